@@ -91,7 +91,8 @@ def main() -> None:
         process = engine().process.pid or 0
         before = megabytes_of(process)
         episodes = [world.start(UNUSED + seed) for seed in range(given.open)]
-        print(f"{given.open} open episodes: {(megabytes_of(process) - before) / given.open:.1f} MB each")
+        each = (megabytes_of(process) - before) / given.open
+        print(f"{given.open} open episodes: {each:.1f} MB each")
         for episode in episodes:
             episode.close()
 

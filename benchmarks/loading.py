@@ -52,7 +52,10 @@ def open_plainly(name: str, location: str, namespace: str) -> Iterator[Execute]:
     elif name == "ladybug":
         import ladybug
 
-        with closing(ladybug.Database(location)) as opened, closing(ladybug.Connection(opened)) as to:
+        with (
+            closing(ladybug.Database(location)) as opened,
+            closing(ladybug.Connection(opened)) as to,
+        ):
             yield lambda statement: list(to.execute(statement))
     elif name == "duckdb":
         import duckdb

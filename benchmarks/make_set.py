@@ -53,7 +53,7 @@ def main() -> None:
     """Draw, write and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="as the entry point dqa.sets has it")
-    parser.add_argument("--reword", action="store_true", help="keep the worlds, questions and answers")
+    parser.add_argument("--reword", action="store_true", help="keep worlds and answers")
     parser.add_argument("--figures", action="store_true", help="only measure the present set")
     arguments = parser.parse_args()
     folder = plugins.question_set(arguments.name)

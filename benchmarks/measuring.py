@@ -12,7 +12,6 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
 
-
 _SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 

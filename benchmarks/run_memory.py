@@ -3,7 +3,8 @@
 Run ``python -m benchmarks.run_memory`` (``--decisions``, ``--workers``); on Linux. A scripted agent
 decides generated questions in several epochs, with statements in worker processes and whole traces.
 Each run is a process of its own whose memory is read several times a second, with that of all its
-children; shared memory counts once (the proportional set size). Exit code 1 if it takes over 500 MB.
+children; shared memory counts once (the proportional set size). Exit code 1 if it takes over 500
+MB.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ class _Maker:
         )
 
     def ask(self, number: int) -> AskedTables:
-        """Return a question: about a thing and a part of it, a master it refers to, or its products."""
+        """Return a question: about a thing and its part, its master, or its products."""
         random = self.random
         wording: Wording = _WORDINGS[number % 3]
         entity = random.choice(self._entities)

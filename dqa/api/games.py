@@ -95,7 +95,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     with watch_training(watcher or TrainingWatcher()):
         learnt = learn(trainer, seed, iterations)
     if target is not None:
-        write_weights(target, learnt.weights, trainer.about(seed, iterations))
+        write_weights(target, learnt.weights)
     return TrainedPlayer(
         world=world,
         player=player,

@@ -81,16 +81,13 @@ class PolicyFactory:
     make
         Creates it for a seed. A player that learns trains here, unless its cache has the result of
         the same training, which depends on the seed and the settings only.
-    trained
-        Whether it has to be trained.
     trainer
-        Its trainer, if ``dqa train`` can train it.
+        The trainer of a player that learns.
     """
 
     name: str
     description: str
     make: Callable[[int], Policy]
-    trained: bool = False
     trainer: Trainer | None = None
 
 
@@ -114,8 +111,6 @@ class WorldFactory:
     foreseen
         Whether `Position.after` returns the result of an action. A world that is explored by
         acting does not support looking ahead.
-    players
-        The number of players, for lists; None to create the world and count (`count_players`).
     """
 
     name: str
@@ -124,13 +119,10 @@ class WorldFactory:
     settings: type[BaseModel]
     policies: Mapping[str, PolicyFactory] = field(default_factory=dict)
     foreseen: bool = True
-    players: int | None = None
 
 
 def count_players(factory: WorldFactory) -> int:
     """Return the number of players; `MissingKeyError` if the world cannot be created to count."""
-    if factory.players is not None:
-        return factory.players
     return len(factory.make(factory.settings(), None).players)
 
 

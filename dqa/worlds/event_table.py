@@ -6,14 +6,13 @@ ends with the horizon, and rewards are estimated.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from string import Template
 from typing import Final
 
 from dqa import plugins
 from dqa.core.database import Database, Kind, Limits
-from dqa.core.display import Value
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
@@ -152,32 +151,31 @@ def _read_events(
     found = database.query(statement, _MOST)
     if found.cut is not None:
         raise DataError(f"The events of {where} are too many to read (limit on {found.cut}).")
-    numbered = [at for at, name in enumerate(found.columns) if name.casefold() == _NUMBER]
-    others = [at for at in range(len(found.columns)) if at not in numbered]
-    if len(others) not in {2, 3} or len(numbered) > 1:
+    names = [name.casefold() for name in found.columns]
+    if len(names) - names.count(_NUMBER) not in {2, 3} or names.count(_NUMBER) > 1:
         raise DataError(
             f"The events of {where} have the columns {', '.join(found.columns)}: they need the "
             "actor, the action and perhaps its details, and for the detection of gaps a column "
             f"'{_NUMBER}'."
         )
+    events = []
     for place, row in enumerate(found.rows, 1):
-        number = row[numbered[0]] if numbered else place
-        if number != place or isinstance(number, bool):
+        number = row[names.index(_NUMBER)] if _NUMBER in names else place
+        if number != place:
             raise DataError(
                 f"The events of {where} have to be numbered 1, 2, 3 and so on by their column "
                 f"'{_NUMBER}', but row {place} has the number {number}: events are missing or "
                 f"repeated, or the statement lacks ORDER BY {_NUMBER}."
             )
-    rows = ([row[at] for at in others] for row in found.rows)
-    return tuple(_event(row, number, sides, where) for number, row in enumerate(rows, 1))
-
-
-def _event(row: Sequence[Value], number: int, sides: Mapping[str, str], where: str) -> GameEvent:
-    actor, action, *detail = row
-    if actor is None or action is None or str(actor) not in sides:
-        names = " or ".join(f"'{name}'" for name in sides)
-        raise DataError(
-            f"Row {number} of the events of {where} has no action of {names}: it is {[*row]}."
+        actor, action, *detail = (
+            cell for name, cell in zip(names, row, strict=True) if name != _NUMBER
         )
-    text = "" if not detail or detail[0] is None else str(detail[0])
-    return GameEvent(number, f"event {number}", sides[str(actor)], str(action), text)
+        if action is None or str(actor) not in sides:
+            expected = " or ".join(f"'{name}'" for name in sides)
+            raise DataError(
+                f"Row {place} of the events of {where} has no action of {expected}: it is {[*row]}."
+            )
+        text = "" if not detail or detail[0] is None else str(detail[0])
+        side = sides[str(actor)]
+        events.append(GameEvent(place, f"event {place}", side, str(action), text))
+    return tuple(events)

@@ -1,9 +1,10 @@
-"""Trajectories of experts: what a world's own program called ``expert`` saw and did."""
+"""Trajectories of experts: the games of a world's own program called ``expert``."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,7 @@ from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of
 from dqa.worlds.world import World
 
 EXPERT: Final = "expert"
-"""What a world calls the program that shows how it is done."""
+"""The name of a world's program that knows the solution."""
 
 
 def expert_trajectories(
@@ -28,7 +29,7 @@ def expert_trajectories(
     *,
     player: str = EXPERT,
 ) -> tuple[Trajectory, ...]:
-    """Return what a world's expert saw and did in the episodes of some seeds (LDM2, section 3.1).
+    """Return a world's expert's trajectories in the episodes of some seeds (LDM2, section 3.1).
 
     Parameters
     ----------
@@ -39,13 +40,13 @@ def expert_trajectories(
     settings
         Of the world; its defaults if None.
     player
-        Which of the world's programs shows how it is done.
+        The world's program that plays.
 
     Returns
     -------
     tuple of Trajectory
-        One a seed, in their order, each with the goal, its reward, and ``WORLD SEED`` as its
-        source. An expert may fail: then the reward says so.
+        One per seed, in their order, each with the goal, its reward, and ``WORLD SEED`` as its
+        source. An expert may fail: then the reward is low.
 
     Raises
     ------
@@ -55,19 +56,19 @@ def expert_trajectories(
     expert = factory.policies.get(player)
     if expert is None:
         raise UsageError(
-            f"'{factory.name}' has no program called '{player}' that could show how it is done "
-            f"(it has {', '.join(factory.policies) or 'none'}): name another one, or take "
-            "trajectories of your own."
+            f"'{factory.name}' has no program called '{player}' (it has "
+            f"{', '.join(factory.policies) or 'none'}): name another one, or take trajectories of "
+            "your own."
         )
     with tempfile.TemporaryDirectory() as folder:
-        # An episode tells what follows from its last action to its history alone.
+        # Only the history has the observation after the last action.
         history = History(str(Path(folder) / "experts.sqlite"), isolation="none")
         try:
             world = factory.make(factory.settings() if settings is None else settings, history)
             if len(world.players) != 1:
                 raise UsageError(
-                    f"'{factory.name}' has {len(world.players)} players, and a trajectory is what "
-                    "one saw and did: take a world of one player."
+                    f"'{factory.name}' has {len(world.players)} players, and trajectories need a "
+                    "world of one player."
                 )
             return tuple(_play(world, expert, seed, history) for seed in seeds)
         finally:
@@ -77,26 +78,18 @@ def expert_trajectories(
 def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> Trajectory:
     (player,) = world.players
     decider = PolicyDecider(expert.name, expert.make(seed), seed)
-    goal, identity, steps = "", "", 0
-    episode = world.start(seed)
-    try:
+    target: Mapping[str, str] = {}
+    steps = 0
+    with closing(world.start(seed)) as episode:
         while (move := episode.next_move()) is not None:
-            drawn_from = (world.name, str(seed), str(steps))
-            decision = decider.decide_at(move.question, move.position, drawn_from, move.reveal)
-            if decision.choice is None:
-                raise UsageError(f"'{expert.name}' of '{world.name}' chose nothing in {seed}.")
-            goal = move.question.target.get(GOAL, move.question.text)
-            identity = move.question.target.get(EPISODE, "")
-            episode.choose(decision.choice)
+            names = (world.name, str(seed), str(steps))
+            decision = decider.decide_at(move.question, move.position, names, move.reveal)
+            target = {GOAL: move.question.text, **move.question.target}
+            episode.choose(decision.choice or move.position.fallback)
             steps += 1
         reward = episode.returns()[player]
         game = history.number_of(seed, mirrored=False)
-        database = history.open_for(game, player)
-        try:
+        with closing(history.open_for(game, player)) as database:
             events = read_events(database, f"the episode of seed {seed}", game)
-        finally:
-            database.close()
-    finally:
-        episode.close()
-    told = trajectory_of(goal, events, f"{world.name} {seed}", reward)
-    return replace(told, identity=identity)
+    done = trajectory_of(target.get(GOAL, ""), events, f"{world.name} {seed}", reward)
+    return replace(done, identity=target.get(EPISODE, ""))

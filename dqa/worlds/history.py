@@ -30,7 +30,6 @@ from sqlalchemy import (
     Text,
     func,
     insert,
-    inspect,
     select,
 )
 from sqlalchemy.exc import IntegrityError
@@ -61,10 +60,10 @@ GAMES: Final = Table(
     "games",
     _METADATA,
     Column("game", BigInteger, primary_key=True, autoincrement=False, comment="number of the game"),
-    Column("world", String(_NAME), nullable=False, comment="what was played"),
+    Column("world", String(_NAME), nullable=False, comment="the world"),
     Column("seed", BigInteger, nullable=False, comment="what chance comes from; not shown"),
     Column("mirrored", Boolean, nullable=False, comment="whether hands or values were swapped"),
-    Column("settings", Text, nullable=False, comment="how the game was set, as JSON"),
+    Column("settings", Text, nullable=False, comment="the settings, as JSON"),
     comment="One row a game.",
 )
 EVENTS: Final = Table(
@@ -74,8 +73,8 @@ EVENTS: Final = Table(
     Column("number", Integer, primary_key=True, autoincrement=False, comment="place, from 1"),
     Column("stage", String(_NAME), nullable=False, comment="part of the game"),
     Column("actor", String(_NAME), nullable=False, comment="a player, or chance"),
-    Column("action", String(_ACTION), nullable=False, comment="what was done"),
-    Column("detail", Text, nullable=False, comment="what it consisted of, or nothing"),
+    Column("action", String(_ACTION), nullable=False, comment="the action"),
+    Column("detail", Text, nullable=False, comment="its details, or nothing"),
     comment="What happened, as every player saw it.",
 )
 OUTCOMES: Final = Table(
@@ -93,7 +92,7 @@ HIDDEN: Final = Table(
     Column("player", String(_NAME), primary_key=True, comment="who knows it"),
     Column("name", String(_NAME), primary_key=True, comment="what it is"),
     Column("value", Text, nullable=False, comment="a card, a value"),
-    comment="What one player alone knows. Whoever reads sees their own.",
+    comment="What one player alone knows. A reader sees their own.",
 )
 _SHOWN: Final = frozenset(_METADATA.tables)
 _ATTEMPTS: Final = Table(
@@ -152,7 +151,7 @@ class History:
     MissingKeyError
         The driver of the database is not installed.
     DataError
-        The file is not a database, or has a table of one of these names with other columns.
+        The file is not a database.
     DatabaseUnavailableError
         The server cannot be reached.
     """
@@ -168,7 +167,6 @@ class History:
         with translate_errors(self._location):
             with write(self._engine) as connection:
                 _create_tables(connection)
-            self._require_columns()
             if run:
                 with self._engine.connect() as connection:
                     self._require_own_games(connection)
@@ -191,7 +189,6 @@ class History:
         UsageError
             Another run wrote a game of that number.
         """
-        begun = {name: value for name, value in asdict(game).items() if name in GAMES.columns}
         hidden = [
             {"game": game.number, "player": player, "name": name, "value": value}
             for player, known in game.hidden.items()
@@ -204,7 +201,14 @@ class History:
                 self._require_own_games(connection, game.number)
                 for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
                     connection.execute(table.delete().where(table.c.game == game.number))
-            _add(connection, GAMES, [{**begun, "game": game.number}])
+            begun = {
+                "game": game.number,
+                "world": game.world,
+                "seed": game.seed,
+                "mirrored": game.mirrored,
+                "settings": game.settings,
+            }
+            _add(connection, GAMES, [begun])
             _add(connection, HIDDEN, hidden)
             written = {"game": game.number, "run": self._run, "attempt": attempt}
             _add(connection, _ATTEMPTS, [written])
@@ -242,10 +246,6 @@ class History:
             _add(connection, OUTCOMES, got)
         if got:
             self._attempts.pop(game, None)
-
-    def finish(self, game: int, returns: Mapping[str, float]) -> None:
-        """Write the payoff of each player."""
-        self.add(game, (), returns)
 
     def open_for(self, game: int, player: str) -> Database:
         """Open what a player may know of a game, read-only; the caller closes it.
@@ -287,17 +287,6 @@ class History:
                 f"The history {self._location.shown} holds games of another run, which would be "
                 "lost: name another file or database for this run (--history)."
             )
-
-    def _require_columns(self) -> None:
-        inspector = inspect(self._engine)
-        for table in _METADATA.sorted_tables:
-            there = {column["name"] for column in inspector.get_columns(table.name)}
-            missing = [column.name for column in table.columns if column.name not in there]
-            if missing:
-                raise DataError(
-                    f"{self._location.shown} has a table '{table.name}' without '{missing[0]}', so "
-                    "it is not a history: name another file or schema for the history."
-                )
 
 
 class _Reader:

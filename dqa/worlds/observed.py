@@ -25,7 +25,7 @@ GOAL: Final = "goal"
 """The part of a question's target with the goal."""
 EPISODE: Final = "episode"
 """The part of a target that identifies an episode. A world needs it if several episodes have the
-same goal and the same beginning; otherwise these two identify an episode."""
+same goal and the same beginning."""
 LEFT: Final = "actions left"
 """The part of a target with the number of actions that are left, in a world that counts them."""
 
@@ -207,22 +207,17 @@ def events_of(
         An event is missing, or there are more than can be read.
     """
     found = database.query(EVENTS_STATEMENT.format(where=game_filter(game)), _WHOLE)
-    problem, rows = "", found.rows if before is None else found.rows[: before - 1]
-    gaps = [place for place, row in enumerate(rows, 1) if str(row[0]) != str(place)]
     if found.cut is not None:
-        problem = f"it has more events than can be read (limit on {found.cut})"
-    elif gaps:
-        problem = (
-            f"event {gaps[0]} is missing; the next one that is there has the number "
-            f"{rows[gaps[0] - 1][0]}. Events are numbered from 1, without a gap"
-        )
-    elif before is not None and len(rows) < before - 1:
-        problem = (
-            f"event {len(rows) + 1} is missing; the move that is asked for comes after event "
-            f"{before - 1}"
-        )
-    if problem:
-        raise DataError(f"The history of {whose}: {problem}.")
+        raise DataError(f"The history of {whose} is too long to read (limit on {found.cut}).")
+    rows = found.rows if before is None else found.rows[: before - 1]
+    due = len(rows) if before is None else before - 1
+    numbers = [str(row[0]) for row in rows]
+    for place, number in enumerate(map(str, range(1, due + 1))):
+        if numbers[place : place + 1] != [number]:
+            raise DataError(
+                f"The history of {whose}: event {number} is missing. Events are numbered from 1, "
+                "without a gap."
+            )
     return tuple(
         GameEvent(place, str(stage), str(actor), str(action), str(detail or ""))
         for place, (_, stage, actor, action, detail) in enumerate(rows, 1)

@@ -1,8 +1,8 @@
 """Players that learn: trained once, stored in the user's cache, and read from there.
 
-The result of a training depends only on the player's settings, the budget and the seed. They are
-in the name of the file. A missing or damaged file leads to a new training. A stored player is
-arrays (`Weights`), which NumPy reads without pickle.
+The result of a training depends only on the player's settings, the budget and the seed. A hash of
+them is in the name of the file. A missing or damaged file leads to a new training. A stored player
+is arrays (`Weights`), which NumPy reads without pickle.
 """
 
 from __future__ import annotations
@@ -22,20 +22,17 @@ from numpy.typing import NDArray
 
 from dqa.core.context import ContextValue
 from dqa.core.errors import DataError, UsageError
-from dqa.core.files import make_private_folder, parse_json, read_bytes, write_private
+from dqa.core.files import make_private_folder, read_bytes, write_private
 from dqa.worlds.base import Policy, PolicyFactory
 from dqa.worlds.watching import TrainingWatcher
 
 Weights: TypeAlias = Mapping[str, NDArray[Any]]
-"""What was learnt, as arrays by name."""
+"""The result of a training, as arrays by name."""
 
 SMALL: Final = "small"
 FULL: Final = "full"
 CACHE_VARIABLE: Final = "DQA_CACHE"
-"""The environment's name of the folder where trained players are kept."""
-
-_ABOUT: Final = "about"
-"""The array of a file that tells what it is, as JSON."""
+"""The environment variable with the folder of trained players."""
 _lock: Final = Lock()
 
 
@@ -48,17 +45,16 @@ class Trainer:
     world, player
         Their names.
     version
-        Of the code that trains: another one wherever the same budget and seed give other weights.
+        The version of the training code; it changes if the same budget and seed give other weights.
     budgets
         Iterations by name, `SMALL` and `FULL` among them.
     train
-        Trains: of a seed, the number of iterations, and what is called with the number of those
-        that are done. The same seed and number give the same weights.
+        Trains. Its arguments are the seed, the number of iterations, and a function to call with
+        the number of finished ones. The same seed and number give the same weights.
     play
-        Makes the player of what was learnt; an `IndexError`, `KeyError` or `ValueError` of
-        weights that are none.
+        Makes the player of weights; an `IndexError`, `KeyError` or `ValueError` for wrong ones.
     settings
-        What else decides what is learnt, as JSON values.
+        All else that determines the result, as JSON values.
     """
 
     world: str
@@ -70,13 +66,7 @@ class Trainer:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def iterations(self, budget: str | int) -> int:
-        """Return how many iterations a budget has.
-
-        Raises
-        ------
-        UsageError
-            It is neither the name of one nor a number from 1.
-        """
+        """Return the iterations of a budget: a name, or a number from 1; else a `UsageError`."""
         text = str(budget)
         if text in self.budgets:
             return self.budgets[text]
@@ -84,25 +74,21 @@ class Trainer:
             return int(text)
         known = ", ".join(f"'{name}' ({count})" for name, count in self.budgets.items())
         raise UsageError(
-            f"'{text}' is no budget for training '{self.player}': give {known}, or a number of "
+            f"'{text}' is not a budget for training '{self.player}': give {known}, or a number of "
             "iterations."
         )
 
-    def about(self, seed: int, iterations: int) -> dict[str, Any]:
-        """Return all that decides what is learnt."""
-        return {
-            "world": self.world,
-            "player": self.player,
-            "version": self.version,
-            "settings": dict(self.settings),
-            "iterations": iterations,
-            "seed": seed,
-        }
+    def file(self, seed: int, iterations: int) -> Path:
+        """Return the file of the player in the cache."""
+        content = [self.world, self.player, self.version, dict(self.settings), iterations, seed]
+        digest = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
+        name = f"{self.player}-{iterations}-seed-{seed}-{digest}.npz"
+        return cache_folder() / "players" / self.world / name
 
 
 _watcher = ContextValue("training watcher", TrainingWatcher())
 watch_training = _watcher.use
-"""Call a watcher about every training within."""
+"""Report the trainings within a block to a watcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +98,11 @@ class Learnt:
     Attributes
     ----------
     file
-        Where it is kept.
+        Its file in the cache.
     weights
-        What was learnt.
+        The result of the training.
     was_kept
-        Whether it was there already.
+        Whether the cache had it already.
     """
 
     file: Path
@@ -130,7 +116,7 @@ def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
     def make(seed: int) -> Policy:
         return trainer.play(learn(trainer, seed).weights)
 
-    return PolicyFactory(trainer.player, description, make, trained=True, trainer=trainer)
+    return PolicyFactory(trainer.player, description, make, trainer)
 
 
 def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
@@ -153,13 +139,12 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
         The cache cannot be written.
     """
     iterations = trainer.iterations(budget)
-    about = trainer.about(seed, iterations)
-    file = cache_file(about)
+    file = trainer.file(seed, iterations)
     watcher = _watcher.get()
     with _lock:  # two threads that want the same player get one training
         if file.exists():
             try:
-                weights = read_weights(file, about)
+                weights = read_weights(file)
                 trainer.play(weights)
             except (DataError, IndexError, KeyError, ValueError) as error:
                 watcher.unreadable(
@@ -175,7 +160,7 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
         finally:
             watcher.trained(trainer.player)
         make_private_folder(file.parent)
-        write_weights(file, weights, about)
+        write_weights(file, weights)
         return Learnt(file, weights, was_kept=False)
 
 
@@ -192,18 +177,11 @@ def cache_folder() -> Path:
     return (base if base.is_absolute() else Path.home() / ".cache") / "dqa"
 
 
-def cache_file(about: Mapping[str, Any]) -> Path:
-    """Return the file of the player that `about` describes."""
-    digest = blake2b(_encoded(about), digest_size=6).hexdigest()
-    name = f"{about['player']}-{about['iterations']}-seed-{about['seed']}-{digest}.npz"
-    return cache_folder() / "players" / str(about["world"]) / name
-
-
-def write_weights(file: Path, weights: Weights, about: Mapping[str, Any]) -> None:
-    """Write weights with their description; replace the file as a whole."""
+def write_weights(file: Path, weights: Weights) -> None:
+    """Write weights; replace the file as a whole."""
     content = BytesIO()
-    named: dict[str, Any] = {**weights, _ABOUT: np.frombuffer(_encoded(about), dtype=np.uint8)}
-    np.savez(content, **named)
+    arrays: dict[str, Any] = dict(weights)
+    np.savez(content, **arrays)
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         write_private(part, content.getvalue())
@@ -212,25 +190,17 @@ def write_weights(file: Path, weights: Weights, about: Mapping[str, Any]) -> Non
         part.unlink(missing_ok=True)
 
 
-def read_weights(file: Path, about: Mapping[str, Any] | None = None) -> Weights:
-    """Return the weights of a file.
-
-    Parameters
-    ----------
-    file
-        The file.
-    about
-        The description that it has to have; None for any.
-
-    Raises
-    ------
-    DataError
-        It is damaged, has values that are not numbers, or has another description.
-    """
-    found, described = _read(file)
-    if about is not None and _encoded(described) != _encoded(about):
-        raise DataError(f"{file}: it is another player's: {json.dumps(described, sort_keys=True)}.")
-    return found
+def read_weights(file: Path) -> Weights:
+    """Return the weights of a file; `DataError` if it is damaged or not all values are numbers."""
+    try:
+        with np.load(BytesIO(read_bytes(file)), allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
+    except Exception as error:  # a damaged archive can raise anything
+        raise DataError(f"{file}: it is not a trained player, or damaged ({error}).") from error
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise DataError(f"{file}: '{name}' has a value that is not a number.")
+    return arrays
 
 
 def hash_weights(weights: Weights) -> str:
@@ -240,21 +210,3 @@ def hash_weights(weights: Weights) -> str:
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _read(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    content = BytesIO(read_bytes(file))
-    try:
-        with np.load(content, allow_pickle=False) as opened:
-            arrays = {name: opened[name] for name in opened.files}
-        described = dict(parse_json(arrays.pop(_ABOUT).tobytes()))
-    except Exception as error:  # a damaged archive can raise anything
-        raise DataError(f"{file}: it is no trained player, or damaged ({error}).") from error
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise DataError(f"{file}: '{name}' has a value that is not a number.")
-    return arrays, described
-
-
-def _encoded(about: Mapping[str, Any]) -> bytes:
-    return json.dumps(about, sort_keys=True).encode()

@@ -102,6 +102,39 @@ def test_building_agrees_with_the_plain_reference(count: int) -> None:
     on_drawn(count, check, economies(), st.sampled_from(BUILDING.rule_sets), st.integers(0, 99))
 
 
+SMALL = {
+    "locating": {"nodes": 12, "edges": 24, "countries": 30, "node_countries": 80},
+    "building": {"goods": 8, "buildings": 16, "demands": 20, "supplies": 24},
+}
+
+
+def plain_values(situation: Situation, question: Question) -> Values:
+    """Return the plain reference on candidates of a question, by the paper's rules."""
+    target = question.target
+    if question.scenario == "locating":
+        ends = target["country"], target["home"]
+        return lambda at: [reference.profit(situation, *ends, one, "paper") for one in at]
+    goods = target["goods"]
+    return lambda raised: [reference.building(situation, one, "paper")[goods] for one in raised]
+
+
+@pytest.mark.parametrize(
+    "count", [8, pytest.param(150, marks=pytest.mark.deep)], ids=["small", "usual"]
+)
+@pytest.mark.parametrize("simulator", [LOCATING, BUILDING])
+def test_generated_questions_agree_with_the_plain_reference(
+    simulator: Simulator, count: int
+) -> None:
+    """Every candidate has the same value by both, and labels lead by both."""
+    name = simulator.scenario
+    made = generate((name,), count, seed=12, sizes={name: SMALL[name]} if count < 10 else ())
+    for question in made.questions:
+        situation = made.situation_of(question)
+        (found,) = simulator.outcomes(situation, [question], "paper")
+        check_outcomes(found, plain_values(situation, question))
+        assert found.answer == made.truth_of(question).official
+
+
 def shuffled(situation: Situation, seed: int) -> Situation:
     """Return the situation with the rows of every table in another order."""
     rng = np.random.default_rng(seed)

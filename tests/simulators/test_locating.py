@@ -83,26 +83,6 @@ def test_the_state_after_a_decision_shows_what_it_does(rules: str, bonus: float)
     assert not situation["node_country"]["has_merchant"].any()
 
 
-@pytest.mark.parametrize(
-    ("rules", "development", "bonus"),
-    [
-        ("paper", 149.0, 50.0),
-        ("paper", 151.5, 50.5),
-        ("clean", 10.0, 50.0),
-        ("clean", 51.0, 51.0),
-        ("released", 51.0, 51.0),
-    ],
-)
-def test_a_small_country_gets_the_least_inland_bonus(
-    rules: str, development: float, bonus: float
-) -> None:
-    """At an inland node less than 50, by the text of a third of the development, counts as 50."""
-    situation = small(countries=[("A", "home", development), COUNTRIES[1]])
-    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
-    power = after["node_country"]["calculated_trading_power"][2]
-    assert power == pytest.approx(1.05 * (3 + bonus))
-
-
 @pytest.mark.parametrize(("rules", "chosen"), [("paper", "Zoo"), ("clean", "mid")])
 def test_a_merchant_supports_the_first_flow_that_leads_home(rules: str, chosen: str) -> None:
     """Without a straight flow the dest's name decides, in the released program table order.

@@ -18,7 +18,6 @@ from dqa_simulators.holdem.deals import (
 )
 from dqa_simulators.holdem.hands import (
     CATEGORIES,
-    DECK,
     FULL_HOUSE,
     category,
     strength,
@@ -26,11 +25,6 @@ from dqa_simulators.holdem.hands import (
 from tests.worlds.playing import make_world
 
 RANDOM = np.random.default_rng(0)
-
-
-def cards(text: str) -> list[int]:
-    """Return cards by their names."""
-    return [DECK.index(name) for name in text.split()]
 
 
 def test_every_category_has_as_many_hands_of_five_as_is_known() -> None:
@@ -62,29 +56,6 @@ def test_a_hand_is_worth_its_best_five() -> None:
     for number in range(200):
         hand = RANDOM.permutation(28)[: 6 + number % 2].tolist()
         assert strength(hand) == max(map(strength, combinations(hand, 5)))
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("2c 3d 4h 5s 6c Kd Ah", "Ac 2d 3h 4s 5c Kd Kh"),  # an ace below a two is the lowest
-        ("Ac Ad 2h 2s 3c 3d Kh", "Ac Ad 2h 2s 3c 3d Qh"),  # the third pair is no kicker above it
-        ("Kc Kd Kh 2s 2c 2d 3h", "Qc Qd Qh As Ac 3d 4h"),  # three higher cards before the pair
-        ("Kc Kd Kh As Ac 2d 2h", "Kc Kd Kh Qs Qc Qd 2h"),  # the higher of two pairs, or of threes
-        ("2c 4c 6c 8c Tc As Ad", "3c 4d 5h 6s 7c Kd Kh"),
-        ("3h 4h 5h 6h 7h 8s 9d", "Ac Ad Ah As Kc Kd Kh"),  # a straight flush below a straight
-        ("9c 9d 9h 9s Kc 2d 2h", "9c 9d 9h 9s Qc Qd Qh"),
-    ],
-)
-def test_the_better_hand_wins(better: str, worse: str) -> None:
-    """What people get wrong."""
-    assert strength(cards(better)) > strength(cards(worse))
-
-
-def test_what_does_not_count_is_a_tie() -> None:
-    """Sixth and seventh cards, and suits."""
-    assert strength(cards("Ac Kd Qh 9s 8c 3d 2h")) == strength(cards("Ad Kh Qs 9c 8d 4d 2c"))
-    assert strength(cards("Tc Jd Qh Ks Ac 2d 3h")) == strength(cards("Td Jh Qs Kc Ad Ac Ah"))
 
 
 @pytest.mark.deep

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
     for number in range(1, 4):
         history.add(1, [event(number)])
         assert database.query("SELECT COUNT(*) FROM events").rows == ((number,),)
-    history.finish(1, {"player": 1.0, "opponent": -1.0})
+    history.add(1, (), {"player": 1.0, "opponent": -1.0})
     assert len(database.query("SELECT * FROM outcomes").rows) == 2
     assert database.query("SELECT seed, value FROM games, hidden").rows == ((None, "K"),)
     database.close()
@@ -122,8 +121,8 @@ def test_who_lost_a_game_to_another_process_writes_nothing_more(tmp_path: Path) 
         slow.add(1, [event(2)])
     taking.add(1, [event(1)])
     with pytest.raises(GameTakenError, match="Game 1 was begun again"):
-        slow.numbered_from(9).finish(1, {"player": 1.0})
-    taking.finish(1, {"player": 2.0})
+        slow.numbered_from(9).add(1, (), {"player": 1.0})
+    taking.add(1, (), {"player": 2.0})
     with sqlite3.connect(file) as connection:
         assert connection.execute("SELECT COUNT(*) FROM events").fetchone() == (1,)
         assert connection.execute("SELECT payoff FROM outcomes").fetchall() == [(2.0,)]
@@ -158,10 +157,9 @@ def test_two_threads_play_into_one_history(tmp_path: Path) -> None:
 
 
 def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:
-    """A table of someone else is not written to, and no password is shown."""
-    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
-        connection.execute("CREATE TABLE events (day TEXT)")
-    with pytest.raises(DataError, match="has a table 'events' without 'game'"):
+    """A file that is not a database is not written to, and no password is shown."""
+    (tmp_path / "other.db").write_text("not a database" * 100)
+    with pytest.raises(DataError):
         History(str(tmp_path / "other.db"))
     with pytest.raises(UsageError, match="no dialect 'nosuch'") as raised:
         History("nosuch://user:hush@host/games")

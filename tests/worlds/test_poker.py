@@ -12,7 +12,7 @@ from dqa.core.errors import UsageError
 from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.poker import PokerPosition
-from dqa_simulators.games.table import PokerEpisode, PokerWorld
+from dqa_simulators.games.table import PokerWorld
 from dqa_simulators.holdem.hands import DECK, strength
 from tests.worlds.playing import at_random, make_world, moves_of
 
@@ -25,14 +25,6 @@ def poker(name: str, **settings: Any) -> PokerWorld:
     world = make_world(name, **settings)
     assert isinstance(world, PokerWorld)
     return world
-
-
-def play(world: PokerWorld, seed: int, *, mirrored: bool = False) -> PokerEpisode:
-    """Play a game at random, and return its end."""
-    episode = world.start(seed, mirrored=mirrored)
-    for _ in moves_of(episode, at_random(seed, cautious=0.7)):
-        pass
-    return episode
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -110,18 +102,6 @@ def by_what_it_sees(move: Move) -> str:
     actions = position.actions
     place = int.from_bytes(mixed) % (4 * len(actions))
     return str(actions[place % len(actions)] if place else position.fallback)
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_seed_gives_the_same_game(name: str) -> None:
-    """Two worlds deal and score it alike."""
-    for seed in range(5):
-        one, other = play(poker(name), seed), play(poker(name), seed)
-        assert one.facts() == other.facts()
-        assert one.returns() == other.returns()
-    assert poker(name).deal(1) != poker(name).deal(2) or name == "kuhn"
-    with pytest.raises(UsageError, match="0 or more, not -1"):
-        poker(name).start(-1)
 
 
 def test_a_position_follows_the_bets() -> None:

@@ -175,7 +175,7 @@ def boldly(seed: int) -> Callable[[Move], Any]:
 @pytest.mark.parametrize(
     ("hands", "talks", "statements", "moves"),
     [
-        pytest.param(16, 16, 12, 1_000, marks=pytest.mark.slow),
+        pytest.param(8, 8, 12, 500, marks=pytest.mark.slow),
         pytest.param(60, 180, 4, 10_000, marks=pytest.mark.deep),
     ],
 )

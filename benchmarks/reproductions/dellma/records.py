@@ -55,7 +55,7 @@ class Score(_Counted):
     Attributes
     ----------
     dataset, method
-        The questions, and the method: ``zero-shot``, ``chain-of-thought`` and ``self-consistency`` are
+        The questions and the method: ``zero-shot``, ``chain-of-thought``, ``self-consistency`` are
         the deciders of these names; ``naive``, ``pairs`` and ``top1`` are ``dellma-naive``,
         ``dellma-pairs`` and ``dellma-top1``.
     scored_by

@@ -1,9 +1,9 @@
 """How long reading, comparing and reporting a large run takes, against `dqa results` and a table.
 
 Run ``python -m benchmarks.reporting`` (``--questions 10000``, ``--chromium PROGRAM``). Two
-baselines decide generated questions about 50 situations. Commands are fresh processes and
-compared with ``dqa results``; opening the report in Chromium is compared with a plain page of as many rows, and left
-out without Chromium. Exit code 1 if one takes over 5 seconds.
+baselines decide generated questions about 50 situations. Commands are fresh processes and compared
+with ``dqa results``; opening the report in Chromium is compared with a plain page of as many rows,
+and left out without Chromium. Exit code 1 if one takes over 5 seconds.
 """
 
 from __future__ import annotations
@@ -67,9 +67,8 @@ def main() -> int:
             opened, least = open_pages(given.chromium, [page, plain])
             found["opening it"] = (opened, least)
         size = page.stat().st_size / 1e6
-    print(
-        f"{given.questions:,} questions, {len(decided.results):,} decisions; the report has {size:.1f} MB"
-    )
+    count = f"{given.questions:,} questions, {len(decided.results):,} decisions"
+    print(f"{count}; the report has {size:.1f} MB")
     for what, (seconds, least) in found.items():
         print(f"{what:12} {seconds:.2f} s, {seconds / least:.1f} times its baseline")
     return int(any(seconds > LIMIT for seconds, _ in found.values()))

@@ -47,22 +47,16 @@ def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
 
 
 def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
-    """Return each key's row; `SituationError` where a key stands in two rows."""
+    """Return the row of each key; `SituationError` if a key has two rows."""
     values = situation[table][column].tolist()
     rows = dict(zip(values, range(len(values)), strict=True))
     if len(rows) < len(values):
         row = next(i for i, value in enumerate(values) if rows[value] != i)
-        raise _repeated(situation, table, column, row, rows[values[row]])
+        raise SituationError(
+            f"{_cell(situation, table, column, row)}, and so is that of row {rows[values[row]]}; "
+            "remove one of the two."
+        )
     return rows
-
-
-def _repeated(
-    situation: Situation, table: str, column: str, row: int, again: int
-) -> SituationError:
-    return SituationError(
-        f"{_cell(situation, table, column, row)}, and so is that of row {again}; "
-        "keep one of the two."
-    )
 
 
 def positions(
@@ -73,55 +67,16 @@ def positions(
     Raises
     ------
     SituationError
-        A value that is no key of that table.
+        A value is not a key of that table.
     """
     values = situation[table][column]
     found = np.fromiter(map(rows.get, values.tolist(), repeat(-1)), np.intp, len(values))
     if found.size and int(found.min()) < 0:
-        raise _unknown(situation, table, column, int(np.argmin(found)), keyed)
+        raise SituationError(
+            f"{_cell(situation, table, column, int(np.argmin(found)))}, which table '{keyed}' does "
+            "not have; add it there or remove the row."
+        )
     return found
-
-
-def _unknown(situation: Situation, table: str, column: str, row: int, keyed: str) -> SituationError:
-    return SituationError(
-        f"{_cell(situation, table, column, row)}, which table '{keyed}' does not have; "
-        "add it there or remove the row."
-    )
-
-
-class Numbers:
-    """Whole numbers that are keys of a table, found by bisection, many at once.
-
-    Raises
-    ------
-    SituationError
-        A key stands in two rows.
-    """
-
-    def __init__(self, situation: Situation, table: str, column: str) -> None:
-        self._table = table
-        keys: IntArray = situation[table][column]
-        order = keys.argsort(kind="stable")
-        ordered = keys[order]
-        repeated = ordered[1:] == ordered[:-1]
-        if repeated.any():
-            row = int(order[:-1][repeated].min())
-            again = int(np.flatnonzero(keys == keys[row])[-1])
-            raise _repeated(situation, table, column, row, again)
-        # One more at the end, of row -1, is where the bisection ends for a number above all keys.
-        self._order = np.concatenate((order, (-1,)))
-        self._ordered = np.concatenate((ordered, (np.iinfo(np.int64).max,)))
-
-    def rows(self, situation: Situation, table: str, column: str) -> IntArray:
-        """Return the row of each value of a column, shape (n,); `SituationError` if unknown."""
-        values = situation[table][column]
-        place = self._ordered.searchsorted(values)
-        rows = self._order[place]
-        known = self._ordered[place] == values
-        known &= rows >= 0
-        if not known.all():
-            raise _unknown(situation, table, column, int(np.argmin(known)), self._table)
-        return rows
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

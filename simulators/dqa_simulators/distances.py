@@ -28,12 +28,6 @@ def distances(
     return np.asarray(dijkstra(links, unweighted=True, indices=[start])[0])
 
 
-def places_of(values: NDArray[Any], keys: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where each of the values stands among the keys, in the shape of the values."""
-    index = {key: i for i, key in enumerate(keys.tolist())}
-    return np.fromiter((index[v] for v in values.tolist()), dtype=np.int64, count=len(values))
-
-
 def place_of(name: str, names: NDArray[Any], kind: str) -> int:
     """Return where a name stands; `UnknownNameError` where there is no such `kind`."""
     found = np.flatnonzero(names == name)

@@ -12,8 +12,9 @@ from dqa.core.situation import Situation
 from dqa_simulators.checks import (
     FloatArray,
     IntArray,
-    Numbers,
     amounts,
+    index,
+    positions,
     sums,
     unique_pairs,
 )
@@ -115,16 +116,16 @@ class Economy:
         SituationError
             A negative or missing number; an unknown code or id; a key that stands twice.
         """
-        goods = Numbers(situation, "goods", "code")
-        buildings = Numbers(situation, "building", "id")
+        goods = index(situation, "goods", "code")
+        buildings = index(situation, "building", "id")
         base_price = amounts(situation, "goods", "base_price")
         pop_demand = amounts(situation, "goods", "pop_demand")
         level = amounts(situation, "building", "level").astype(np.float64)
         g, b = len(base_price), len(level)
         ends = []
         for table in ("supply", "demand"):
-            of_goods = goods.rows(situation, table, "goods_id")
-            of_building = buildings.rows(situation, table, "building_id")
+            of_goods = positions(situation, table, "goods_id", goods, "goods")
+            of_building = positions(situation, table, "building_id", buildings, "building")
             unique_pairs(situation, table, of_goods, of_building, b)
             ends.append((of_goods, of_building))
         (supply_goods, supply_building), (demand_goods, demand_building) = ends

@@ -13,7 +13,8 @@ from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa_simulators.building.generator import BuildingSize, build_building
-from dqa_simulators.distances import distances, place_of, places_of
+from dqa_simulators.checks import index, positions
+from dqa_simulators.distances import distances, place_of
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
@@ -48,11 +49,11 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
     UnknownNameError
         The situation does not hold the goods.
     """
-    codes, ids = situation["goods"]["code"], situation["building"]["id"]
+    codes, ids = index(situation, "goods", "code"), index(situation, "building", "id")
     made, maker, needed, user = (
-        places_of(situation[table][column], keys)
+        positions(situation, table, column, rows, keyed)
         for table in ("supply", "demand")
-        for keys, column in ((codes, "goods_id"), (ids, "building_id"))
+        for rows, column, keyed in ((codes, "goods_id", "goods"), (ids, "building_id", "building"))
     )
     asked = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
     first = len(codes)  # buildings are numbered after the goods

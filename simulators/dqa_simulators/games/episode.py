@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.worlds.history import Game
-from dqa.worlds.world import Episode, GameEvent, Move, Position
+from dqa.worlds.world import Episode, GameEvent, Move, Position, World
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
+
+Settings = TypeVar("Settings")
 
 
 class GameEpisode(Episode):
@@ -160,6 +163,28 @@ class GameEpisode(Episode):
 
 _SHOWN = 10
 """How many candidates an error lists."""
+
+
+class GameWorld(World, Generic[Settings]):
+    """A world with settings, whose games are written to a history.
+
+    Parameters
+    ----------
+    settings
+        Its settings.
+    history
+        Where its games are written; None for nowhere.
+    """
+
+    def __init__(self, settings: Settings, history: History | None) -> None:
+        self._settings = settings
+        self._history = history
+
+
+@lru_cache
+def read_rules(module: str, name: str = "rules") -> str:
+    """Return the text of rules in a file next to a module's."""
+    return Path(module).with_name(f"{name}.md").read_text("utf-8").strip()
 
 
 def random_of(seed: int, *attempt: int) -> np.random.Generator:

@@ -6,7 +6,6 @@ Kuhn poker (Kuhn, 1950) and Leduc poker (Southey et al., 2005) are small enough 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from dqa.worlds.base import WorldFactory
 from dqa.worlds.players import RANDOM
 from dqa.worlds.world import HiddenVariable
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, BettingRules
+from dqa_simulators.games.episode import read_rules
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.games.table import Deal, NoSettings, PokerGame, PokerWorld, no_facts
 
@@ -71,7 +71,7 @@ def _factory(
         return Deal(((first,), (second,)), tuple(others[:public]))
 
     def make(settings: NoSettings, history: History | None) -> PokerWorld:
-        text = files(__package__).joinpath(f"{kind.world}.md").read_text("utf-8").strip()
+        text = read_rules(__file__, kind.world)
         game = PokerGame(kind, f"{kind.world}_poker", codes, title, text, draw, no_facts)
         return PokerWorld(game, settings.model_dump(), history)
 

@@ -106,7 +106,11 @@ class PokerPosition(Position):
         """Return the state that follows, still as `viewer` knows it."""
         before = self.betting
         betting = before.after(str(action))
-        event = bet_event(len(self.events) + 1, self.seats, before, betting, str(action))
+        chips = betting.bets[before.seat]
+        detail = f"{chips} chips in all" if chips != before.bets[before.seat] else ""
+        event = GameEvent(
+            *(len(self.events) + 1, before.stage_name, self.seats[before.seat], str(action), detail)
+        )
         return replace(self, betting=betting, events=(*self.events, event))
 
     def dealt(self, cards: Cards) -> Self:
@@ -122,7 +126,8 @@ class PokerPosition(Position):
             shown = self.names(cards)
             raise UsageError(f"The cards '{shown}' cannot be dealt here.")
         betting = self.betting.next_round()
-        event = self.deal_event(len(self.events) + 1, betting, cards)
+        number, shown = len(self.events) + 1, self.names(cards)
+        event = GameEvent(number, betting.stage_name, CHANCE, DEAL, shown)
         return replace(
             self, betting=betting, board=self.board + cards, events=(*self.events, event)
         )
@@ -174,11 +179,6 @@ class PokerPosition(Position):
         return " ".join([deck[card] for card in cards])
 
     @classmethod
-    def deal_event(cls, number: int, betting: Betting, cards: Cards) -> GameEvent:
-        """Return the event of cards that are dealt before a round."""
-        return GameEvent(number, betting.stage_name, CHANCE, DEAL, cls.names(cards))
-
-    @classmethod
     def read(cls, record: Record) -> Self:
         """Rebuild a position from what the history tells its viewer.
 
@@ -210,13 +210,3 @@ class PokerPosition(Position):
     @abstractmethod
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
         """What the viewer could infer of the other player."""
-
-
-def bet_event(
-    number: int, seats: tuple[str, str], before: Betting, after: Betting, action: str
-) -> GameEvent:
-    """Return the event of a bet."""
-    seat = before.seat
-    chips = after.bets[seat]
-    detail = f"{chips} chips in all" if chips != before.bets[seat] else ""
-    return GameEvent(number, before.stage_name, seats[seat], action, detail)

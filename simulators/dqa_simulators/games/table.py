@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
-from dqa.worlds.world import CHANCE, GameEvent, Position, World
+from dqa.worlds.world import CHANCE, GameEvent, Position
 from dqa_simulators.games.betting import PLAYERS, begin
-from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of
 from dqa_simulators.games.openspiel import load_game
-from dqa_simulators.games.poker import Cards, PokerPosition, bet_event
+from dqa_simulators.games.poker import Cards, PokerPosition
 from dqa_simulators.games.reading import read_record
 
 if TYPE_CHECKING:
@@ -115,9 +115,10 @@ class PokerEpisode(GameEpisode):
         }
         self._poker = game
         self._deal = deal
-        self._betting = begin(kind.rules)
-        self._events: tuple[GameEvent, ...] = ()
-        self._shown = 0
+        self._known = {
+            player: kind(player, hand, (), begin(kind.rules), seats=self._seats)
+            for player, hand in zip(self._seats, deal.hands, strict=True)
+        }
         self._state = load_game(game.referee).new_initial_state()
         for card in (*deal.hands[0], *deal.hands[1]):
             self._state.apply_action(card)
@@ -133,8 +134,7 @@ class PokerEpisode(GameEpisode):
     def facts(self) -> Facts:
         """Return the cards, what each hand was worth, and who folded."""
         self._require_end("its cards")
-        kind, board = self._poker.kind, self._deal.board[: self._shown]
-        betting = self._betting
+        kind, board, betting = self._poker.kind, self._public.board, self._public.betting
         facts: dict[str, Candidate | float | bool | None] = {
             "board": kind.names(board),
             "last round": betting.stage_name,
@@ -147,38 +147,39 @@ class PokerEpisode(GameEpisode):
                 facts[f"{name} of {player}"] = value
         return facts
 
+    @property
+    def _public(self) -> PokerPosition:
+        """A position for its public part, which is the same for both players."""
+        return self._known[PLAYERS[0]]
+
     def _mover(self) -> str | None:
-        return self._seats[self._betting.seat] if self._betting.phase == "bet" else None
+        return self._public.mover
 
     def _position(self, viewer: str) -> PokerPosition:
-        seats = self._seats
-        hole = self._deal.hands[seats.index(viewer)]
-        board = self._deal.board[: self._shown]
-        return self._poker.kind(viewer, hole, board, self._betting, self._events, seats)
+        return self._known[viewer]
 
     def _ask(self, position: Position) -> tuple[str, str]:
         other = PLAYERS[1 - PLAYERS.index(position.viewer)]
         text = (
             f"You are '{position.viewer}' in a game of {self._poker.title} against '{other}'. "
-            f"{position.describe()} {tell_events(self._events)} Which action will win you the most "
-            "chips?"
+            f"{position.describe()} {tell_events(position.events)} "
+            "Which action will win you the most chips?"
         )
         return text, self._poker.text
 
-    def _apply(self, action: str) -> list[GameEvent]:
-        before, self._betting = self._betting, self._betting.after(action)
+    def _apply(self, action: str) -> Iterable[GameEvent]:
+        before = self._public
         self._state.apply_action(self._poker.codes[action])
-        happened = [bet_event(len(self._events) + 1, self._seats, before, self._betting, action)]
-        if self._betting.phase == "deal":
-            shown = self._shown + self._betting.next_cards
-            cards = self._deal.board[self._shown : shown]
-            self._betting, self._shown = self._betting.next_round(), shown
-            for card in cards:
-                self._state.apply_action(card)
-            number = len(self._events) + 2
-            happened.append(self._poker.kind.deal_event(number, self._betting, cards))
-        self._events = (*self._events, *happened)
-        return happened
+        for viewer, known in self._known.items():
+            position = known.after(action)
+            if position.node == "chance":
+                dealt = len(position.board)
+                cards = self._deal.board[dealt : dealt + position.betting.next_cards]
+                position = position.dealt(cards)
+            self._known[viewer] = position
+        for card in self._public.board[len(before.board) :]:
+            self._state.apply_action(card)
+        return self._public.events[len(before.events) :]
 
     def _reveal(self) -> object:
         return self._state.clone()
@@ -199,28 +200,17 @@ def tell_events(events: Iterable[GameEvent]) -> str:
     return f"So far: {', '.join(told)}." if told else "Nobody has acted yet."
 
 
-class PokerWorld(World):
-    """A game of poker for two.
-
-    Parameters
-    ----------
-    game
-        Which.
-    settings
-        How it is set, as every player may know it.
-    history
-        Where games are written; None for nowhere.
-    """
+class PokerWorld(GameWorld[Mapping[str, Any]]):
+    """A game of poker for two, whose settings every player may know."""
 
     players = PLAYERS
 
     def __init__(
         self, game: PokerGame, settings: Mapping[str, Any], history: History | None
     ) -> None:
+        super().__init__(settings, history)
         self.name = game.kind.world
         self._game = game
-        self._settings = settings
-        self._history = history
 
     def start(self, seed: int, *, mirrored: bool = False) -> PokerEpisode:
         """Deal a game; mirrored, the players have changed places, and so have each other's cards.

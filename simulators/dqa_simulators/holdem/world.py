@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dqa.worlds.base import WorldFactory
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
+from dqa_simulators.games.episode import read_rules
 from dqa_simulators.games.poker import Cards
 from dqa_simulators.games.table import Facts, PokerGame, PokerWorld
 from dqa_simulators.holdem.deals import DEFAULT_SHARES, deal_by_share, deal_uniformly, shares_of
@@ -58,7 +58,7 @@ def make(settings: HoldemSettings, history: History | None) -> PokerWorld:
         if isinstance(strong, str)
         else partial(deal_by_share, shares=shares_of(strong))
     )
-    text = (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
+    text = read_rules(__file__)
     game = PokerGame(HoldemPosition, REFEREE, CODES, "limit Texas hold'em", text, draw, _facts)
     return PokerWorld(game, settings.model_dump(), history)
 

@@ -36,21 +36,14 @@ class DrawnGame:
         Its type.
     seed
         Where it comes from.
-    room
-        The room it is set in.
-    thing, place
-        The type of the thing that is wanted, and of the receptacle where; of a lamp in `look`.
     goal
-        What is to be reached, in words.
+        The goal in words.
     problem
-        What it begins with.
+        The beginning.
     """
 
     task: TaskType
     seed: int
-    room: Room
-    thing: str
-    place: str
     goal: str
     problem: Problem
 
@@ -122,7 +115,8 @@ class _Drawing:
         goal = extract_goal(tables.goals[task.official].format(**parts).replace("#", "-"))
         said = self._one(tables.sentences[task.official])
         return DrawnGame(
-            *(task, self._seed, room, thing, place),
+            task,
+            self._seed,
             said.format(**{name: part.lower() for name, part in parts.items()}),
             Problem(_types(holders, things, spots.values()), tuple(sorted(facts)), goal),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,8 +15,8 @@ from dqa.core.errors import UsageError, WorldUnavailableError
 from dqa.worlds.base import PolicyFactory, WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
 from dqa.worlds.players import RANDOM
-from dqa.worlds.world import CHANCE, GameEvent, World
-from dqa_simulators.games.episode import GameEpisode
+from dqa.worlds.world import CHANCE, GameEvent
+from dqa_simulators.games.episode import GameEpisode, GameWorld, read_rules
 from dqa_simulators.household.engine import RunningGame, Seen
 from dqa_simulators.household.games import (
     HouseholdGame,
@@ -163,7 +163,7 @@ class HouseholdEpisode(GameEpisode):
             f"{position.describe()}\n"
             f"What do you do next? You can still give {left} command{'s' * (left != 1)}."
         )
-        return text, _read_rules()
+        return text, read_rules(__file__)
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
@@ -190,23 +190,11 @@ class HouseholdEpisode(GameEpisode):
         return {AGENT: 1.0 if self._running.seen.won else 0.0}
 
 
-class Household(World):
-    """Households: rooms in which one player finds, treats and places things (ALFWorld).
-
-    Parameters
-    ----------
-    settings
-        How it is set.
-    history
-        Where episodes are written; None for nowhere.
-    """
+class Household(GameWorld[HouseholdSettings]):
+    """Households: rooms in which one player finds, treats and places things (ALFWorld)."""
 
     name = NAME
     players = (AGENT,)
-
-    def __init__(self, settings: HouseholdSettings, history: History | None) -> None:
-        self._settings = settings
-        self._history = history
 
     def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
         """Begin the game of a seed; a player who is alone has nothing to mirror.
@@ -261,11 +249,6 @@ def _read_beginning(seen: Seen) -> tuple[str, str]:
         )
     goal = " ".join(found["goal"].split())
     return f"{text[: found.start()]}\nYour task is to: {goal}.", goal
-
-
-@lru_cache
-def _read_rules() -> str:
-    return (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
 
 
 WORLD = WorldFactory(

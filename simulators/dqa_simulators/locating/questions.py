@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.loaders.generator.simulated import SimulatedGenerator
-from dqa_simulators.distances import distances, place_of, places_of
+from dqa_simulators.checks import index, positions
+from dqa_simulators.distances import distances, place_of
 from dqa_simulators.locating.generator import LocatingSize, build_locating
 
 
@@ -43,7 +44,10 @@ def steps_to_home(situation: Situation, question: Question) -> NDArray[np.float6
         The situation does not hold the home.
     """
     nodes = situation["trade_node"]["trade_node"]
-    source, dest = (places_of(situation["flow"][end], nodes) for end in ("source", "dest"))
+    rows = index(situation, "trade_node", "trade_node")
+    source, dest = (
+        positions(situation, "flow", end, rows, "trade_node") for end in ("source", "dest")
+    )
     home = place_of(question.target["home"], nodes, "trade node")
     return np.delete(distances([dest], [source], len(nodes), home), home)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.world import GameEvent, Position, World
+from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
 from dqa_simulators.games.reading import read_record
 from dqa_simulators.negotiation.instances import (
     Instance,
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from dqa.worlds.history import History
 
 
+NAME: Final = "negotiation"
 _LONGEST: Final = 100
 
 
@@ -157,7 +156,7 @@ class NegotiationEpisode(GameEpisode):
             f"You are '{position.viewer}' in a negotiation with '{other}'. {position.describe()} "
             f"{tell_events(position.events)} {asked} You want as many points as you can get."
         )
-        return text, _read_rules()
+        return text, read_rules(__file__)
 
     def _apply(self, action: str) -> list[GameEvent]:
         part = self._known.part
@@ -173,23 +172,11 @@ class NegotiationEpisode(GameEpisode):
         return {player: returns[player] for player in PLAYERS}
 
 
-class Negotiation(World):
-    """Negotiations about pools that are drawn.
+class Negotiation(GameWorld[NegotiationSettings]):
+    """Negotiations about pools that are drawn."""
 
-    Parameters
-    ----------
-    settings
-        How it is set.
-    history
-        Where negotiations are written; None for nowhere.
-    """
-
+    name = NAME
     players = PLAYERS
-
-    def __init__(self, settings: NegotiationSettings, history: History | None) -> None:
-        self.name = NAME
-        self._settings = settings
-        self._history = history
 
     def start(self, seed: int, *, mirrored: bool = False) -> NegotiationEpisode:
         """Draw a negotiation; mirrored, the players have each other's values and turns.
@@ -225,12 +212,6 @@ def tell_events(events: tuple[GameEvent, ...]) -> str:
 _VERBS: Final = {"proposal": "proposed", "utterance": "said", "": "did"}
 
 
-@lru_cache
-def _read_rules() -> str:
-    return (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
-
-
-NAME: Final = "negotiation"
 WORLD = WorldFactory(
     name=NAME,
     description="dividing a pool of items, by proposals and messages",

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from dqa.core.files import parse_toml
 from dqa_simulators.shop.records import (
@@ -62,7 +63,7 @@ class _Draws:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of product, as the vocabulary has it."""
+    """A kind of product, as the vocabulary has it; options name lists of spellings."""
 
     query: str
     nouns: tuple[str, ...]
@@ -71,15 +72,16 @@ class _Kind:
     price: tuple[float, float]
     attributes: tuple[str, ...]
     words: tuple[str, ...]
-    options: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+    options: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Vocabulary:
     kinds: tuple[_Kind, ...]
-    titles: Mapping[str, Sequence[str]]
-    sentences: Mapping[str, Sequence[str]]
-    instructions: Mapping[str, Sequence[str]]
+    titles: Mapping[str, tuple[str, ...]]
+    sentences: Mapping[str, tuple[str, ...]]
+    instructions: Mapping[str, tuple[str, ...]]
+    spellings: Mapping[str, tuple[str, ...]]
 
 
 def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
@@ -135,7 +137,7 @@ def _product(asin: str, draws: _Draws, vocabulary: _Vocabulary) -> tuple[Product
     bullets.append(draws.pick(sentences["fillers"]))
     told = _say(draws.pick(sentences["descriptions"]), noun, brand, attributes[0])
     low, high = _prices(kind, draws)
-    options = _options(kind, low, high, draws)
+    options = _options(kind, vocabulary.spellings, low, high, draws)
     price = round(low + (high - low) * draws.number(), 2)
     product = Product(
         *(asin, title, told, tuple(bullets), tuple(attributes), options),
@@ -160,11 +162,17 @@ def _prices(kind: _Kind, draws: _Draws) -> tuple[float, float]:
     return low, round(low * (1.05 + share), 2)
 
 
-def _options(kind: _Kind, low: float, high: float, draws: _Draws) -> tuple[Option, ...]:
+def _options(
+    kind: _Kind,
+    spellings: Mapping[str, tuple[str, ...]],
+    low: float,
+    high: float,
+    draws: _Draws,
+) -> tuple[Option, ...]:
     """Return what can be chosen; of a range of prices the later values are dearer."""
     found = []
-    for name, spellings in kind.options:
-        values = draws.pick(spellings)
+    for name, lists in kind.options.items():
+        values = [spell_option(value) for value in spellings[draws.pick(lists)]]
         count = min(len(values), 2 + int(draws.number() * 6))
         first = int(draws.number() * (len(values) - count + 1))
         found += [(name, value) for value in values[first : first + count]]
@@ -210,30 +218,4 @@ def _with_article(words: str) -> str:
 @lru_cache
 def _vocabulary() -> _Vocabulary:
     text = VOCABULARY.read_text(encoding="utf-8")
-    read = parse_toml(text)
-    spellings: dict[str, tuple[str, ...]] = {
-        name: tuple(map(spell_option, values)) for name, values in read["spellings"].items()
-    }
-    return _Vocabulary(
-        tuple(_kind(one, spellings) for one in read["kinds"]),
-        read["titles"],
-        read["sentences"],
-        read["instructions"],
-    )
-
-
-def _kind(told: Mapping[str, Any], spellings: Mapping[str, tuple[str, ...]]) -> _Kind:
-    low, high = told["price"]
-    return _Kind(
-        told["query"],
-        tuple(told["nouns"]),
-        told["category"],
-        tuple(told["path"]),
-        (float(low), float(high)),
-        tuple(told["attributes"]),
-        tuple(told["words"]),
-        tuple(
-            (name, tuple(spellings[one] for one in lists))
-            for name, lists in told["options"].items()
-        ),
-    )
+    return TypeAdapter(_Vocabulary).validate_python(parse_toml(text))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +13,8 @@ from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
-from dqa.worlds.world import GameEvent, Position, World
-from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa.worlds.world import GameEvent, Position
+from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
 from dqa_simulators.shop.catalogue import PRODUCTS, Catalogue, Source, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES, Revealed
@@ -152,7 +151,7 @@ class ShopEpisode(GameEpisode):
             f"Buy what this instruction asks for: {self._goal.instruction}\n{told}\n"
             f"You see: {self._page.text}\nActions left: {self._left}. What do you do next?"
         )
-        return text, _read_rules()
+        return text, read_rules(__file__)
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
@@ -190,23 +189,11 @@ def _tell_options(view: View) -> str:
     return "; ".join(f"{name}: {value}" for name, value in view.chosen) or "none"
 
 
-class Shop(World):
-    """Visits to a shop, each with an instruction of its own.
+class Shop(GameWorld[ShopSettings]):
+    """Visits to a shop, each with an instruction of its own."""
 
-    Parameters
-    ----------
-    settings
-        How it is set.
-    history
-        Where visits are written; None for nowhere.
-    """
-
+    name = NAME
     players = (AGENT,)
-
-    def __init__(self, settings: ShopSettings, history: History | None) -> None:
-        self.name = NAME
-        self._settings = settings
-        self._history = history
 
     @property
     def catalogue(self) -> Catalogue:
@@ -236,11 +223,6 @@ def _order(count: int) -> tuple[int, ...]:
     order = list(range(count))
     Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (no secret hangs on it)
     return tuple(order)
-
-
-@lru_cache
-def _read_rules() -> str:
-    return (Path(__file__).parent / "rules.md").read_text(encoding="utf-8").strip()
 
 
 WORLD = WorldFactory(

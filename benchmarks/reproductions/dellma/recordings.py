@@ -71,7 +71,7 @@ class Instance:
         """Read the answers in the order of their prompts; report those that cannot be read."""
         prompts = {
             int(file.stem.removeprefix("prompt_")): file
-            for file in (self.folder / "prompt").glob("prompt_*.txt")
+            for file in (self.folder / "prompt").glob("prompt_*")
         }
         for number, prompt in sorted(prompts.items()):
             response = self.folder / "response" / f"response_{number}.json"

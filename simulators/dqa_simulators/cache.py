@@ -1,4 +1,4 @@
-"""One computation a situation, however many questions are asked about it."""
+"""One computation per situation, for all questions about it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class PerSituation(Generic[T]):
-    """Remember what `make` makes of a situation for as long as that situation lives.
+    """Store the result of `make` for a situation as long as that situation exists.
 
-    Situations are told apart by identity: comparing their content would cost more than most of
-    what is remembered here. Two threads that ask at once may both compute; both get equal results.
+    Situations are compared by identity: comparing their content would cost more than most of the
+    results. Two threads may compute the same result at once.
     """
 
     def __init__(self, make: Callable[[Situation], T]) -> None:
@@ -23,12 +23,12 @@ class PerSituation(Generic[T]):
         self._made: dict[int, tuple[weakref.ref[Situation], T]] = {}
 
     def __call__(self, situation: Situation) -> T:
-        """Return what `make` makes of `situation`."""
+        """Return the result of `make` for `situation`."""
         key = id(situation)
         found = self._made.get(key)
         if found is not None and found[0]() is situation:
             return found[1]
-        # A twin with the same tables: what is made of it may hold it without keeping the key alive.
+        # A copy with the same tables: the result may reference it without keeping the key alive.
         made = self._make(situation.replace())
         made_by_key = self._made
 

@@ -21,7 +21,7 @@ def distances(
     Returns
     -------
     NDArray[np.float64]
-        Shape (n,); infinite where no way leads.
+        Shape (n,); infinite if unreachable.
     """
     rows, columns = np.concatenate(sources), np.concatenate(targets)
     links = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
@@ -29,7 +29,7 @@ def distances(
 
 
 def place_of(name: str, names: NDArray[Any], kind: str) -> int:
-    """Return where a name stands; `UnknownNameError` where there is no such `kind`."""
+    """Return the position of a name; `UnknownNameError` if there is no such `kind`."""
     found = np.flatnonzero(names == name)
     if not len(found):
         raise UnknownNameError(kind, name, names.tolist())

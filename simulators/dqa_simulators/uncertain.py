@@ -74,13 +74,13 @@ class UncertainFactor:
 
     @cached_property
     def multipliers(self) -> NDArray[np.float64]:
-        """Shape (n, l): what the utility of each action is multiplied by, all quantities in one."""
+        """Shape (n, l): the multiplier of the utility of each action, all quantities in one."""
         return np.asarray(np.prod(np.stack(list(self.effects.values())), axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class UncertainWorld:
-    """Actions, factors and what comes of them: the truth behind generated questions.
+    """Actions, factors and their results: the truth behind generated questions.
 
     Attributes
     ----------
@@ -153,9 +153,9 @@ def draw_factor(  # noqa: PLR0913  (a factor is that many things)
     actions
         How many there are.
     quantities
-        What the values change.
+        The quantities that the values change.
     multipliers
-        What a quantity can be multiplied by, each as likely as the others.
+        The possible multipliers of a quantity, each as likely as the others.
     """
     words = tuple(LIKELIHOODS[i] for i in rng.integers(len(LIKELIHOODS), size=len(values)).tolist())
     effects = {}

@@ -22,7 +22,7 @@ _DIGITS = 9  # of an expected utility: hides how a machine rounds, and no differ
 
 
 class DrawnWorld(NamedTuple):
-    """A world, what can be known of it, and the random stream to ask about it with."""
+    """A world, the public knowledge of it, and the random stream to ask about it with."""
 
     world: UncertainWorld
     situation: Situation
@@ -31,7 +31,7 @@ class DrawnWorld(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UncertainGenerator:
-    """What is particular to a scenario whose worlds have a known uncertainty.
+    """The parts that are particular to a scenario whose worlds have a known uncertainty.
 
     See `dqa.scenarios.generation.Generator`.
 
@@ -91,7 +91,7 @@ class UncertainGenerator:
         list[LabelledQuestion]
             Questions whose `Truth.outcomes` are the true expected utilities beyond the stake, not
             what happened to come true, so the best decision is the one that was best to make.
-            Choices without a clear best one are passed over. Their ids are still to be given.
+            Choices without a clear best one are passed over. Their ids are still free.
         """
         world, situation, rng = drawn
         expected = [round(value, _DIGITS) for value in world.expected_utilities().tolist()]
@@ -124,7 +124,7 @@ class UncertainGenerator:
         return iter(())
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return no rule set: no simulator judges what is recorded."""
+        """Return no rule set: no simulator judges recorded outcomes."""
         del situation
         return ()
 

@@ -1,4 +1,4 @@
-"""Agriculture worlds: a report tells how likely the future is, and what it does to every crop."""
+"""Agriculture worlds: a report tells how likely the future is, and its effects on every crop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LEGEND = (
 
 
 def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
-    """Draw a world, and write down what a grower can know of it.
+    """Draw a world, and write down a grower's knowledge of it.
 
     The report's overview states how likely every value of every factor is, and its outlooks what
     each value does to a crop: who reads them all knows the expected revenue of an acre exactly.
@@ -101,7 +101,7 @@ def _overview(factors: tuple[UncertainFactor, ...]) -> str:
 
 
 def _outlook(factors: tuple[UncertainFactor, ...], crop: int) -> str:
-    """Say what the values of every factor do to a crop."""
+    """Describe the effects of every factor's values on a crop."""
     sentences = []
     for factor in factors:
         for place, value in enumerate(factor.values):

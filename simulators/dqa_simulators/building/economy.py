@@ -25,7 +25,7 @@ LEVEL_INCREASE = 5
 """Levels that the chosen building gains (PlanRAG, appendix A.2)."""
 
 PRICE_SWING = 0.75
-"""Most of its base price by which a price rises or falls (PlanRAG, Eq. 6)."""
+"""The largest change of a price, as a share of its base price (PlanRAG, Eq. 6)."""
 
 CYCLES = 10
 """How often inputs and outputs follow each other (PlanRAG, appendix A.4.2: cycle_cnt)."""
@@ -86,9 +86,9 @@ class Economy:
         How many goods each building needs.
     scale : array of shape (b,)
         What raising its level multiplies a building's quantities by: (level + 5) / level. 1 at
-        level 0, where the tables do not say what a level would need and make.
+        level 0, where the tables lack the needs and output of a level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
-        What each row of `supply` is about, as rows of the two tables, and what it holds.
+        The goods and building of each row of `supply`, as rows of their tables, and its values.
     demand_goods, demand_building, max_demand : arrays of shape (d,)
         The same for `demand`.
     """
@@ -157,7 +157,7 @@ class Economy:
     def behind(self, goods: IntArray) -> Part:
         """Return the part that the prices of some goods hang on.
 
-        Supply after a cycle hangs on what the makers of the goods receive, so on their inputs'
+        Supply after a cycle depends on the makers' inputs, so on their
         demand, which never changes, and supply one cycle earlier: goods further than `CYCLES`
         steps up the chains of inputs are never seen. The part holds every row of the goods within
         reach, in table order, so their prices come from the same operations in the same order as
@@ -260,7 +260,7 @@ class _Met:
         rows = np.flatnonzero(asks[economy.demand_building])
         self._goods = economy.demand_goods[rows]
         self._max_demand = max_demand[rows]
-        # Where nothing is needed a divisor of 1 stands in for 0, and the input is met in full.
+        # A need of 0 is met in full; its divisor is 1 instead of 0.
         self._needed = _nonzero(demand[self._goods])
         self._at_most = _nonzero(self._max_demand)
         self._full = self._max_demand == 0.0

@@ -87,10 +87,10 @@ def build_building(
 ) -> Situation:
     """Build an economy whose inputs and prices are still to be computed.
 
-    Goods stand in tiers; a kind of building mostly turns goods of lower tiers into goods of its
+    Goods are in tiers; a kind of building mostly turns goods of lower tiers into goods of its
     own, while the lowest tier asks for refined goods, so chains close into circles. Some
-    buildings make goods out of nothing (and never change what they make), some only consume, some
-    do neither. Needs are scaled so that what is made and what is needed are of one size.
+    buildings make goods out of nothing (and always as many), some only consume, some
+    do neither. Needs are scaled so that output and needs are of one size.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def build_building(
     size
         Rows of the tables, before distractors.
     difficulty
-        With more `hops` there are more tiers, what a tier needs is scarce, and buildings are the
+        With more `hops` there are more tiers, the needs of a tier are scarce, and buildings are the
         larger the higher their tier, so that 5 levels more count most far down. `distractors` are
         goods appended to the tables, each with one building, which deal only with one another.
 
@@ -109,7 +109,7 @@ def build_building(
     -------
     Situation
         A Building situation with `current_price` and `current_input` at 0, to be filled by a
-        simulation; `current_output` is what a building without inputs makes.
+        simulation; `current_output` is the output of a building without inputs.
     """
     tiers = max(len(_GOODS_KINDS), difficulty.hops + 1)
     tier = rng.permutation(np.arange(size.goods) % tiers)
@@ -139,7 +139,7 @@ class _Buildings:
 
 @dataclass(frozen=True, slots=True)
 class _Economy:
-    """Goods (g), the buildings, and what they make and need."""
+    """Goods (g), the buildings, their outputs and needs."""
 
     tier: _Ints  # (g,)
     base_price: _Floats  # (g,)
@@ -183,7 +183,7 @@ def _buildings(
 
 
 def _pop_demand(rng: np.random.Generator, sold: _Floats) -> _Floats:
-    """Draw what the population consumes of each goods: of many nothing, else what is made."""
+    """Draw the population's demand for each goods: 0 for many, else the output."""
     goods = len(sold)
     consumed = np.where(rng.random(goods) < 0.55, sold * rng.uniform(0.1, 0.9, goods), 0.0)
     missed = (sold == 0.0) & (rng.random(goods) < 0.3)
@@ -200,7 +200,7 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
 def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
     """Order, for each goods, the goods that its makers deal with; shape (goods, window).
 
-    A row starts with the goods itself and its by-products and ends with what it is made of, so a
+    A row starts with the goods itself and its by-products and ends with its inputs, so a
     building's outputs are read from the left and its inputs from the right, and never meet.
     """
     a_building = -(-(size.demands + size.supplies) // size.buildings)
@@ -289,7 +289,7 @@ def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -
 
 
 def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
-    """Lay the economy out in tables; supplies and demands stand in the order of buildings."""
+    """Lay the economy out in tables; supplies and demands are in the order of buildings."""
     schema = plugins.scenario("building").schema
     goods, buildings = len(economy.tier), economy.buildings
     words = stems(rng, goods)

@@ -14,17 +14,17 @@ nothing decided it reproduces every released price to the last bit:
    table has.
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
-Rule set ``released`` is what the published answers follow: sums of max_demand and of current_output
-go on from what the tables hold, so that demand counts twice throughout, and supply in the first
+Rule set ``released`` gives the published answers: sums of max_demand and of current_output
+start from the tables' values, so that demand counts twice throughout, and supply in the first
 cycle. There is no rule set ``clean`` as Locating has it: but for double counting the released
 program follows the text, so it would be ``paper`` again.
 
-What the paper leaves open is as the rules define it:
+The rules define the points that the paper leaves open:
 
-- Goods that nobody wants and nobody makes cost their base price.
-- An input of which a building needs 0 is met in full.
-- Raising a building of level 0 changes nothing but its level: its rows do not say what a level
-  needs and makes.
+- Goods without demand and supply cost their base price.
+- A need of 0 is met in full.
+- Raising a building of level 0 changes nothing but its level: its rows lack the needs and
+  output of a level.
 
 An unknown or repeated code or id, a negative or missing number is a `SituationError`.
 
@@ -32,7 +32,7 @@ Order of summation: rows of `supply` and `demand` in table order. All candidates
 vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
 building; those within `ROUNDING` of the best are then recomputed in exactly that order. Both look
 only at goods within ten steps up the chains of inputs from those asked about; a building that
-neither makes nor needs any of these stands for doing nothing.
+neither makes nor needs any of these equals doing nothing.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ _COUNTING = CountingRules(
     text="paper",
     described={
         "released": (
-            "What the published labels follow: demand and supply go on from tables that already "
-            "hold the result of a simulation, so they count twice."
+            "The rules of the published labels: demand and supply start from tables that already "
+            "contain the result of a simulation, so they count twice."
         ),
         "paper": "The paper's text: one clean simulation a candidate.",
     },
@@ -109,7 +109,7 @@ class BuildingSimulator:
         UnknownNameError
             No such rule set.
         SituationError
-            The situation breaks the rules (see the module), or lacks what a question names.
+            The situation breaks the rules (see the module), or lacks a name of a question.
         """
         rules = chosen_rules(rules, self.rule_sets)
         if not questions:
@@ -240,7 +240,7 @@ def _settle_near_ties(
     Parameters
     ----------
     economy, rules
-        What is simulated.
+        The economy and the rule set.
     goods, values, judged
         Of each of m questions: the goods' row, the price after raising each building (together
         of shape (m, b)) and the rows of the buildings that count.

@@ -1,4 +1,4 @@
-"""What a generated Building world is asked about, and its generator."""
+"""The questions about generated Building worlds, and their generator."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dqa_simulators.distances import distances, place_of
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
     """List the goods whose price a decision may change.
 
-    Somebody wants them, else they cost a quarter of their base price however much is made; and some
-    building with inputs makes them, as one without makes what it makes at any level.
+    They have demand, else they cost a quarter of their base price at any supply; and some building
+    with inputs makes them, as the output of one without inputs is the same at any level.
     """
     del year  # it is part of the situation's name
     goods, supply, demand = (situation[table] for table in ("goods", "supply", "demand"))
@@ -58,7 +58,7 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
     asked = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
     first = len(codes)  # buildings are numbered after the goods
     links = distances([made, first + user], [first + maker, needed], first + len(ids), asked)
-    return (links[first:] + 1.0) / 2.0  # two links, over a building to what it needs, are a step
+    return (links[first:] + 1.0) / 2.0  # two links, over a building to its needs, are a step
 
 
 def _lopsided(quantile: float) -> float:

@@ -1,14 +1,14 @@
 """Prices after every candidate decision of a Building situation, by vectors over goods.
 
-Every building that needs a goods receives the same share q = min(1, supply / demand) of what it
-asks for, so a cycle needs no row a building and input, only q: with M the (buildings, goods)
-matrix that takes the mean over a building's inputs, and S what it makes at full output::
+Every building that needs a goods receives the same share q = min(1, supply / demand) of its
+needs, so a cycle needs no row a building and input, only q: with M the (buildings, goods)
+matrix that takes the mean over a building's inputs, and S the output at full supply::
 
     supply = transpose(S) @ (M @ q)
 
 The (goods, goods) matrix transpose(S) @ M is the same for all candidates; raising building c adds
-(scale[c] - 1) * S[c] * (M[c] @ q) to supply. Two additions take in what does not vary: goods that
-are always met (q = 1), in place of inputs of which nothing is needed; and a last building that is
+(scale[c] - 1) * S[c] * (M[c] @ q) to supply. Two additions cover constant parts: goods that
+are always met (q = 1), in place of inputs with a need of 0; and a last building that is
 never raised, needs only those, and makes what buildings without inputs keep making.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 _BLOCK = 100_000
-"""Most cells of a (goods, candidates) array: 0.8 MB, of which a handful stay in the cache."""
+"""Most cells of a (goods, candidates) array: 0.8 MB, so that a few fit into the cache."""
 
 _DENSE = 100_000
 """Matrices of up to so many cells are multiplied faster in full than by their entries."""
@@ -121,7 +121,7 @@ class _Screen:
 def _matrix(
     rows: IntArray, columns: IntArray, values: FloatArray, shape: tuple[int, int]
 ) -> _Matrix:
-    """Return the matrix with these entries, each of which stands once."""
+    """Return the matrix with these entries, all different."""
     if shape[0] * shape[1] > _DENSE:
         from scipy import sparse  # few economies are so large that they are worth its import
 

@@ -1,4 +1,4 @@
-"""Two players bet in rounds: what is public of a poker game, and the rules that it goes by."""
+"""Two players bet in rounds: the public part of a poker game, and its rules."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final, Literal, TypeAlias
 from dqa.core.errors import UsageError
 
 PLAYERS: Final = ("player", "opponent")
-"""Who plays every world of two, by seat."""
+"""The players of every world of two, by seat."""
 FOLD: Final = "fold"
 CHECK: Final = "check"
 CALL: Final = "call"
 RAISE: Final = "raise"
 
 Phase: TypeAlias = Literal["bet", "deal", "folded", "showdown"]
-"""What comes next: a bet, the next round's cards, or nothing, for one of two reasons."""
+"""The next step: a bet, the next round's cards, or the end, for one of two reasons."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class BettingRules:
     Attributes
     ----------
     stages
-        What each round is called.
+        The name of each round.
     blinds
         The chips that each seat has put in before the first bet.
     raises
@@ -54,24 +54,24 @@ class BettingRules:
 
 @dataclass(frozen=True, slots=True)
 class Betting:
-    """What has been bet, and what comes next.
+    """The bets so far, and the next step.
 
     Attributes
     ----------
     rules
-        What the game goes by.
+        The rules of the game.
     bets
         The chips that each seat has put in.
     stage
-        The round, from 0; that of the bets so far where the next one's cards are to be dealt.
+        The round, from 0; before the deal of the next round's cards, the last one.
     raises
         How often was raised in this round.
     acted
         How many bets there were in this round.
     seat
-        Who acts next; of a game that was folded who folded; else of no meaning.
+        The next to act; after a fold the one who folded; else without meaning.
     phase
-        What comes next.
+        The next step.
     """
 
     rules: BettingRules
@@ -84,7 +84,7 @@ class Betting:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the one who acts next may do, from the most cautious to the boldest."""
+        """The legal actions of the next to act, from the most cautious to the boldest."""
         if self.phase != "bet":
             return ()
         is_facing = self.bets[0] != self.bets[1]
@@ -93,7 +93,7 @@ class Betting:
 
     @property
     def stage_name(self) -> str:
-        """What the round is called."""
+        """The name of the round."""
         return self.rules.stages[self.stage]
 
     @property
@@ -102,7 +102,7 @@ class Betting:
         return self.rules.dealt[self.stage + 1] if self.phase == "deal" else 0
 
     def after(self, action: str) -> Betting:
-        """Return what follows a bet.
+        """Return the state after a bet.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class Betting:
         return _after(self, action)
 
     def next_round(self) -> Betting:
-        """Return what follows when the cards of the next round are dealt."""
+        """Return the state after the deal of the next round's cards."""
         if self.phase != "deal":
             raise UsageError(f"No cards are dealt before the {self.stage_name} has ended.")
         stage = self.stage + 1
@@ -138,7 +138,7 @@ def begin(rules: BettingRules) -> Betting:
 
 @lru_cache(maxsize=65_536)
 def _after(betting: Betting, action: str) -> Betting:
-    """Return what follows a legal bet; a game has few enough states to work each out once."""
+    """Return the state after a legal bet; a game has few enough states to store them all."""
     rules, seat, stage = betting.rules, betting.seat, betting.stage
     raises, acted = betting.raises, betting.acted + 1
     if action == FOLD:
@@ -148,7 +148,7 @@ def _after(betting: Betting, action: str) -> Betting:
         added += rules.raises[stage]
         raises += 1
     bets = (added, betting.bets[1]) if seat == 0 else (betting.bets[0], added)
-    # Who has a blind in has not acted yet: a call of the small blind leaves the big one a choice.
+    # A blind is not an action: a call of the small blind leaves the big one a choice.
     is_over = bets[0] == bets[1] and acted >= len(PLAYERS)
     phase: Phase = "bet"
     if is_over:

@@ -1,4 +1,4 @@
-"""An episode that is written down as it is played."""
+"""Episodes whose events are written to a history."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class GameEpisode(Episode):
     seed, mirrored
         As `dqa.worlds.world.World.start` takes them.
     settings
-        What every player may know of how the game is set.
+        The settings, as every player may know them.
     hidden
-        By player, what that player alone knows, by name.
+        By player, the values that this player alone knows, by name.
     history
-        Where the events are written; None for nowhere.
+        The history of the events; None for none.
     """
 
     def __init__(  # noqa: PLR0913
@@ -64,7 +64,7 @@ class GameEpisode(Episode):
 
     @abstractmethod
     def _mover(self) -> str | None:
-        """Return who decides next; None at the end."""
+        """Return the player of the next move; None at the end."""
 
     @abstractmethod
     def _position(self, viewer: str) -> Position:
@@ -75,13 +75,13 @@ class GameEpisode(Episode):
         """Return the text and the rules of the question that a position is."""
 
     def _target(self, player: str) -> Mapping[str, str]:
-        """Return what a question to a player is about, beside the game and the player."""
+        """Return the target of a question to a player, without the game and the player."""
         del player
         return {}
 
     @abstractmethod
     def _apply(self, action: str) -> Iterable[GameEvent]:
-        """Carry out a legal action; return what happened until a player decides again."""
+        """Carry out a legal action; return the events until the next decision of a player."""
 
     @abstractmethod
     def _reveal(self) -> object:
@@ -89,10 +89,10 @@ class GameEpisode(Episode):
 
     @abstractmethod
     def _returns(self) -> Mapping[str, float]:
-        """Return what each player got, at the end."""
+        """Return the payoff of each player, at the end."""
 
     def next_move(self) -> Move | None:
-        """Return what is to be decided next, the same until `choose`; None at the end."""
+        """Return the next move, the same until `choose`; None at the end."""
         if self._move is None and (player := self._mover()) is not None:
             position = self._position(player)
             text, rules = self._ask(position)
@@ -110,7 +110,7 @@ class GameEpisode(Episode):
         return self._move
 
     def choose(self, choice: Candidate) -> None:
-        """Carry out a move, and write what follows from it."""
+        """Carry out a move, and write its events."""
         move = self.next_move()
         if move is None:
             raise UsageError(f"Game {self.game} has ended, so '{choice}' cannot be chosen.")
@@ -126,12 +126,12 @@ class GameEpisode(Episode):
             self._history.add(self.game, events, self._returns() if self._has_ended else None)
 
     def returns(self) -> Mapping[str, float]:
-        """Return what each player got; `UsageError` before the end."""
-        self._require_end("what it returned")
+        """Return the payoff of each player; `UsageError` before the end."""
+        self._require_end("payoffs")
         return self._returns()
 
     def close(self) -> None:
-        """Close the databases of its moves; none is opened any more."""
+        """Close the databases of its moves; later ones cannot be opened."""
         self._is_closed = True
         databases, self._databases = self._databases, {}
         for database in databases.values():
@@ -139,7 +139,7 @@ class GameEpisode(Episode):
 
     def _require_end(self, what: str) -> None:
         if not self._has_ended:
-            raise UsageError(f"Game {self.game} has not ended: nobody knows {what} yet.")
+            raise UsageError(f"Game {self.game} has not ended, so it has no {what} yet.")
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -149,7 +149,7 @@ class GameEpisode(Episode):
             )
 
     def _open(self, player: str) -> Database:
-        """Open the history for a player, once: what is written later is seen as well."""
+        """Open the history for a player, once; later events can be read as well."""
         if self._history is None:
             raise UsageError(
                 f"Game {self.game} of '{self._world}' is played without a history, so there is no "
@@ -188,14 +188,14 @@ def read_rules(module: str, name: str = "rules") -> str:
 
 
 def random_of(seed: int, *attempt: int) -> np.random.Generator:
-    """Return where everything that is left to chance comes from in a seed's episode.
+    """Return the source of all random choices in a seed's episode.
 
     Parameters
     ----------
     seed
         The episode's.
     attempt
-        Which attempt it is, where what is drawn may be of no use.
+        The number of the attempt, if a draw may be rejected.
 
     Raises
     ------

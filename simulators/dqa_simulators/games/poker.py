@@ -18,7 +18,7 @@ from dqa_simulators.games.reading import Record, replay
 
 Cards: TypeAlias = tuple[int, ...]
 DEAL: Final = "deal"
-"""What chance does: it deals public cards."""
+"""The action of chance: it deals public cards."""
 _NODES: Final[Mapping[str, Node]] = {
     "bet": "decision",
     "deal": "chance",
@@ -38,9 +38,9 @@ class PokerPosition(Position):
     board
         The public cards.
     betting
-        What was bet by each seat, and what comes next.
+        The bets of each seat, and the next step.
     seats
-        Who sits at each seat; in a mirrored game they have changed places.
+        The player at each seat; in a mirrored game they have changed places.
     """
 
     viewer: str
@@ -51,23 +51,23 @@ class PokerPosition(Position):
     seats: tuple[str, str] = PLAYERS
 
     world: ClassVar[str]
-    """What the world is called."""
+    """The name of the world."""
     rules: ClassVar[BettingRules]
     deck: ClassVar[tuple[str, ...]]
     """The name of each card."""
     hidden_names: ClassVar[tuple[str, ...]]
-    """What the history calls each of a player's own cards."""
+    """The names of a player's own cards in the history."""
     seat_names: ClassVar[tuple[str, str]] = ("act first", "act second")
-    """What who sits at each seat does."""
+    """The role of each seat."""
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """What comes next."""
+        """The next step."""
         return _NODES[self.betting.phase]
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """Who bets next."""
+        """The player of the next bet."""
         return self.seats[self.betting.seat] if self.betting.phase == "bet" else None
 
     @property
@@ -98,7 +98,7 @@ class PokerPosition(Position):
 
     @property
     def key(self) -> Hashable:
-        """What the viewer knows: who it is, the cards, and who did what."""
+        """The viewer's knowledge: its name, the cards, and the actions."""
         actions = tuple([event.action for event in self.events])
         return self.viewer, self.seats, self.hole, self.board, actions
 
@@ -133,7 +133,7 @@ class PokerPosition(Position):
         )
 
     def payoff(self) -> float | None:
-        """Return what the viewer won where somebody folded; cards decide a showdown."""
+        """Return the viewer's win after a fold; cards decide a showdown."""
         if self.betting.phase != "folded":
             return None
         lost = min(self.betting.bets)
@@ -150,7 +150,7 @@ class PokerPosition(Position):
         return CHECK if CHECK in self.betting.actions else FOLD
 
     def describe(self) -> str:
-        """Return the viewer's cards, the public cards, and what was bet."""
+        """Return the viewer's cards, the public cards, and the bets."""
         bets, seat = self.betting.bets, self.seat
         public = self.names(self.board) or "none yet"
         text = (
@@ -168,7 +168,7 @@ class PokerPosition(Position):
         if left:
             text += f" A raise adds {size} to the bet. Raises left in this round: {left}."
         else:
-            text += " Nobody can raise any more in this round."
+            text += " All raises of this round are used."
         whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
         return f"{text} It is {whose}."
 
@@ -180,7 +180,7 @@ class PokerPosition(Position):
 
     @classmethod
     def read(cls, record: Record) -> Self:
-        """Rebuild a position from what the history tells its viewer.
+        """Rebuild a position from the viewer's part of the history.
 
         Raises
         ------
@@ -209,4 +209,4 @@ class PokerPosition(Position):
     @property
     @abstractmethod
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """What the viewer could infer of the other player."""
+        """The hidden variables of the other player."""

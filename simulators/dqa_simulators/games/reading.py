@@ -1,4 +1,4 @@
-"""What a player may know of a game, read from its history by queries."""
+"""A player's knowledge of a game, read from its history by queries."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Record:
 
     @property
     def seats(self) -> tuple[str, str]:
-        """Who sits at each seat; as in a game that is not mirrored where the settings do not say.
+        """The player at each seat; without this setting, those of a game that is not mirrored.
 
         Raises
         ------
@@ -59,7 +59,7 @@ class Record:
         return seats[0], seats[1]
 
     def fail(self, problem: str) -> DataError:
-        """Return the error for a record that nobody can have played."""
+        """Return the error for a record that breaks the rules."""
         return DataError(f"Game {self.game}, as {self.player} may read it: {problem}")
 
 

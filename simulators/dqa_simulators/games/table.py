@@ -1,4 +1,4 @@
-"""Games of poker for two as worlds: what is played, episodes, and worlds that deal them."""
+"""Games of poker for two as worlds: games as data, episodes, and worlds that deal them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PokerGame:
     referee
         The game in OpenSpiel, by name and parameters.
     codes
-        What OpenSpiel calls each action.
+        OpenSpiel's number of each action.
     title
         How a question calls the game.
     text
@@ -66,7 +66,7 @@ class PokerGame:
     draw
         Deals the cards of a game.
     facts
-        What else is told of a hand and the public cards at the end of a game, by name.
+        Further facts about a hand and the public cards at the end of a game, by name.
     """
 
     kind: type[PokerPosition]
@@ -90,7 +90,7 @@ class PokerEpisode(GameEpisode):
     Parameters
     ----------
     game
-        What is played.
+        The game.
     deal
         Its cards.
     seed, mirrored, settings, history
@@ -190,14 +190,14 @@ class PokerEpisode(GameEpisode):
 
 
 def tell_events(events: Iterable[GameEvent]) -> str:
-    """Return what happened so far in a sentence, for a question."""
+    """Return the events so far in a sentence, for a question."""
     told = [
         f"{event.stage} {event.detail}"
         if event.actor == CHANCE
         else f"{event.actor} {event.action}"
         for event in events
     ]
-    return f"So far: {', '.join(told)}." if told else "Nobody has acted yet."
+    return f"So far: {', '.join(told)}." if told else "No one has acted yet."
 
 
 class PokerWorld(GameWorld[Mapping[str, Any]]):
@@ -215,8 +215,8 @@ class PokerWorld(GameWorld[Mapping[str, Any]]):
     def start(self, seed: int, *, mirrored: bool = False) -> PokerEpisode:
         """Deal a game; mirrored, the players have changed places, and so have each other's cards.
 
-        What one player wins by a seat and its cards the other wins by them in the mirrored game, so
-        a player that chooses by what it sees nets exactly nothing against itself.
+        The wins of one player by a seat and its cards are the other's in the mirrored game, so a
+        player whose choices depend on its view only nets exactly 0 against itself.
         """
         return PokerEpisode(
             self._game,

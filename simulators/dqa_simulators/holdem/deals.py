@@ -63,7 +63,7 @@ def deal_uniformly(random: np.random.Generator) -> Deal:
 def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Deal:
     """Deal so that one player's seven cards are of a category that is drawn by its share.
 
-    Given the category, each such hand is as likely as any other, and so are the other player's
+    Within the category, each hand is as likely as any other, and so are the other player's
     cards among those that are left. Whose hand it is is a toss.
 
     Parameters
@@ -84,7 +84,7 @@ def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Dea
 
 
 def shares_of(given: Mapping[str, float]) -> tuple[float, ...]:
-    """Return the share of each category, in the order of `CATEGORIES`; 0 for those not given.
+    """Return the share of each category, in the order of `CATEGORIES`; 0 for missing ones.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def _bounds(shares: tuple[float, ...]) -> tuple[float, ...]:
 def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
     """Draw seven cards of a category, each such hand as likely as any other.
 
-    A core that makes the category and what is left are drawn, so a hand with several cores comes
-    more often, and is kept that much more rarely.
+    A core that makes the category and further cards are drawn, so a hand with several cores comes
+    more often, and is accepted that much more rarely.
     """
     while True:
         core = _draw_core(random, kind)

@@ -1,4 +1,4 @@
-"""What a hand of five to seven cards is worth.
+"""The worth of a hand of five to seven cards.
 
 Cards are numbers, ``rank * 4 + suit`` with ranks from 0 (two) to 12 (ace), as OpenSpiel has them.
 A hand's worth follows from its flush, where it has one, and else from how often it has each rank;
@@ -25,7 +25,7 @@ CATEGORIES: Final = (
     "four of a kind",
     "straight flush",
 )
-"""What a hand can be, from the weakest to the strongest (BIDDER, figure 4)."""
+"""The categories of hands, from the weakest to the strongest (BIDDER, figure 4)."""
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
 
 _CARDS: Final = 5
@@ -47,7 +47,7 @@ _KNOWN: Final[dict[int, int]] = {}
 
 
 def strength(cards: Iterable[int]) -> int:
-    """Return what the best five of five to seven cards are worth: more wins, the same is a tie.
+    """Return the worth of the best five of five to seven cards: more wins, the same is a tie.
 
     ``strength(cards) >> 20`` is the category's place in `CATEGORIES`.
     """
@@ -70,7 +70,7 @@ def category(cards: Iterable[int]) -> int:
 
 
 def straight_top(ranks: int) -> int | None:
-    """Return the highest rank of the best straight among ranks, given as bits; None without one."""
+    """Return the highest rank of the best straight among ranks as bits; None without one."""
     for top, needed in _STRAIGHTS:
         if ranks & needed == needed:
             return top

@@ -25,7 +25,7 @@ CODES: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
 
 
 class HoldemSettings(BaseModel):
-    """What can be set.
+    """The settings.
 
     Attributes
     ----------

@@ -42,14 +42,14 @@ def as_in_the_papers(grammar: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an action, or the beginning, shows.
+    """The observation after an action, or at the beginning.
 
     Attributes
     ----------
     text
-        What is seen.
+        The observation.
     commands
-        What can be done next, in alphabetical order.
+        The admissible commands, in alphabetical order.
     won
         Whether the goal is reached.
     """
@@ -125,7 +125,7 @@ class Engine:
             if not self._connection.poll(_SECONDS):
                 self.process.kill()
             reply: tuple[Any, str] = self._connection.recv()
-        except BaseException:  # such as Ctrl-C: the next request would read this one's reply
+        except BaseException:  # such as Ctrl-C: the next request would read the reply to this one
             self._connection.close()
             self.process.kill()
             raise
@@ -155,7 +155,7 @@ class RunningGame:
     Attributes
     ----------
     seen
-        What the last command, or the beginning, showed.
+        The observation after the last command, or at the beginning.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from dqa_simulators.household.tables import Room, Tables
 from dqa_simulators.household.tasks import TASKS, TaskName, TaskType
 
 VERSION: Final = 1
-"""Of what a seed gives: another one wherever the same seed gives another game."""
+"""The version of the generator; it changes if the same seed gives another game."""
 LAMP: Final = "DeskLamp"
 _LAMP_STANDS: Final = ("Desk", "Dresser", "Shelf", "SideTable")
 _START: Final = "loc_bar_00"
@@ -58,21 +58,21 @@ def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
     task
         The type of the task.
     seed
-        What is left to chance follows from it, and from the task's type.
+        The seed of all random choices, with the task's type.
 
     Raises
     ------
     UsageError
         The seed is below 0.
     SituationError
-        None of many rooms had what the task needs.
+        None of many rooms fits the task.
     """
     for attempt in range(_ATTEMPTS):
         random = random_of(seed, list(TASKS).index(task), attempt)
         drawn = _Drawing(tables, TASKS[task], seed, random).draw()
         if drawn is not None:
             return drawn
-    raise SituationError(f"No household of seed {seed} has what the task '{task}' needs.")
+    raise SituationError(f"No household of seed {seed} fits the task '{task}'.")
 
 
 class _Drawing:
@@ -84,7 +84,7 @@ class _Drawing:
         self._tables, self._task, self._seed, self._random = tables, task, seed, random
 
     def draw(self) -> DrawnGame | None:
-        """Return a game; None where what was drawn does not fit."""
+        """Return a game; None if the draw does not fit."""
         task = self._task
         kinds = self._tables.rooms_of[task.official]
         room = self._one([room for room in self._tables.rooms if room.kind in kinds])

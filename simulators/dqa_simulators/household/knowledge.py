@@ -1,4 +1,4 @@
-"""What a player has seen of a room, put together from observations alone."""
+"""A player's knowledge of a room, from observations alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Goal:
     place
         The kind of receptacle where; empty where a lamp is to be used.
     treatment
-        What has to be done to it first, if anything.
+        Its treatment before, if any.
     lamp
         The kind of lamp, if any.
     count
@@ -63,7 +63,7 @@ class Goal:
 
 
 def read_goal(text: str) -> Goal | None:
-    """Return what a goal asks for; None where it is said in other words than alfworld's own."""
+    """Return the parts of a goal; None for other words than alfworld's own."""
     for pattern in _GOALS:
         found = pattern.fullmatch(" ".join(text.split()))
         if found is None:
@@ -87,20 +87,20 @@ def kind(name: str) -> str:
 
 @dataclass
 class Knowledge:
-    """What is known after some events.
+    """The knowledge after some events.
 
     Attributes
     ----------
     places
         Every receptacle, as the room lists them.
     things
-        By receptacle that was looked into, what was seen there last.
+        By receptacle that was looked into, its last seen content.
     closed
         Receptacles that were seen closed, and not opened since.
     here
-        Where the player went last.
+        The player's location.
     held
-        What the player holds.
+        The thing in the player's hands.
     treated
         By treatment, the things it was done to.
     visited
@@ -117,7 +117,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, events: Iterable[GameEvent]) -> Knowledge:
-        """Return what events tell; the first one shows the room."""
+        """Return the knowledge from events; the first one shows the room."""
         known = cls()
         for place, event in enumerate(events):
             if place == 0:
@@ -128,7 +128,7 @@ class Knowledge:
         return known
 
     def add(self, action: str, seen: str) -> None:
-        """Take in what an action showed."""
+        """Add the observation after an action."""
         if seen.strip() == _NOTHING:
             return
         if action.startswith("go to "):

@@ -22,7 +22,7 @@ _ORDER: Final = (
     *("handtowelholder", "towelholder", "toiletpaperhanger", "laundryhamper", "safe"),
     *("cabinet", "drawer"),
 )
-"""Where is looked first: open surfaces show many things at one command, drawers few at two."""
+"""The order of the search: open surfaces show many things at one command, drawers few at two."""
 _LIKELY: Final = {
     "fridge": ("apple", "bread", "egg", "lettuce", "potato", "tomato", "winebottle"),
     "sinkbasin": ("cloth", "dishsponge", "soapbar", "handtowel"),
@@ -35,11 +35,11 @@ _LIKELY: Final = {
     "towelholder": ("towel",),
     "desk": ("pen", "pencil", "desklamp", "laptop"),
 }
-"""By kind of receptacle, what is looked for there before anywhere else."""
+"""By kind of receptacle, the things that it is searched for first."""
 
 
 class ExpertPolicy(InformedPolicy):
-    """Goes by the planner: by its walkthrough, and by a new plan wherever that was left."""
+    """Follows the planner's walkthrough, and makes a new plan after a deviation."""
 
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
@@ -62,9 +62,9 @@ def _stranger(given: object) -> UsageError:
 
 
 class ExplorerPolicy(Policy):
-    """Searches likely places first, remembers what it saw, and does the task by rules.
+    """Searches likely receptacles first, remembers observations, and does the task by rules.
 
-    It knows what observations have told, and no more.
+    It knows only the observations.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -84,9 +84,9 @@ def advise(goal: str, events: Sequence[GameEvent], commands: Sequence[str]) -> s
     goal
         The goal in words.
     events
-        What was done and seen, from the beginning.
+        The actions and observations, from the beginning.
     commands
-        What can be done.
+        The admissible commands.
     """
     wanted = read_goal(goal)
     if wanted is None or not events:
@@ -97,7 +97,7 @@ def advise(goal: str, events: Sequence[GameEvent], commands: Sequence[str]) -> s
 
 
 def likely_first(place: str, goal: Goal) -> tuple[bool, int, int]:
-    """Return the key by which receptacles are searched."""
+    """Return the sort key of a receptacle in a search."""
     of_kind, _, number = place.rpartition(" ")
     sought = {goal.thing, goal.lamp}
     is_likely = bool(sought & set(_LIKELY.get(of_kind, ())))
@@ -124,7 +124,7 @@ class _Adviser:
         return self._place()
 
     def instead(self, commands: Sequence[str]) -> str | None:
-        """Return what to do where that is not possible: search on, or open what is closed."""
+        """Return what to do where that is not possible: search further, or open a closed one."""
         for place in sorted(self.known.unseen(), key=self._key):
             for command in (f"open {place}", f"go to {place}"):
                 if command in commands:
@@ -182,7 +182,7 @@ class _Adviser:
         return target and self._at(target, f"put {self.known.held} in/on {target}")
 
     def _put_away(self) -> str | None:
-        """Put down what is not wanted, here or where there is room for many things."""
+        """Put down an unwanted thing here."""
         here = self.known.here
         return f"put {self.known.held} in/on {here}" if here else None
 
@@ -199,7 +199,7 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _at(self, place: str, command: str) -> str:
-        """Return a command, or what has to be done before: going there, opening."""
+        """Return a command, or the step before it: going there, opening."""
         if self.known.here != place:
             return f"go to {place}"
         return f"open {place}" if place in self.known.closed else command

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 Fact: TypeAlias = tuple[str, ...]
-"""A predicate and what it is true of: ``("inReceptacle", "Apple_bar_1", "Fridge_bar_1")``."""
+"""A predicate and its arguments: ``("inReceptacle", "Apple_bar_1", "Fridge_bar_1")``."""
 
 AGENT: Final = "agent1"
 _TYPED: Final = re.compile(r"\((?:objecttype|receptacletype)\s+\?\w+\s+(\w+)\s*\)", re.IGNORECASE)
@@ -17,7 +17,7 @@ _TREATED_AT: Final = {
     "ishot": "microwavetype",
     "iscool": "fridgetype",
 }
-"""By what a goal asks of a thing, the type of the receptacle that does it."""
+"""By treatment in a goal, the type of the receptacle for it."""
 DOMAIN_TYPES: Final = {
     "SinkBasinType": "rtype",
     "MicrowaveType": "rtype",
@@ -31,16 +31,16 @@ _NAMED_BY_DOMAIN: Final = {name.lower() for name in DOMAIN_TYPES}
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a game begins with, or what it has come to.
+    """The beginning of a game, or its current state.
 
     Attributes
     ----------
     types
         By name of a thing, its type in PDDL: ``object``, ``receptacle``, ``location``, ...
     facts
-        What is true.
+        The facts.
     goal
-        What is to be reached, as PDDL writes it: ``(:goal ...)``.
+        The goal in PDDL: ``(:goal ...)``.
     """
 
     types: Mapping[str, str]

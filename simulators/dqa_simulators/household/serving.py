@@ -168,7 +168,7 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
             return self.state
 
         def seen(self) -> dict[str, Any]:
-            """Return what the player sees and can do, and whether the game is won."""
+            """Return the observation, the commands, and whether the game is won."""
             state = self.state
             return {
                 "text": state.feedback,
@@ -177,7 +177,7 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
             }
 
         def facts(self) -> dict[str, Any]:
-            """Return what is true, and the type and the name of each thing."""
+            """Return the facts, and the type and the name of each thing."""
             state = self._pddl_state
             facts = ((one.name, *(part.name for part in one.arguments)) for one in state.facts)
             return {

@@ -1,4 +1,4 @@
-"""What alfworld ships: its domain, its grammar, goals, what holds what, and how rooms are laid out.
+"""alfworld's own data: its domain, its grammar, goals, contents of receptacles, and room layouts.
 
 Its files are read where they lie. Importing the package itself would make a folder in the user's
 home, and change the process's environment.
@@ -54,11 +54,11 @@ class Tables:
     version
         alfworld's.
     domain, grammar
-        The rules in PDDL, and what is said, as its games hold them.
+        The rules in PDDL, and the texts, as in its games.
     goals
         By its name of a task type, the goal in PDDL, with ``{obj}``, ``{recep}`` and ``{toggle}``.
     sentences
-        By its name of a task type, how a goal can be said, with the same parts.
+        By its name of a task type, sentences for a goal, with the same parts.
     rooms_of
         By its name of a task type, the kinds of rooms that it is set in.
     holds
@@ -186,7 +186,7 @@ def _room(
         type_ = parts[4] if len(parts) > 4 else parts[0]  # a basin is a part of its sink
         if type_ in holds:
             receptacles.append((type_, places.setdefault(tuple(point), len(places))))
-    # The layouts tell where what can be opened or filled is reached; of the rest that it is there.
+    # The layouts have positions only of receptacles that can be opened or filled.
     there = {type_ for type_, _ in receptacles}
     for place, type_ in enumerate(sorted(set(types) & set(holds) - there), len(places)):
         receptacles += [(type_, place)] * _COUNTS.get(type_, 1)
@@ -194,4 +194,4 @@ def _room(
 
 
 _COUNTS: Final = {"StoveBurner": 4}
-"""How many there are of a type of which layouts tell no more than that it is there."""
+"""The number of receptacles of a type whose layouts have no positions."""

@@ -15,13 +15,13 @@ class TaskType:
     Attributes
     ----------
     name
-        What the paper's table calls it.
+        Its name in the paper's table.
     official
-        What alfworld calls it.
+        Its name in alfworld.
     treatment
-        What has to be done to the thing before it is put somewhere; nothing for most.
+        The treatment of the thing before it is put somewhere; empty for most.
     allowed
-        By which of alfworld's tables a thing can be treated so.
+        alfworld's table of the things that can be treated so.
     station
         The type of the receptacle that treats it.
     count

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 NAME: Final = "household"
 LOOK: Final = "look"
-"""What counts where no command is named: it changes nothing."""
+"""The fallback of an answer without a command: it changes nothing."""
 _STAGE: Final = "household"
 _TASK: Final = re.compile(r"\s*Your task is to: (?P<goal>.*?)\.?\s*\Z", re.DOTALL)
 _WELCOME: Final = re.compile(r"\A-= .*? =-\s*")
 
 
 class HouseholdSettings(BaseModel):
-    """What can be set.
+    """The settings.
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ class HouseholdSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class HouseholdState:
-    """What an informed player is shown.
+    """The true state, for an informed player.
 
     Attributes
     ----------
     walkthrough
-        Commands that win from the beginning, if anybody planned any.
+        Commands that win from the beginning, if there are any.
     plan
         Has the planner find commands that win from here; none where there is no way.
     """
@@ -129,7 +129,7 @@ class HouseholdEpisode(GameEpisode):
             raise
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return whether the goal was reached, what it was, and how many commands it took."""
+        """Return whether the goal was reached, the goal, and the number of commands."""
         self._require_end("whether the goal was reached")
         return {
             "success": self._running.seen.won,
@@ -171,7 +171,7 @@ class HouseholdEpisode(GameEpisode):
 
     @property
     def _left(self) -> int:
-        """How many commands can still be given."""
+        """The number of commands that are left."""
         return self._steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
@@ -197,7 +197,7 @@ class Household(GameWorld[HouseholdSettings]):
     players = (AGENT,)
 
     def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
-        """Begin the game of a seed; a player who is alone has nothing to mirror.
+        """Begin the game of a seed; a game of one player is not mirrored.
 
         Raises
         ------
@@ -239,13 +239,12 @@ class Household(GameWorld[HouseholdSettings]):
 
 
 def _read_beginning(seen: Seen) -> tuple[str, str]:
-    """Return what is seen first, with the task below it, and the goal by itself."""
+    """Return the first observation with the task below it, and the goal by itself."""
     text = _WELCOME.sub("", seen.text)
     found = _TASK.search(text)
     if found is None:
         raise WorldUnavailableError(
-            f"A game begins without telling the task ({seen.text[:200]!r}): its grammar is not "
-            "alfworld's."
+            f"A game begins without its task ({seen.text[:200]!r}): its grammar is not alfworld's."
         )
     goal = " ".join(found["goal"].split())
     return f"{text[: found.start()]}\nYour task is to: {goal}.", goal

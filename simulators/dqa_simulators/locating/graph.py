@@ -58,7 +58,7 @@ class FlowGraph:
     sources, targets
         Shape (m,): the edges' ends as positions in `names`, in the order of their table.
     situation
-        What the graph belongs to, for messages.
+        The owner of the graph, for messages.
 
     Attributes
     ----------

@@ -13,15 +13,15 @@ section 3.1, Figure 7 and Algorithm 1 (powers and values have the game's own uni
    nothing supports any. The dest's ingoing gains 1.05 * flow.
 3. Profit (Eq. 3) at home h = (local_value + ingoing) * the country's power / total_power.
 
-The other rule sets have from the released program what its published answers tell:
+The other rule sets follow the released program, as its published answers show:
 
 - ``clean``: one clean run as in ``paper``, but with the program's bonus max(development, 50), and
   with the first flow in table order where ``paper`` goes by name.
-- ``released``, which the published answers follow: as ``clean``, but total_power and ingoing go on
-  from what the tables hold, so both count twice, and
+- ``released``, which gives the published answers: as ``clean``, but total_power and ingoing start
+  from the tables' values, so both count twice, and
   profit = (local_value - outgoing + ingoing) * power / total_power.
 
-What the paper leaves open is as the rules define it:
+The rules define the points that the paper leaves open:
 
 - The candidates are all nodes but the question's home. A merchant where its country has no row in
   `node_country`, or already has a merchant, changes nothing.
@@ -93,9 +93,9 @@ _COUNTING = CountingRules(
     text="paper",
     described={
         "released": (
-            "What the published labels follow: powers and values go on from tables that already "
-            "hold the result of a simulation, so they count twice, and a merchant's inland bonus "
-            "is the released program's, max(development, 50)."
+            "The rules of the published labels: powers and values start from tables that "
+            "already contain the result of a simulation, so they count twice, and a merchant's "
+            "inland bonus is the released program's, max(development, 50)."
         ),
         "clean": "One clean simulation a candidate, by the program's bonus.",
         "paper": (
@@ -133,7 +133,7 @@ class LocatingSimulator:
         UnknownNameError
             No such rule set.
         SituationError
-            The situation breaks the rules (see the module), or lacks what a question names.
+            The situation breaks the rules (see the module), or lacks a name of a question.
         """
         rules = chosen_rules(rules, self.rule_sets)
         world = _world(situation)

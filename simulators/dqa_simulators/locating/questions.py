@@ -1,4 +1,4 @@
-"""What a generated Locating world is asked about, and its generator."""
+"""The questions about generated Locating worlds, and their generator."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Replay:
     def _leaving(
         self, node: int, ingoing: float, placement: Placement | None
     ) -> list[tuple[int, float]]:
-        """Return each flow that leaves a node and what it carries, given what arrives."""
+        """Return the amounts of the flows that leave a node, by the amount that arrives."""
         state = self._state
         edges = self._out_edges(node)
         supports = [self._supports[edge] for edge in edges]

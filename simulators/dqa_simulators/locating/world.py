@@ -32,8 +32,8 @@ class RuleSet(NamedTuple):
     Attributes
     ----------
     continues
-        Whether total_power and ingoing go on from what the tables hold, so that both count twice,
-        and what leaves home is subtracted.
+        Whether total_power and ingoing start from the tables' values, so that both count twice,
+        and the outgoing value of home is subtracted.
     per_bonus
         How much development is worth one of a merchant's inland bonus.
     by_name
@@ -53,16 +53,16 @@ RULE_SETS: Mapping[str, RuleSet] = MappingProxyType(
         "paper": RuleSet(continues=False, per_bonus=3.0, by_name=True),
     }
 )
-"""By name; what each of them stands for is in `dqa_simulators.locating.outcomes`."""
+"""By name; `dqa_simulators.locating.outcomes` describes each of them."""
 
 ARRIVAL = 1.05
-"""What arrives at the end of a route, per unit that leaves (PlanRAG, Eq. 2)."""
+"""The arrivals at the end of a route, per unit that leaves (PlanRAG, Eq. 2)."""
 
 MERCHANT = 1.05
-"""What a merchant multiplies its country's power by (PlanRAG, figure 7)."""
+"""The factor of a merchant on its country's power (PlanRAG, figure 7)."""
 
 ADDED = 2.0
-"""What a merchant adds to its country's power before that (PlanRAG, figure 7)."""
+"""The addition of a merchant to its country's power before that (PlanRAG, figure 7)."""
 
 INLAND = 50.0
 """The least that it adds at an inland node besides (PlanRAG, figure 7)."""
@@ -215,7 +215,7 @@ class State:
         self.value = self._solve_forward(world.local + self.start_ingoing)
 
     def power_with_merchant(self, rows: IntArray) -> FloatArray:
-        """Return the power that rows of `node_country` have once a merchant is there; shape (k,).
+        """Return the power of rows of `node_country` with a merchant; shape (k,).
 
         1.05 * (base + 2), and at an inland node 1.05 * (base + 2 + bonus), with a bonus of
         max(development / 3, 50) (PlanRAG, figure 7) or, in the released program,

@@ -1,4 +1,4 @@
-"""What is negotiated about, and the same as a state of OpenSpiel."""
+"""Instances of negotiations, and their states in OpenSpiel."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from dqa_simulators.negotiation.position import (
 )
 
 AGREEMENT: Final = 216
-"""What OpenSpiel calls agreeing; what is said has the numbers behind it."""
+"""OpenSpiel's number of agreeing; the numbers behind it are utterances."""
 _BASE: Final = MOST_ITEMS + 1
 _REFEREE: Final = {
     says: f"negotiation(enable_utterances={says},num_symbols={_BASE})" for says in (True, False)
 }
-"""The game in OpenSpiel: what is said has the same form as what is proposed."""
+"""The game in OpenSpiel: utterances have the same form as proposals."""
 VALUES: Final = np.stack(np.meshgrid(*[np.arange(1, MOST_VALUE + 1)] * 3), axis=-1).reshape(-1, 3)
 """Every way in which a player can value the items, shape (1000, 3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What is negotiated about.
+    """An instance of a negotiation.
 
     Attributes
     ----------
     pool
         How many of each item there are.
     values
-        What one of each is worth to who has the first turn and who has the second; the pool is
-        worth the same to both.
+        The worth of one of each to the player of the first turn and to that of the second; the
+        pool is worth the same to both.
     turns
-        After how many turns nobody gets anything.
+        The number of turns, after which both get nothing.
     """
 
     pool: Split
@@ -53,7 +53,7 @@ def draw_instance(random: np.random.Generator, turns: int | None = None) -> Inst
     """Draw a pool, values and a number of turns.
 
     One to five of each item, one to ten points each; the second player's values are drawn among
-    those by which the pool is worth as much as by the first one's (Lewis et al., 2017).
+    those that give the pool the same worth as the first player's (Lewis et al., 2017).
     """
     pool = random.integers(1, MOST_ITEMS + 1, size=3)
     own = VALUES[random.integers(len(VALUES))]
@@ -76,7 +76,7 @@ def new_state(instance: Instance, *, utterances: bool = True) -> Any:  # noqa: A
 
 
 def number_of(action: str, part: str) -> int:
-    """Return what OpenSpiel calls an action."""
+    """Return OpenSpiel's number of an action."""
     if action == AGREE:
         return AGREEMENT
     peppers, strawberries, cherries = parse(action)

@@ -1,4 +1,4 @@
-"""What an agreement is worth beside all that could have been agreed on."""
+"""The worth of an agreement among all possible ones."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _CLOSE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A pair of scores beside all pairs that a pool allows.
+    """A pair of scores among all pairs that a pool allows.
 
     Attributes
     ----------
     is_pareto_optimal
         Whether no split is better for one player and no worse for the other.
     nash_distance
-        How far it is, in shares of what the pool is worth, from the Nash bargaining solution: the
+        How far it is, in shares of the pool's worth, from the Nash bargaining solution: the
         split with the greatest product of both scores (Nash, 1950; without an agreement both have
         0). Of several the closest one counts.
     """
@@ -35,14 +35,14 @@ class Comparison:
 def compare(
     pool: Split, values: Split, other_values: Split, score: float, other_score: float
 ) -> Comparison:
-    """Compare what two players got with everything that they could have got.
+    """Compare the scores of two players with all scores that were possible.
 
     Parameters
     ----------
     pool
-        What was divided.
+        The pool.
     values, other_values
-        What one of each item is worth to each.
+        The worth of one of each item to each player.
     score, other_score
         What each got, in points.
     """

@@ -20,13 +20,13 @@ Split: TypeAlias = tuple[int, int, int]
 ITEMS: Final = ("peppers", "strawberries", "cherries")
 AGREE: Final = "agree"
 HIDDEN_NAMES: Final = tuple(f"value of {item}" for item in ITEMS)
-"""What the history calls each of a player's values."""
+"""The names of a player's values in the history."""
 MOST_ITEMS: Final = 5
 MOST_VALUE: Final = 10
 FEWEST_TURNS: Final = 4
 MOST_TURNS: Final = 10
 Part: TypeAlias = Literal["proposal", "utterance"]
-"""What is done in one half of a turn."""
+"""The action in one half of a turn."""
 
 _HIDDEN: Final = {
     viewer: tuple(
@@ -44,26 +44,26 @@ _HIDDEN: Final = {
 
 @dataclass(frozen=True)
 class NegotiationPosition(Position):
-    """What is on the table, whose turn it is, and the viewer's own values.
+    """The proposals, the turn, and the viewer's own values.
 
     Attributes
     ----------
     pool
         How many of each item there are.
     own_values
-        What one of each item is worth to the viewer.
+        The worth of one of each item to the viewer.
     last_turn
-        After which turn nobody gets anything.
+        The last turn, after which both get nothing.
     has_utterances
-        Whether who proposes says something besides.
+        Whether a proposer also makes an utterance.
     proposals
-        What was proposed so far, by each what the proposer would get.
+        The proposals so far: the proposer's part of the pool.
     utterances
-        What was said so far.
+        The utterances so far.
     is_agreed
         Whether the last proposal was accepted.
     seats
-        Who has the first turn, and who the second; in a mirrored game they have changed places.
+        The players of the first and of the second turn; a mirrored game changes them.
     """
 
     viewer: str
@@ -84,7 +84,7 @@ class NegotiationPosition(Position):
 
     @property
     def part(self) -> Part:
-        """What is to be done next in this turn."""
+        """The next action in this turn."""
         return "utterance" if len(self.proposals) >= self.turn else "proposal"
 
     @property
@@ -121,12 +121,12 @@ class NegotiationPosition(Position):
 
     @property
     def total(self) -> int:
-        """What the whole pool is worth, to either player."""
+        """The worth of the whole pool, to either player."""
         return worth(self.pool, self.own_values)
 
     @property
     def key(self) -> Hashable:
-        """What the viewer knows."""
+        """The viewer's knowledge."""
         given = self.viewer, self.seats, self.pool, self.own_values, self.last_turn
         return *given, self.has_utterances, self.proposals, self.utterances, self.is_agreed
 
@@ -150,7 +150,7 @@ class NegotiationPosition(Position):
         return replace(self, utterances=(*self.utterances, split), events=events)
 
     def describe(self) -> str:
-        """Return the pool, the viewer's values, the turn, and what is on the table."""
+        """Return the pool, the viewer's values, the turn, and the last proposal."""
         of_pool = ", ".join(f"{item}: {n}" for n, item in zip(self.pool, ITEMS, strict=True))
         values = ", ".join(
             f"{v} for {item}" for v, item in zip(self.own_values, ITEMS, strict=True)
@@ -175,7 +175,7 @@ class NegotiationPosition(Position):
         )
 
     def _next_part(self) -> str:
-        """Tell whose turn it is and which part of it: who looks ahead sees no question."""
+        """Return the turn and its part: a method that looks ahead sees no question."""
         if self.mover is None:
             return ""
         whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
@@ -186,7 +186,7 @@ class NegotiationPosition(Position):
         return f" It is {whose}: {part} comes next."
 
     def payoff(self) -> float | None:
-        """Return what the agreed split is worth to the viewer; 0 without one."""
+        """Return the worth of the agreed split to the viewer; 0 without one."""
         if self.node != "terminal":
             return None
         if not self.is_agreed:
@@ -202,14 +202,14 @@ class NegotiationPosition(Position):
 
     @property
     def fallback(self) -> Candidate:
-        """Propose what one proposed before, first the whole pool; say what one proposed."""
+        """The own last proposal, at first the whole pool; as utterance the last proposal."""
         if self.part == "utterance":
             return write(self.proposals[-1])
         return write(self.proposals[-2] if len(self.proposals) > 1 else self.pool)
 
     @classmethod
     def read(cls, record: Record) -> Self:
-        """Rebuild a position from what the history tells its viewer.
+        """Rebuild a position from the viewer's part of the history.
 
         Raises
         ------
@@ -238,12 +238,12 @@ def parse(text: str) -> Split:
 
 
 def worth(split: Split, values: Split) -> int:
-    """Return what a split is worth."""
+    """Return the worth of a split."""
     return split[0] * values[0] + split[1] * values[1] + split[2] * values[2]
 
 
 def rest(pool: Split, split: Split) -> Split:
-    """Return what a split leaves of the pool."""
+    """Return the rest of the pool after a split."""
     return pool[0] - split[0], pool[1] - split[1], pool[2] - split[2]
 
 

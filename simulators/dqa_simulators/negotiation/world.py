@@ -42,12 +42,12 @@ _LONGEST: Final = 100
 
 
 class NegotiationSettings(BaseModel):
-    """What can be set.
+    """The settings.
 
     Attributes
     ----------
     turns
-        After how many turns nobody gets anything, up to 100; None draws 4 to 10.
+        The number of turns, after which both get nothing, up to 100; None draws 4 to 10.
     utterances
         Whether who proposes says something besides.
     """
@@ -71,7 +71,7 @@ class NegotiationEpisode(GameEpisode):
     Parameters
     ----------
     instance
-        What it is about.
+        The pool, values and turns.
     settings
         How the world is set.
     seed, mirrored, history
@@ -112,7 +112,7 @@ class NegotiationEpisode(GameEpisode):
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Return the deal, its score and share for each, and how good it was for both."""
-        self._require_end("what was agreed on")
+        self._require_end("agreement")
         known, instance = self._known, self._instance
         scores = self._returns()
         by_seat = [scores[player] for player in self._seats]
@@ -181,8 +181,8 @@ class Negotiation(GameWorld[NegotiationSettings]):
     def start(self, seed: int, *, mirrored: bool = False) -> NegotiationEpisode:
         """Draw a negotiation; mirrored, the players have each other's values and turns.
 
-        Whose turn is the first counts for as much as the values do, so both are swapped: what one
-        gets by a turn and its values, the other gets by them in the mirrored game.
+        The first turn counts for as much as the values do, so both are swapped: the result of one
+        by a turn and its values is the other's in the mirrored game.
         """
         return NegotiationEpisode(
             self.draw(seed),
@@ -193,7 +193,7 @@ class Negotiation(GameWorld[NegotiationSettings]):
         )
 
     def draw(self, seed: int) -> Instance:
-        """Return what a seed's negotiation is about; the mirrored one is about the same."""
+        """Return the instance of a seed; the mirrored game has the same."""
         return draw_instance(random_of(seed), self._settings.turns)
 
     def position(self, question: Question, database: Database) -> NegotiationPosition:
@@ -204,7 +204,7 @@ class Negotiation(GameWorld[NegotiationSettings]):
 def tell_events(events: tuple[GameEvent, ...]) -> str:
     """Return what happened so far in a sentence, for a question."""
     if not events:
-        return "Nobody has acted yet."
+        return "No one has acted yet."
     told = [f"{one.actor} {_VERBS[one.detail]} {one.action}".rstrip() for one in events]
     return f"So far: {'; '.join(told)}."
 

@@ -1,1 +1,1 @@
-"""A shop: searching a catalogue and buying what an instruction asks for (WebShop's rules)."""
+"""A shop: searching a catalogue and buying by an instruction (WebShop's rules)."""

@@ -85,7 +85,7 @@ class Source:
 
 
 class Catalogue:
-    """What a shop sells and its customers want. Safe to use from several threads.
+    """The products of a shop and the goals of its customers. Safe to use from several threads.
 
     Parameters
     ----------

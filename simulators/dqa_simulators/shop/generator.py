@@ -1,4 +1,4 @@
-"""A catalogue from a seed: products of our own vocabulary, and what customers say they want.
+"""A catalogue from a seed: products of our own vocabulary, and the goals of customers.
 
 Every product is made of the random numbers of its own row, so a larger catalogue of the same seed
 begins with the same products.
@@ -32,7 +32,7 @@ GENERATED_BY: Final = 1
 """The version of this generator: another one makes other products of a seed."""
 
 _DRAWS: Final = 72
-"""Random numbers of a product; what a product uses is fewer."""
+"""Random numbers of a product, more than it uses."""
 _BLOCK: Final = 4096
 _ASINS: Final = 36**8
 _STEP: Final = 1_513_861_727_111  # has no divisor in common with 36, so no two products share an id
@@ -85,14 +85,14 @@ class _Vocabulary:
 
 
 def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
-    """Yield products, about half of them with what a customer wants who would buy it.
+    """Yield products, about half of them with the goal of a customer who would buy it.
 
     Parameters
     ----------
     count
         How many products.
     seed
-        What everything follows from.
+        The seed of all random choices.
     """
     vocabulary = _vocabulary()
     random = np.random.default_rng(seed)
@@ -169,7 +169,7 @@ def _options(
     high: float,
     draws: _Draws,
 ) -> tuple[Option, ...]:
-    """Return what can be chosen; of a range of prices the later values are dearer."""
+    """Return the options; within a range of prices the later values are dearer."""
     found = []
     for name, lists in kind.options.items():
         values = [spell_option(value) for value in spellings[draws.pick(lists)]]
@@ -186,7 +186,7 @@ def _options(
 
 
 def _goal(number: int, product: Product, noun: str, draws: _Draws, vocabulary: _Vocabulary) -> Goal:
-    """Return what a customer says who would buy a product."""
+    """Return the goal of a customer who would buy a product."""
     said = vocabulary.instructions
     wanted = draws.sample(product.attributes, 1 + int(draws.number() * 3))
     first, rest = wanted[0], wanted[1:]

@@ -1,4 +1,4 @@
-"""What a customer sees and can do: WebShop's pages as text, and how one leads to another."""
+"""WebShop's pages as text, the actions on them, and the links between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa_simulators.shop.records import Product
 from dqa_simulators.shop.words import propose_searches
 
 SEPARATOR: Final = " [SEP] "
-"""What stands between the visible strings of a page."""
+"""The separator between the visible strings of a page."""
 SEARCH_FORM: Final = "search[...]"
 CLICK_FORM: Final = "click[...]"
 BACK: Final = "Back to Search"
@@ -67,11 +67,11 @@ class Page:
     Attributes
     ----------
     strings
-        What is visible, in order.
+        The visible strings, in order.
     actions
-        What can be done, as candidates.
+        The actions, as candidates.
     free_form
-        What can be written besides: a search, on the page for it.
+        The form of further actions: a search, on the page for it.
     """
 
     strings: tuple[str, ...]
@@ -90,12 +90,12 @@ def click(label: str) -> str:
 
 
 def clicked(action: str) -> str | None:
-    """Return what an action clicks; None where it is no click."""
+    """Return the label that an action clicks; None for other actions."""
     return _inner(action, CLICK_FORM)
 
 
 def searched(action: str) -> str | None:
-    """Return what an action searches for; None where it is no search."""
+    """Return the text that an action searches for; None for other actions."""
     return _inner(action, SEARCH_FORM)
 
 
@@ -121,9 +121,9 @@ def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
     view
         Where the customer is.
     catalogue
-        What is sold.
+        The catalogue.
     instruction
-        What the customer wants, which the page for searching shows.
+        The instruction, which the page for searching shows.
     """
     if view.page == "search":
         searches = tuple(f"search[{one}]" for one in propose_searches(instruction))

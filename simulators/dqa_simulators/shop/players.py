@@ -1,4 +1,4 @@
-"""Programs that shop: one that knows what is wanted, one that reads the pages, and chance."""
+"""Programs that shop: one that knows the wanted product, one that reads the pages, and chance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Revealed:
     Attributes
     ----------
     goal
-        What is wanted.
+        The goal.
     wanted
         The product that the goal was written for.
     view
@@ -120,14 +120,14 @@ def _search_for(wanted: Product, times: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What an instruction asks for, by its words alone.
+    """The wish of an instruction, by its words alone.
 
     Attributes
     ----------
     text
         The instruction in lower case, without its price bound.
     words
-        The words that describe what is wanted.
+        The words that describe the product.
     bound
         The price bound in dollars; None without one.
     """
@@ -157,7 +157,7 @@ class Wish:
 
 @lru_cache(maxsize=1024)
 def read_wish(instruction: str) -> Wish:
-    """Return what an instruction asks for."""
+    """Return the wish of an instruction."""
     text = without_bound(instruction)
     return Wish(text.lower(), frozenset(key_words(text)), find_bound(instruction))
 

@@ -1,4 +1,4 @@
-"""What a shop sells, and what its customers want."""
+"""The products of a shop, and the goals of its customers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 NO_BOUND: Final = 1_000_000.0
 """The price bound of a goal that names none."""
 BETWEEN_CATEGORIES: Final = "\u203a"
-"""What stands between categories where WebShop's files write a path of them: an angle quote."""
+"""The separator of categories in a path of WebShop's files: an angle quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,12 @@ class Option:
     Attributes
     ----------
     name
-        What is chosen: ``color``.
+        Its name: ``color``.
     value
         As the shop spells it, in lower case: ``a02-wine red``.
     price
-        What the product costs with it, in dollars; None where the shop does not say. It is no part
-        of the reward, as in WebShop.
+        The price of the product with it, in dollars; None if unknown. It is not a part of the
+        reward, as in WebShop.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What is sold.
+    """A product of a shop.
 
     Attributes
     ----------
@@ -42,15 +42,15 @@ class Product:
     title, description, bullets
         As the shop shows them.
     attributes
-        What it is, in a few words each. No page lists them.
+        Its properties, in a few words each. No page lists them.
     options
         All values of one name stand together.
     low, high
         The price that is shown, in dollars: one, or a range.
     price
-        What it costs, within the range: what a goal's bound is held against.
+        The price within the range that is compared with a goal's bound.
     query
-        What its maker would have it found by, in lower case.
+        The maker's search words for it, in lower case.
     category
         The part of the shop.
     path
@@ -86,7 +86,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a customer wants.
+    """The goal of a customer.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Goal:
     instruction
         The customer's words, with the price bound.
     attributes
-        What the product has to be.
+        The wanted properties of the product.
     options
         The values to choose, by the option's name; of goals that name no option, by its place.
     bound
@@ -128,14 +128,14 @@ def spell_option(value: str) -> str:
 
 
 def bound_price(price: float, first: float, second: float) -> float:
-    """Return a price bound for a goal: a round sum above what the product costs.
+    """Return a price bound for a goal: a round sum above the product's price.
 
     Of the next four multiples of ten dollars, up to 990, two are drawn, and the higher one counts.
 
     Parameters
     ----------
     price
-        What the product costs, in dollars.
+        The price of the product, in dollars.
     first, second
         Random numbers from 0 to below 1.
     """
@@ -148,5 +148,5 @@ def bound_price(price: float, first: float, second: float) -> float:
 
 
 def state_bound(bound: float) -> str:
-    """Return the words that tell a bound, at the end of an instruction."""
+    """Return the words of a bound, at the end of an instruction."""
     return "" if bound >= NO_BOUND else f", and price lower than {bound:.2f} dollars"

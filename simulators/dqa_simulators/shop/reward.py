@@ -1,11 +1,11 @@
-"""What a purchase is worth: WebShop's reward (Yao et al., 2022), counted over rapidfuzz.
+"""The reward of a purchase: WebShop's (Yao et al., 2022), counted over rapidfuzz.
 
 ::
 
     reward = r_type * (attribute hits + option hits + [price <= bound])
              / (number of attributes + number of options + 1)
 
-Ratios are whole numbers of 100, rounded as in the library that WebShop takes them from, so what is
+Ratios are whole numbers of 100, rounded as in the library that WebShop takes them from, so a ratio
 above 85 is at least 86.
 """
 
@@ -23,7 +23,7 @@ from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.words import COLOURS, STOP_WORDS, normalise_colour, words_of
 
 OptionRatio: TypeAlias = Literal["ratio", "token_set_ratio"]
-"""By which ratio a chosen option is held against a wanted one."""
+"""The ratio of a chosen option and a wanted one."""
 
 _ABOVE: Final = 85
 _SHARED_CATEGORIES: Final = 2
@@ -43,9 +43,9 @@ class Reward:
     option_hits, options
         The same of options.
     is_within_bound
-        Whether the product costs no more than the bound.
+        Whether the product's price is within the bound.
     same_query, same_category
-        Whether the product has the wanted one's query, and two of its categories.
+        Whether the product has the query of the wanted one, and two of its categories.
     title_overlap
         The share of the wanted title's words that the product's title has.
     """
@@ -92,14 +92,14 @@ def count_reward(
     chosen: Mapping[str, str],
     ratio: OptionRatio = "ratio",
 ) -> Reward:
-    """Count what a purchase is worth.
+    """Count the reward of a purchase.
 
     Parameters
     ----------
     product
-        What was bought.
+        The bought product.
     goal
-        What was wanted.
+        The goal.
     wanted
         The product that the goal was written for: its query, categories and title say the type.
     chosen
@@ -168,7 +168,7 @@ def _measures() -> Mapping[OptionRatio, Callable[[str, str], float]]:
         from rapidfuzz import fuzz
     except ImportError as error:
         raise MissingKeyError(
-            "What a purchase is worth is counted with rapidfuzz, which is not installed: "
+            "The reward of a purchase is counted with rapidfuzz, which is not installed: "
             f"{install_command('shop')}."
         ) from error
 

@@ -46,7 +46,7 @@ _FILLERS: Final = frozenset((
 _NAMES: Final = frozenset(
     ("color", "colour", "size", "flavor", "flavour", "scent", "light", "style")
 )
-"""What options are called, which no product's text has."""
+"""The names of options, which are in no product's text."""
 _POSSESSIVES: Final = ("'s", "\u2019s")
 _COLOUR: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(COLOURS)})(?![^\W\d_])")
 
@@ -70,18 +70,18 @@ def normalise_colour(value: str) -> str:
 
 
 def without_bound(instruction: str) -> str:
-    """Return an instruction without the words that tell the price bound."""
+    """Return an instruction without the words of the price bound."""
     return _BOUND.sub("", instruction).strip()
 
 
 def find_bound(instruction: str) -> float | None:
-    """Return the price bound that an instruction tells, in dollars; None where it tells none."""
+    """Return the price bound of an instruction, in dollars; None if it has none."""
     found = _BOUND.search(instruction)
     return None if found is None else float(found["dollars"])
 
 
 def key_words(text: str) -> tuple[str, ...]:
-    """Return the words of a wish that say what is wanted, each once."""
+    """Return the words of a wish that describe the product, each once."""
     left = STOP_WORDS | _FILLERS | _NAMES
     return tuple(dict.fromkeys(word for word in words_of(text) if word not in left))
 
@@ -90,8 +90,8 @@ def key_words(text: str) -> tuple[str, ...]:
 def propose_searches(instruction: str) -> tuple[str, ...]:
     """Return searches that follow from an instruction by rule: at most three, at least one.
 
-    All words that say what is wanted; those of its first part, which names the product; and these
-    with what is wanted in the end.
+    All words that describe the product; those of its first part, which names the product; and
+    these with those of its last part.
     """
     wish = without_bound(instruction)
     parts = [part for part in _HEAD_ENDS.split(wish) if key_words(part)]

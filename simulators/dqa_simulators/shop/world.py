@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 NAME: Final = "shop"
 _OFFICIAL_ORDER: Final = 233
-"""By which seed WebShop shuffles its goals; the first 500 are those that papers test on."""
+"""WebShop's seed for shuffling its goals; papers test on the first 500."""
 
 
 class ShopSettings(BaseModel):
-    """What can be set.
+    """The settings.
 
     Attributes
     ----------
     products
         How many products there are; None for 3,000 generated ones, or all of the files.
     seed
-        What a generated catalogue follows from.
+        The seed of a generated catalogue.
     items
         A folder with WebShop's own files, in place of a generated catalogue.
     steps
@@ -54,7 +54,7 @@ class ShopSettings(BaseModel):
         le=2_000_000,
         description=f"how many products; {PRODUCTS} generated ones, or all of the files",
     )
-    seed: int = Field(default=0, ge=0, description="what a generated catalogue follows from")
+    seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
     items: str = Field(
         default="",
         description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
@@ -68,7 +68,7 @@ class ShopSettings(BaseModel):
 
     @property
     def source(self) -> Source:
-        """What the catalogue is made of."""
+        """The origin of the catalogue."""
         return Source(self.products, self.seed, self.items)
 
 
@@ -78,7 +78,7 @@ class ShopEpisode(GameEpisode):
     Parameters
     ----------
     catalogue, goal
-        What is sold, and what is wanted.
+        The catalogue, and the goal.
     settings
         How the world is set.
     seed, mirrored, history
@@ -113,8 +113,8 @@ class ShopEpisode(GameEpisode):
             history.add(self.game, self._events)
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return what was bought, with which options, and how its reward comes about."""
-        self._require_end("what was bought")
+        """Return the bought product, its options, and the parts of its reward."""
+        self._require_end("purchase")
         counted = self._reward
         facts: dict[str, Candidate | float | bool | None] = {
             "success": self._returns()[AGENT] == 1.0,
@@ -197,7 +197,7 @@ class Shop(GameWorld[ShopSettings]):
 
     @property
     def catalogue(self) -> Catalogue:
-        """What is sold. It is opened when it is first needed, and built where it is not kept."""
+        """The catalogue. It is opened on first use, and built if it is not stored."""
         return open_catalogue(self._settings.source)
 
     def start(self, seed: int, *, mirrored: bool = False) -> ShopEpisode:
@@ -227,7 +227,7 @@ def _order(count: int) -> tuple[int, ...]:
 
 WORLD = WorldFactory(
     name=NAME,
-    description="buying what an instruction asks for, by searching a catalogue and clicking",
+    description="buying by an instruction: searching a catalogue and clicking",
     make=Shop,
     settings=ShopSettings,
     policies=POLICIES,

@@ -1,4 +1,4 @@
-"""Stocks worlds: 24 months of prices that were drawn like the month to come."""
+"""Stocks worlds: 24 months of prices, drawn like the next month."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
     """Draw a world, and its prices up to the day before the purchase.
 
     Every month each factor takes a value by its true probability, anew and independently, and a
-    stock's price is multiplied by what the values do to it. So the past is a sample of what is to
-    come: the mean of the monthly changes estimates the expected one.
+    stock's price is multiplied by the effects of the values. So the past is a sample of
+    the future: the mean of the monthly changes estimates the expected one.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _situation(
     stock = {
         "symbol": symbols,
         "name": [f"{word.capitalize()} Group" for word in words],
-        # A day opens at the price at which the day before closed.
+        # A day opens at the closing price of the day before.
         "buying_price": quotes["close_price"].reshape(-1, len(days))[:, last],
     }
     quote = {

@@ -32,13 +32,13 @@ BUCKETS: Final = 10
 """Classes of strength in a round, for players that keep a table."""
 _HINGES: Final = np.arange(1, 10) / 10
 FEATURES: Final = STAGES + RULES.most_raises + 1 + 4 + 2 + STAGES + len(_HINGES)
-"""How many numbers describe what a player sees."""
+"""The length of a description of a player's view."""
 _CHANCE, _TERMINAL = -1, -4
 
 
 @lru_cache(maxsize=65_536)
 def describe(betting: Betting, own: float) -> Floats:
-    """Return what the next player sees as numbers: bets, raises and round, and its strength."""
+    """Return the next player's view as numbers: bets, raises and round, and its strength."""
     seat = betting.seat
     mine, other = betting.bets[seat], betting.bets[1 - seat]
     stage = np.eye(STAGES)[betting.stage]
@@ -49,7 +49,7 @@ def describe(betting: Betting, own: float) -> Floats:
 
 
 def key_of(betting: Betting, bucket: int) -> str:
-    """Return the name of an information set: what was bet, and the class of strength."""
+    """Return the name of an information set: the bets, and the class of strength."""
     first, second = betting.bets
     return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
 
@@ -85,7 +85,7 @@ class LearningGame:
     deals
         How many different deals there are.
     random
-        Source of the deals, and of which one a hand gets.
+        The source of the deals, and of the choice among them.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class HandState:
     hand
         The deal; None before it.
     betting
-        What was bet.
+        The bets.
     """
 
     def __init__(self, game: LearningGame, hand: DealtHand | None, betting: Betting) -> None:
@@ -176,13 +176,13 @@ class HandState:
         return [int(number in legal) for number in range(ACTIONS)]
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return the name of what the next player knows."""
+        """Return the name of the next player's information."""
         del player
         bounds = self._game.bounds[self._betting.stage]
         return key_of(self._betting, bisect(bounds, self._strength))
 
     def information_state_tensor(self, player: int | None = None) -> Floats:
-        """Return what the next player knows as numbers."""
+        """Return the next player's information as numbers."""
         del player
         return describe(self._betting, self._strength)
 

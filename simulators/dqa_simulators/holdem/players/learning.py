@@ -32,7 +32,7 @@ _PACKAGES: Final = ("chex", "flax", "jax", "jaxlib", "open_spiel", "optax")
 _DEALS: Final = 2000
 _DEALS_PER_ITERATION: Final = 20
 _SCALE: Final = 10.0
-"""Chips in one unit of what a deep Q-network learns."""
+"""Chips in one unit of a deep Q-network's rewards."""
 _HIDDEN: Final = [64, 64]
 _TRAVERSALS: Final = 10
 _HANDS: Final = 10
@@ -41,7 +41,7 @@ Advance = Callable[[int], None]
 
 
 def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
-    """Return a module of OpenSpiel, or say what has to be installed for it."""
+    """Return a module of OpenSpiel, or raise an error with the missing package."""
     try:
         return import_module(f"open_spiel.python.{name}")
     except ImportError as error:
@@ -87,7 +87,7 @@ def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
 
 
 def _train_dqn(seed: int, iterations: int, advance: Advance) -> Weights:
-    """Let two agents, one a seat, play against each other and learn from it."""
+    """Train two agents, one per seat, in games against each other."""
     dqn, environment = _algorithm("jax.dqn"), _algorithm("rl_environment")
     with _seeded(seed, 2, iterations) as game:
         agents = [

@@ -2,8 +2,8 @@
 
 The search is OpenSpiel's (UCT: Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML
 2006), with random play below its tree. It knows no hidden values: it searches one true state. The
-fair player lets it search states in which the other has values that fit what is known, and takes
-what is best over all of them (Long et al., "Understanding the success of perfect information Monte
+fair player lets it search states in which the other has values that fit its knowledge, and takes
+the best over all of them (Long et al., "Understanding the success of perfect information Monte
 Carlo sampling in game tree search", AAAI 2010).
 """
 
@@ -37,7 +37,7 @@ FAIR_SIMULATIONS: Final = 500
 """Simulations for each."""
 
 _EXPLORATION: Final = 0.5
-"""Of UCT, as a share of what the pool is worth."""
+"""Of UCT, as a share of the pool's worth."""
 _MEMORY: Final = 20  # MB
 _SEEDS: Final = 2**31
 _AGREEMENT: Final = number_of(AGREE, "proposal")
@@ -49,7 +49,7 @@ class InformedSearch(InformedPolicy):
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Search, and take what was tried most; say what was proposed."""
+        """Search, and take the most tried action; the utterance repeats the proposal."""
         known = _negotiation(position)
         if known.part == "utterance":
             return known.fallback
@@ -58,10 +58,10 @@ class InformedSearch(InformedPolicy):
 
 
 class FairSearch(Policy):
-    """Searches states with values of the other that fit the pool's worth and what the other did."""
+    """Searches states with values of the other that fit the pool's worth and the past actions."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Draw values, search with each, and take what was tried most; say what was proposed."""
+        """Draw values, search with each, and take the most tried action."""
         known = _negotiation(position)
         if known.part == "utterance":
             return known.fallback
@@ -94,7 +94,7 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
 
 
 def state_with(known: NegotiationPosition, values: Split) -> Any:  # noqa: ANN401  (pyspiel.State)
-    """Return what a position would be in OpenSpiel if the other had such values."""
+    """Return the state of a position in OpenSpiel if the other had such values."""
     both = (known.own_values, values)
     if known.viewer != known.seats[0]:
         both = both[::-1]

@@ -1,1 +1,1 @@
-"""What all worlds share: how they are found and made, players that are programs, the history."""
+"""The shared parts of all worlds: factories, programs that play, the history."""

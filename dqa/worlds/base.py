@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from pydantic import BaseModel
@@ -41,14 +41,22 @@ class Policy(ABC):
         """
 
 
+class RandomPolicy(Policy):
+    """Takes any legal action, each with the same probability."""
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Draw one of the position's actions."""
+        return position.actions[int(random.integers(len(position.actions)))]
+
+
 class InformedPolicy(Policy):
-    """A program that sees what is hidden from others, and is therefore not a fair player."""
+    """A program that sees the true state with all hidden values: not a fair player."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Raise `UsageError`: a position lacks what this player needs."""
         del position, random
         raise UsageError(
-            "This player sees what is hidden from others, which no question and no database "
+            "This player sees hidden values of others, which no question and no database "
             "contains: let it play whole games ('dqa play'), or choose a player that is not "
             "informed."
         )
@@ -77,7 +85,7 @@ class PolicyFactory:
     name
         The player's name in commands and results.
     description
-        What it does, in one line.
+        A description in one line.
     make
         Creates it for a seed. A player that learns trains here, unless its cache has the result of
         the same training, which depends on the seed and the settings only.
@@ -91,6 +99,11 @@ class PolicyFactory:
     trainer: Trainer | None = None
 
 
+RANDOM: Final = PolicyFactory(
+    "random", "takes any legal action, each with the same probability", lambda _: RandomPolicy()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class WorldFactory:
     """The object of an entry point: creates a world with its settings.
@@ -100,7 +113,7 @@ class WorldFactory:
     name
         The world's name in commands, and the scenario of its questions.
     description
-        What is decided in it, in one line.
+        A description in one line.
     make
         Creates it from an instance of `settings` and the history of its episodes, or None if no
         one reads them.

@@ -82,17 +82,17 @@ OUTCOMES: Final = Table(
     _METADATA,
     _number_of_game(),
     Column("player", String(_NAME), primary_key=True, comment="who"),
-    Column("payoff", Float, nullable=False, comment="what the player got"),
-    comment="What each player got, once a game has ended.",
+    Column("payoff", Float, nullable=False, comment="the player's payoff"),
+    comment="The payoff of each player, after the end of a game.",
 )
 HIDDEN: Final = Table(
     "hidden",
     _METADATA,
     _number_of_game(),
     Column("player", String(_NAME), primary_key=True, comment="who knows it"),
-    Column("name", String(_NAME), primary_key=True, comment="what it is"),
+    Column("name", String(_NAME), primary_key=True, comment="its name"),
     Column("value", Text, nullable=False, comment="a card, a value"),
-    comment="What one player alone knows. A reader sees their own.",
+    comment="Values that one player alone knows. A reader sees their own.",
 )
 _SHOWN: Final = frozenset(_METADATA.tables)
 _ATTEMPTS: Final = Table(
@@ -114,7 +114,7 @@ class Game:
     number
         Unique in a history.
     world, seed, mirrored
-        What is played; see `dqa.worlds.world.World.start`.
+        The world, the seed, and whether players are swapped; see `dqa.worlds.world.World.start`.
     settings
         The settings of the world, as JSON.
     hidden
@@ -182,7 +182,7 @@ class History:
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:
-        """Write the beginning of a game, and remove what an earlier attempt has written.
+        """Write the beginning of a game, and remove the rows of an earlier attempt.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class History:
             self._attempts.pop(game, None)
 
     def open_for(self, game: int, player: str) -> Database:
-        """Open what a player may know of a game, read-only; the caller closes it.
+        """Open a player's view of a game, read-only; the caller closes it.
 
         That is the rows of the game without its seed, which determines all hidden values, and of
         ``hidden`` the player's own. Later events can be read as well, but no other table.

@@ -1,12 +1,12 @@
-"""Worlds: sequences of decisions, every one of which is a question about a database.
+"""Worlds: sequences of decisions, each of them a question about a database.
 
 A hand of poker, a negotiation, a household: a *world* starts *episodes*, and every move of an
 episode is an ordinary `Question` (its rules, and the legal moves as its candidates) about a
 database that holds the history so far, as far as the player to move may know it. So any
 decider plays any world.
 
-A method that looks ahead is given a `Position` as well: the same state as that player knows it,
-with what the rules let follow from each action. It holds nothing that the database would not tell.
+A method that looks ahead also receives a `Position`: the same state as that player knows it, with
+the results of each action by the rules. It contains nothing that the database lacks.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 
 CHANCE: Final = "chance"
-"""Who acts where no player does: cards are dealt."""
+"""The actor of events without a player, such as the deal of cards."""
 
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
-"""What comes next in a position: a player's action, something new by chance, or nothing."""
+"""The next step in a position: a player's action, a random event, or the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class GameEvent:
     actor
         A player, or `CHANCE`.
     action
-        What was done, as a candidate reads.
+        The action, as a candidate.
     detail
-        What it consisted of, where the action does not say: the cards that were dealt.
+        Details that the action lacks, such as the cards that were dealt.
     """
 
     number: int
@@ -61,11 +61,11 @@ class HiddenVariable:
     player
         Whose it is.
     name
-        What it is called: ``"strength"``, ``"value of peppers"``.
+        Its name: ``"strength"``, ``"value of peppers"``.
     description
-        What it means, as a model is told it.
+        Its meaning, as a text for a model.
     states
-        What it can be, in their order (BIDDER, section 2.1: the discretised state space).
+        Its possible values, in their order (BIDDER, section 2.1: the discretised state space).
     """
 
     player: str
@@ -80,19 +80,19 @@ class Position(ABC):
     Attributes
     ----------
     viewer
-        Who knows it.
+        The player whose view it is.
     node
-        What comes next.
+        The next step.
     mover
-        Who acts next; None where `node` is not ``"decision"``.
+        The next to act; None if `node` is not ``"decision"``.
     actions
         The legal actions of the mover, in the order of the question's candidates.
     events
-        What happened so far.
+        The events so far.
     hidden
-        What the viewer could infer of other players.
+        The hidden variables of other players.
     free_form
-        What may be done beside `actions`, as `dqa.core.question.Question.free_form` says it.
+        The form of further actions; see `dqa.core.question.Question.free_form`.
     """
 
     viewer: str
@@ -110,11 +110,11 @@ class Position(ABC):
     @property
     @abstractmethod
     def key(self) -> Hashable:
-        """The same for two states between which nothing that the viewer knows differs."""
+        """The same for two states that do not differ in the viewer's knowledge."""
 
     @abstractmethod
     def after(self, action: Candidate) -> Position:
-        """Return the state that follows, still as `viewer` knows it.
+        """Return the next state, still as `viewer` knows it.
 
         Raises
         ------
@@ -124,42 +124,41 @@ class Position(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """Return what the viewer knows beside the events, for a model: cards, pot, own values."""
+        """Return the viewer's knowledge besides the events, for a model: cards, pot, own values."""
 
     @abstractmethod
     def payoff(self) -> float | None:
-        """Return what the viewer gets at a terminal node; None where hidden things decide it."""
+        """Return the viewer's payoff at a terminal node; None if hidden values decide it."""
 
     @property
     @abstractmethod
     def payoff_range(self) -> tuple[float, float]:
-        """The least and the most that the viewer can get, for rewards between 0 and 1."""
+        """The least and the largest payoff of the viewer, for rewards between 0 and 1."""
 
     @property
     @abstractmethod
     def fallback(self) -> Candidate:
-        """The legal action that counts for a mover who names none: the most cautious one."""
+        """The most cautious legal action, which counts if the mover names none."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """What is to be decided next.
+    """The next decision of an episode.
 
     Attributes
     ----------
     player
-        Who decides: one of `World.players`.
+        The player who decides: one of `World.players`.
     question
-        What that player may see, with the legal moves as candidates.
+        The player's view, with the legal moves as candidates.
     position
-        The same state, for who looks ahead.
+        The same state, for looking ahead.
     opened
-        Opens the history so far, without what is hidden from that player; called once, where
-        somebody reads it. The episode closes what it returned.
+        Opens the history so far, without values hidden from that player; called at most once. The
+        episode closes the database.
     reveal
-        Returns the true state, hidden things and all, in the world's own form; None where the world
-        has none to show. Only who plays an episode calls it, for a player that says that it is
-        informed (`dqa.worlds.base.InformedPolicy`); no decider is given a move.
+        Returns the true state with all hidden values, in the world's own form; None if the world
+        has none. It is called only for informed programs (`dqa.worlds.base.InformedPolicy`).
     """
 
     player: str
@@ -170,7 +169,7 @@ class Move:
 
     @cached_property
     def database(self) -> Database:
-        """The history so far, without what is hidden from the player. The episode closes it."""
+        """The history so far, without values hidden from the player. The episode closes it."""
         return self.opened()
 
 
@@ -179,7 +178,7 @@ class Episode(ABC):
 
     @abstractmethod
     def next_move(self) -> Move | None:
-        """Return what is to be decided next, the same until `choose`; None at the end."""
+        """Return the next move, the same until `choose`; None at the end."""
 
     @abstractmethod
     def choose(self, choice: Candidate) -> None:
@@ -193,30 +192,30 @@ class Episode(ABC):
 
     @abstractmethod
     def returns(self) -> Mapping[str, float]:
-        """Return what each player got; `UsageError` before the end."""
+        """Return the payoff of each player; `UsageError` before the end."""
 
     @abstractmethod
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return what else the world tells of an episode that ended, by name; {} for nothing.
+        """Return further facts about an episode that has ended, by name; {} if there are none.
 
-        Whether there was an agreement, the deal, whether it was Pareto optimal: what a world's own
-        metrics are counted from.
+        Examples are the agreement, the deal, and its Pareto optimality. A world's own metrics use
+        them.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Release what the episode holds, above all the databases of its moves."""
+        """Release the resources of the episode, above all the databases of its moves."""
 
 
 class World(ABC):
-    """What starts episodes.
+    """A world, which starts episodes.
 
     Attributes
     ----------
     name
-        What commands call it, and the scenario of its questions.
+        Its name in commands, and the scenario of its questions.
     players
-        Who decides in it: two who play each other, or one alone.
+        The players: two who play each other, or one alone.
     """
 
     name: str
@@ -229,9 +228,9 @@ class World(ABC):
         Parameters
         ----------
         seed
-            What is left to chance follows from it alone, whatever the players do.
+            The seed of all random events, which do not depend on the players.
         mirrored
-            Whether the players have each other's hidden things (cards, values) and, in a game whose
+            Whether the players have each other's hidden values (cards, points) and, in a game whose
             seats differ, each other's seats; all else is as with the same seed.
         """
 
@@ -242,5 +241,5 @@ class World(ABC):
         Raises
         ------
         DataError
-            The history has gaps, or nobody could have played it by the rules.
+            The history has gaps, or breaks the rules.
         """

@@ -15,10 +15,9 @@ from pydantic import BaseModel, Field
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
-from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
+from dqa.worlds.base import RANDOM, Policy, PolicyFactory, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
-from dqa.worlds.players import RANDOM
 from dqa.worlds.world import GameEvent, Position, World
 from dqa_simulators.games.episode import GameEpisode, random_of
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dqa.worlds.base import WorldFactory
-from dqa.worlds.players import RANDOM
+from dqa.worlds.base import RANDOM, WorldFactory
 from dqa.worlds.world import HiddenVariable
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, BettingRules
 from dqa_simulators.games.episode import read_rules

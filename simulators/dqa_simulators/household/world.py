@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.core.errors import UsageError, WorldUnavailableError
-from dqa.worlds.base import PolicyFactory, WorldFactory
+from dqa.worlds.base import RANDOM, PolicyFactory, WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
-from dqa.worlds.players import RANDOM
 from dqa.worlds.world import CHANCE, GameEvent
 from dqa_simulators.games.episode import GameEpisode, GameWorld, read_rules
 from dqa_simulators.household.engine import RunningGame, Seen

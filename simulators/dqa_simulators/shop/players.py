@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from dqa.core.question import Candidate
-from dqa.worlds.base import InformedPolicy, Policy, PolicyFactory
-from dqa.worlds.players import RANDOM
+from dqa.worlds.base import RANDOM, InformedPolicy, Policy, PolicyFactory
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.shop.pages import (
     BACK,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.worlds.players import RandomPolicy
+from dqa.worlds.base import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
 from dqa_simulators.games.betting import CALL, FOLD, RAISE
 from dqa_simulators.holdem.players import learning

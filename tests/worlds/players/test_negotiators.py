@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa.worlds.players import RandomPolicy
+from dqa.worlds.base import RandomPolicy
 from dqa_simulators.negotiation.players import POLICIES
 from dqa_simulators.negotiation.players.search import (
     FairSearch,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dqa.worlds.base import PolicyFactory
-from dqa.worlds.players import RANDOM
+from dqa.worlds.base import RANDOM, PolicyFactory
 from dqa_simulators.negotiation.players.search import FairSearch, InformedSearch
 
 _PLAYERS: Final = (

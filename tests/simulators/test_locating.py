@@ -69,53 +69,6 @@ def test_profits_worked_out_by_hand() -> None:
     assert released.value("mid") == pytest.approx((3 + 10.5) * (1 - 2 / 16) * 6 / 16)
 
 
-@pytest.mark.parametrize(("rules", "bonus"), [("paper", 60.0), ("clean", 180.0)])
-def test_the_state_after_a_decision_shows_what_it_does(rules: str, bonus: float) -> None:
-    """The merchant, its power with the inland bonus, and what each flow carries."""
-    situation = small(countries=[("A", "home", 180.0), COUNTRIES[1]])
-    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
-    rows = after["node_country"]
-    assert rows["has_merchant"].tolist() == [False, False, True, False, False]
-    assert rows["calculated_trading_power"][2] == pytest.approx(1.05 * (1 + 2 + bonus))
-    assert after["trade_node"]["total_power"][1] == pytest.approx(1.05 * (3 + bonus) + 3)
-    assert after["flow"]["flow"].tolist() == pytest.approx([0.0, 0.0, 10.0])
-    assert after["trade_node"]["ingoing"].tolist() == pytest.approx([0.0, 0.0, 10.5, 0.0])
-    assert not situation["node_country"]["has_merchant"].any()
-
-
-@pytest.mark.parametrize(("rules", "chosen"), [("paper", "Zoo"), ("clean", "mid")])
-def test_a_merchant_supports_the_first_flow_that_leads_home(rules: str, chosen: str) -> None:
-    """Without a straight flow the dest's name decides, in the released program table order.
-
-    Names are compared by code points, so a capital comes first; flows that do not lead home get
-    nothing.
-    """
-    situation = small(
-        nodes=[*NODES, ("Zoo", 0.0, False), ("Ararat", 0.0, False)],
-        flows=[("far", "side"), ("far", "Ararat"), ("far", "mid"), ("far", "Zoo"),
-               ("mid", "home"), ("Zoo", "home")],
-        presence=[*PRESENCE, ("far", "A", False, False, 1.0)],
-    )  # fmt: skip
-    flow = SIMULATOR.simulate(situation, ASK, "far", rules)["flow"]
-    carried = dict(zip(flow["dest"][:4], flow["flow"][:4], strict=True))
-    assert carried.pop(chosen) > 0
-    assert {*carried.values()} == {0.0}
-
-
-@pytest.mark.parametrize("rules", SIMULATOR.rule_sets)
-def test_a_straight_flow_comes_before_an_earlier_one(rules: str) -> None:
-    """The flow straight home is supported though another that leads there comes first."""
-    flows = [("mid", "alley"), ("alley", "home"), ("mid", "home")]
-    situation = small(nodes=[*NODES, ("alley", 0.0, False)], flows=flows)
-    assert SIMULATOR.simulate(situation, ASK, "mid", rules)["flow"]["flow"][2] == pytest.approx(10)
-
-
-def test_only_listed_candidates_are_judged() -> None:
-    """A question that lists candidates gets just those, in its order."""
-    question = Question("locating", "1", "", "", target=ASK.target, candidates=("side", "mid"))
-    assert ask(small(), question).candidates == ("side", "mid")
-
-
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"flows": [*FLOWS, ("mid", "atlantis")]}, "dest of row 3 of table 'flow' is 'atlantis'"),
     ({"flows": [*FLOWS, FLOWS[0]]}, "rows 0 and 3 of table 'flow' have the same key"),

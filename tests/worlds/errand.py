@@ -1,4 +1,4 @@
-"""An errand as a world of one player: a thing is in one of some rooms, and nobody knows in which.
+"""An errand as a world of one player: a thing is in an unknown one of some rooms.
 
 Who takes it has done the errand. Taking it after the bell was rung brings half, and so does buying
 another one, by words of one's own: ``buy[...]``.
@@ -107,7 +107,7 @@ class ErrandEpisode(GameEpisode):
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Tell what was to be done, and whether it was."""
-        self._require_end("what it came to")
+        self._require_end("result")
         return {"success": self.reward == 1.0, "task": self.task, "rung": self.rung}
 
 

@@ -19,11 +19,9 @@ from dqa.core.errors import (
     UsageError,
     WorldUnavailableError,
 )
-from dqa.core.question import Question
 from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
-from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_events
-from dqa.worlds.world import Position
+from dqa.worlds.observed import AGENT, BEGINNING, read_events
 from dqa_simulators.household import tables
 from dqa_simulators.household.games import (
     GAME_FILE,
@@ -112,37 +110,6 @@ def test_the_walkthrough_wins_and_everything_is_told(
     history.close()
     assert sys.argv == arguments
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_position_that_is_read_is_the_one_that_was_handed_over(tmp_path: Path) -> None:
-    """At every move, and later on for an earlier one."""
-    history = open_history(tmp_path)
-    world = make_world("household", history, task="clean", steps=6)
-    started = world.start(SEED)
-    policy = FACTORY.policies["explorer"].make(0)
-    earlier: list[tuple[Question, Position]] = []
-    try:
-        while (move := started.next_move()) is not None:
-            assert move.question.key.startswith("household/14-")
-            assert isinstance(move.position, ObservedPosition)
-            assert world.position(move.question, move.database) == move.position
-            assert move.position.fallback == "look"
-            assert move.position.actions == move.question.candidates
-            assert list(move.position.actions) == sorted(map(str, move.position.actions))
-            assert move.position.observation in move.question.text
-            assert move.question.target["goal"] == move.position.goal
-            for question, position in earlier:
-                assert world.position(question, move.database) == position
-            earlier.append((move.question, move.position))
-            started.choose(PolicyDecider("", policy, 0).decide_at(*_of(move)).choice or "")
-    finally:
-        started.close()
-        history.close()
-    assert len(earlier) >= 4
-
-
-def _of(move: Any) -> tuple[Question, Position]:
-    return move.question, move.position
 
 
 def test_an_episode_refuses_other_commands_and_ends_after_its_last(

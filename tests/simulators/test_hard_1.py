@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +13,11 @@ import pytest
 from dqa import plugins
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.shortcuts import measure_shortcuts
-from dqa.loaders.generator import SimulatedGenerator
 from dqa.loaders.release_writer import write_release
-from dqa.loaders.sets import SetManifest, SetWorld, read_plan, read_set
+from dqa.loaders.sets import SetManifest, read_plan, read_set
 from tests.programs import run_python
 
 SCENARIOS = ("locating", "building")
-SIZES = (2_000, 15_000, 98_000)
 HASHED = "from dqa.loaders.sets import read_set; print(read_set('hard-1', limit=3).content_hash)"
 
 
@@ -28,11 +25,6 @@ def manifest() -> SetManifest:
     """Return what the set has to be."""
     path = plugins.question_set("hard-1") / "manifest.json"
     return SetManifest.model_validate(json.loads(path.read_text("utf-8")))
-
-
-def size_of(world: SetWorld) -> int:
-    """Return which of the three sizes a world has."""
-    return min(SIZES, key=lambda size: abs(size - world.rows))
 
 
 @pytest.fixture(
@@ -59,34 +51,9 @@ def few(hard: QuestionSet) -> QuestionSet:
 
 
 def test_the_manifest_stays_the_same() -> None:
-    """It holds 200 questions of each scenario, on worlds of three sizes."""
+    """Its hash pins worlds, questions, answers and files."""
     text = (plugins.question_set("hard-1") / "manifest.json").read_bytes()
     assert hashlib.sha256(text).hexdigest()[:16] == "b10d817ca46d3f94"
-    whole = manifest()
-    for scenario in SCENARIOS:
-        worlds = [world for world in whole.worlds if world.scenario == scenario]
-        counted: Counter[int] = Counter()
-        for world in worlds:
-            counted[size_of(world)] += len(world.targets)
-            assert abs(world.rows - size_of(world)) <= 40
-        assert counted.total() == 200
-        assert min(counted.values()) >= 30
-
-
-def test_less_than_20_percent_lie_one_step_away(hard: QuestionSet) -> None:
-    """A decider that looks one step ahead is wrong on most questions, but not on all."""
-    for scenario in SCENARIOS:
-        generator = plugins.generator(scenario)
-        assert isinstance(generator, SimulatedGenerator)
-        found: Counter[float] = Counter()
-        for question, truth in hard.select((scenario,)).labelled:
-            steps = generator.steps(hard.situation_of(question), question)
-            found[float(steps[(question.candidates or ()).index(truth.answers[0])])] += 1
-        assert found[1.0] <= 0.15 * found.total() + 0.5
-        if found.total() == 200:
-            assert found[1.0] == 30
-            assert found[2.0] >= 40
-            assert sum(count for steps, count in found.items() if 3.0 <= steps < 20.0) >= 40
 
 
 def check_sure(questions: QuestionSet) -> None:
@@ -119,7 +86,8 @@ def test_a_middle_world_of_each_scenario_is_drawn_again(
     folder, whole, chosen = plugins.question_set("hard-1"), manifest(), []
     for scenario in SCENARIOS:
         worlds = [world for world in whole.worlds if world.scenario == scenario]
-        chosen.append(random.Random(3).choice([w for w in worlds if size_of(w) == SIZES[1]]))  # noqa: S311
+        middle = [world for world in worlds if 10_000 < world.rows < 20_000]
+        chosen.append(random.Random(3).choice(middle))  # noqa: S311
     hashes = list(whole.questions.items())[: sum(len(world.targets) for world in chosen)]
     told = whole.changed(worlds=tuple(chosen), questions=dict(hashes)).to_json()
     (tmp_path / "manifest.json").write_text(json.dumps(told), "utf-8")

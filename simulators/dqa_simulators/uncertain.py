@@ -14,8 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.core.errors import DataError
-
 LIKELIHOODS = (
     "very unlikely",
     "unlikely",
@@ -29,42 +27,26 @@ LIKELIHOODS = (
 
 @dataclass(frozen=True, eq=False)
 class UncertainFactor:
-    """A latent factor with l values, and what each of them does to n actions.
+    """A latent factor with l values, and their effects on n actions.
 
     Attributes
     ----------
     name
-        What reports call it.
+        Its name in reports.
     values
         The l values it can take.
     words
         For each value one of `LIKELIHOODS`. They are the truth: its probability is its word's
         weight over the sum of the weights.
     effects
-        By quantity, e.g. ``"yield"`` and ``"price"``, shape (n, l): what that quantity of an action
-        is multiplied by when the factor takes the value.
-
-    Raises
-    ------
-    DataError
-        A word is unknown, or the shapes do not fit.
+        By quantity, e.g. ``"yield"`` and ``"price"``, shape (n, l): the multiplier of that quantity
+        of an action for each value.
     """
 
     name: str
     values: tuple[str, ...]
     words: tuple[str, ...]
     effects: Mapping[str, NDArray[np.float64]]
-
-    def __post_init__(self) -> None:
-        shapes = {effect.shape for effect in self.effects.values()}
-        width = len(self.values)
-        fits = len(shapes) == 1 and all(len(s) == 2 and s[1] == width for s in shapes)
-        if not width or len(self.words) != width or not fits or set(self.words) - {*LIKELIHOODS}:
-            raise DataError(
-                f"Factor '{self.name}' needs one of {', '.join(LIKELIHOODS)} and one column of "
-                f"effects for each of its {width} values; it has the words {list(self.words)} and "
-                f"effects of shape {sorted(shapes)}."
-            )
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
@@ -90,24 +72,11 @@ class UncertainWorld:
         Shape (n,): the utility of each action where every factor leaves it as it is.
     factors
         The k factors, independent of one another.
-
-    Raises
-    ------
-    DataError
-        The shapes do not fit.
     """
 
     actions: tuple[str, ...]
     base: NDArray[np.float64]
     factors: tuple[UncertainFactor, ...]
-
-    def __post_init__(self) -> None:
-        rows = {factor.multipliers.shape[0] for factor in self.factors} | {len(self.base)}
-        if rows != {len(self.actions)}:
-            raise DataError(
-                f"A world of {len(self.actions)} actions and {len(self.factors)} factors has "
-                f"{sorted(rows)} rows of effects and utilities."
-            )
 
     def utilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the utility of every action in each of `states`, shape (S, k), as shape (S, n)."""

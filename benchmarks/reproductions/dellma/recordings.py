@@ -69,12 +69,10 @@ class Instance:
 
     def recordings(self, defects: list[Defect]) -> Iterator[Recording]:
         """Read the answers in the order of their prompts; report those that cannot be read."""
-        prompts = {
-            int(file.stem.removeprefix("prompt_")): file
-            for file in (self.folder / "prompt").glob("prompt_*")
-        }
-        for number, prompt in sorted(prompts.items()):
-            response = self.folder / "response" / f"response_{number}.json"
+        prompts, responses = _numbered(self.folder / "prompt"), _numbered(self.folder / "response")
+        for number in sorted(prompts.keys() | responses.keys()):
+            prompt = prompts.get(number, self.folder / "prompt" / f"prompt_{number}.txt")
+            response = responses.get(number, self.folder / "response" / f"response_{number}.json")
             yield Recording(number, prompt, response, _reply(response, defects))
 
 
@@ -184,6 +182,11 @@ def _reply(file: Path, defects: list[Defect]) -> Mapping[str, Any] | None:
         problem = "expected a JSON object"
     defects.append(Defect(file, None, problem, "it counts as no answer"))
     return None
+
+
+def _numbered(folder: Path) -> dict[int, Path]:
+    """Return the files in a folder by the numbers at the end of their names."""
+    return {int(file.stem.rpartition("_")[2]): file for file in folder.glob("*_*")}
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from dqa.worlds.base import find_position
 from dqa.worlds.world import Position
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
-ALONE = {
+ALONE: dict[str, dict[str, Any]] = {
     "household": {"task": "clean", "steps": 5},
     "shop": {"products": 400, "steps": 6},
 }

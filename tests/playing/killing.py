@@ -37,7 +37,7 @@ if __name__ == "__main__":
     dqa.play(
         *("kuhn", ("uniform", "eager"), "uniform"),
         out=out,
-        games=20,
+        games=8,
         mirror=True,
         watcher=_Killer(int(most)),
     )

@@ -54,12 +54,12 @@ class Plays(Decider):
 
 def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:
     """Each half gives back what the other brought."""
-    run = dqa.play("kuhn", ("passive", "eager"), ("passive", "eager"), games=30, mirror=True)
+    run = dqa.play("kuhn", ("passive", "eager"), ("passive", "eager"), games=10, mirror=True)
     assert run.games is not None
     own = [pair for pair in run.games.pairs if pair.player == pair.opponent]
     assert [pair.payoff.value for pair in own if pair.payoff] == [0.0, 0.0]
     assert all(pair.payoff and pair.payoff.standard_error == 0.0 for pair in own)
-    for number in range(1, 31):
+    for number in range(1, 11):
         halves = [r for r in run.results if r.game and r.game.number == number]
         eager = [r.value for r in halves if r.decider == "eager vs eager"]
         assert sum(value for value in eager if value is not None) == 0.0
@@ -67,36 +67,36 @@ def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:
 
 def test_a_run_is_the_same_wherever_and_in_whichever_order_it_is_played(tmp_path: Path) -> None:
     """Threads, stores and the rest of the tournament change no game."""
-    once = played()
-    folder = played(out=tmp_path / "folder", options=RunOptions(workers=1))
-    store = played(out=tmp_path / "runs.db#one", options=RunOptions(workers=8))
+    once = played(games=8)
+    folder = played(games=8, out=tmp_path / "folder", options=RunOptions(workers=1))
+    store = played(games=8, out=tmp_path / "runs.db#one", options=RunOptions(workers=8))
     assert once.content_hash == folder.content_hash == store.content_hash
-    alone = dqa.play("kuhn", "eager", "uniform", games=20, mirror=True)
+    alone = dqa.play("kuhn", "eager", "uniform", games=8, mirror=True)
     assert [r.value for r in alone.results] == [
         r.value for r in once.results if r.decider == "eager vs uniform"
     ]
-    assert played(seed=1).content_hash != once.content_hash
-    twice = played(epochs=2)
+    assert played(games=8, seed=1).content_hash != once.content_hash
+    twice = played(games=8, epochs=2)
     assert len(twice.results) == 2 * len(once.results)
     seeds = {r.game.seed for r in twice.results if r.game}
-    assert len(seeds) == 20
+    assert len(seeds) == 8
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_is_resumed_by_the_same_call(tmp_path: Path) -> None:
     """It ends with the hash of an undisturbed run; each game is in the history once."""
-    whole, place = played(), str(tmp_path / "run")
+    whole, place = played(games=8), str(tmp_path / "run")
     home = Path(__file__).parents[2]
-    killed = run_python("-m", "tests.playing.killing", place, "13", cwd=home)
+    killed = run_python("-m", "tests.playing.killing", place, "7", cwd=home)
     assert killed.returncode == -signal.SIGKILL
-    run = played(out=place)
+    run = played(games=8, out=place)
     assert run.made is not None
-    assert 0 < run.made <= 80 - 13
+    assert 0 < run.made <= 32 - 7
     with closing(sqlite3.connect(tmp_path / "run" / "history.db")) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (80,)
-        assert connection.execute("SELECT COUNT(*) FROM outcomes").fetchone() == (160,)
+        assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (32,)
+        assert connection.execute("SELECT COUNT(*) FROM outcomes").fetchone() == (64,)
     assert run.content_hash == whole.content_hash
-    again = played(out=place)
+    again = played(games=8, out=place)
     assert (again.made, again.content_hash) == (0, whole.content_hash)
     assert dqa.play(out=run.location, resume=True).content_hash == whole.content_hash
 

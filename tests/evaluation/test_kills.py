@@ -52,8 +52,10 @@ def whole() -> dqa.Run:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kills", "processes", "names"),
-    [(2, 1, ("run", "runs.db#run")), (1, 2, ("runs.db#run",))],
-    ids=["threads", "processes"],
+    [
+        pytest.param(2, 1, ("run", "runs.db#run"), id="threads"),
+        pytest.param(2, 2, ("run", "runs.db#run"), id="processes", marks=pytest.mark.deep),
+    ],
 )
 def test_a_killed_run_ends_as_one_that_is_not(
     kills: int, processes: int, names: tuple[str, ...], whole: dqa.Run, tmp_path: Path

@@ -23,8 +23,11 @@ def test_what_takes_one_process_is_refused(tmp_path: Path) -> None:
     asked = dqa.generate(("locating",), count=1)
     calls = CallOptions(record=tmp_path / "new.jsonl")
     audited = ray.changed(audit=tmp_path / "audit.jsonl")
-    with pytest.raises(UsageError, match=r"--record.* local engine"):
-        dqa.evaluate(asked, "first", databases="sqlite", options=ray, calls=calls)
+    for options in (ray, RunOptions(processes=2)):
+        with pytest.raises(UsageError, match=r"--record.* local engine"):
+            dqa.evaluate(asked, "first", databases="sqlite", options=options, calls=calls)
+    with pytest.raises(UsageError, match=r"processes=2 .*engine='ray'"):
+        RunOptions(engine="ray", processes=2)
     with pytest.raises(UsageError, match=r"--audit.* local engine"):
         dqa.evaluate(asked, "first", databases="sqlite", options=audited)
     with pytest.raises(UsageError, match=r"--engine ray"):

@@ -185,14 +185,4 @@ def test_what_other_processes_cannot_do_is_refused(asked: QuestionSet, tmp_path:
     vars(decider)["unsent"] = unsent
     with pytest.raises(UsageError, match=r"'noting' cannot be sent to another process.*=1\)"):
         dqa.evaluate(asked, decider, databases="sqlite", options=TWO)
-    with pytest.raises(UsageError, match=r"--record.*one process"):
-        dqa.evaluate(
-            asked,
-            "first",
-            databases="sqlite",
-            options=TWO,
-            calls=CallOptions(record=tmp_path / "n"),
-        )
-    with pytest.raises(UsageError, match=r"processes=2 .*engine='ray'"):
-        RunOptions(engine="ray", processes=2)
     assert not decided_by(tmp_path)

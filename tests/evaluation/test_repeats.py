@@ -54,13 +54,6 @@ def test_every_epoch_has_the_seed_that_follows(tmp_path: Path) -> None:
     ]
 
 
-def test_a_baseline_draws_anew_in_each_epoch_and_the_same_in_the_same() -> None:
-    """As with models: repeats that were all the same would say nothing."""
-    runs = [dqa.evaluate(spec(deciders="random", epochs=4)) for _ in range(2)]
-    assert runs[0].results == runs[1].results
-    assert len({r.choice for r in runs[0].results if r.question == "locating/1"}) > 1
-
-
 def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
     """A decision is known by its epoch, too; one that is missing is made."""
     whole = dqa.evaluate(spec(model=GUESS, epochs=2), out=tmp_path / "run")

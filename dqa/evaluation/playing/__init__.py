@@ -1,1 +1,1 @@
-"""Runs of games: which are played, how one is made and kept, and what it is measured by."""
+"""Runs of games: their spec, their setup, playing one game, and their measures."""

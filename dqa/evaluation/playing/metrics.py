@@ -1,11 +1,11 @@
-"""What games are measured by: payoffs, rational degree, actions, and the world's own facts.
+"""Measures of games: payoffs, rational degree, actions, and the facts of the world.
 
-In a world of one player the payoff is the score of its task, and the share of games whose task was
-accomplished is told besides, by kinds of tasks where the world tells them.
+In a world of one player the payoff is the score of its task. The success rate is a measure of its
+own, also by kind of task if the world names kinds.
 
-A game and its mirror share a deal, whose luck cancels between them, so the deal is the unit of
-every interval, and of a deal of which one half is missing nothing counts. Contestants play the same
-deals against everybody, so deals are the clusters of means over opponents, too.
+A game and its mirror share a deal, whose luck cancels between them. So the deal is the unit of
+every interval, and an incomplete deal does not count. Contestants play the same deals against all
+opponents, so deals are also the clusters of means over opponents.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share,
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
-"""The fact by which a world says whether a game ended in an agreement: payoffs are then also told
-of agreed games alone, as the score (Lewis et al., 2017, section 5.1)."""
+"""The fact that says whether a game ended in an agreement. The score is then the payoff of agreed
+games alone (Lewis et al., 2017, section 5.1)."""
 SUCCESS = "success"
-"""The fact by which a world of one player says whether its task was accomplished."""
+"""The fact of a world of one player that says whether its task was accomplished."""
 TASK = "task"
-"""The fact by which it says which kind of task that was."""
+"""The fact of such a world that names the kind of task."""
 
 
 class TaskFigures(Record):
-    """What the games of one kind of task came to.
+    """The figures of the games of one kind of task.
 
     Attributes
     ----------
     games
-        How many there are.
+        Their number.
     score
-        What the player got, a game.
+        The payoff per game.
     success
-        The share of them that accomplished their task, with Wilson's interval.
+        The share of games that accomplished their task, with Wilson's interval.
     """
 
     games: int = Field(ge=0)
@@ -51,49 +51,49 @@ class TaskFigures(Record):
 
 
 class GameFigures(Record):
-    """What the games of a player against one opponent, or against all, came to.
+    """The figures of a player against one opponent, or against all.
 
     Attributes
     ----------
     player, opponent
-        Who played; an opponent of None is the mean over all of them, each of which counts the same,
-        and ``""`` stands where the player is alone in its world.
+        The contestants. An opponent of None is the mean over all opponents with equal weights;
+        ``""`` is a world of one player.
     model
-        What answered behind them.
+        The models of both.
     games, deals
-        How many games count, and how many deals they stand on.
+        The number of games that count, and of their deals.
     failed
-        Games that a failing server, a spent budget or a bug ended: they are played again.
+        Games that a failing server, a spent budget or a bug ended. They are played again.
     unpaired
-        Games that came to their end and whose mirror is missing: they do not count.
+        Finished games without their mirror, which do not count.
     payoff
-        What the player got, a game.
+        The payoff per game.
     score
-        The same over games that ended in an agreement, of a world that tells. Its interval counts
-        the deals with an agreement alone: how many there are is itself left to the players.
+        The payoff per game that ended in an agreement; None if the world has no agreements. Its
+        interval counts only deals with an agreement, whose number depends on the players.
     reference, rational
-        Whom decisions are compared with, and the share of the player's that choose as it does
-        (BIDDER, section 3.1.3, equation 6).
+        The program that decisions are compared with, and the share of the player's decisions that
+        are equal to its own (BIDDER, section 3.1.3, equation 6).
     moves, fallbacks
-        How many moves the player made, and how many were the position's fallback.
+        The number of moves of the player, and of those that were the position's fallback.
     opponent_moves, opponent_fallbacks
-        The opponent's.
+        The same for the opponent.
     actions
-        How often the player took which action (BIDDER, figure 3).
+        The number of times that the player took each action (BIDDER, figure 3).
     facts
-        The world's own: the share of games of which it is true, or its mean; of games that have
-        no value for it nothing counts.
+        The facts of the world: the share of games of which one is true, or its mean. Games without
+        a value are left out.
     agreed_facts
-        The same over games that ended in an agreement, of a world that tells.
+        The same over games that ended in an agreement.
     success
-        Of a world of one player that tells, the share of games that accomplished their task. Its
-        interval is Wilson's, of as many games as epochs leave independent (`clustered_share`).
+        In a world of one player, the share of games that accomplished their task. Its interval is
+        Wilson's for the number of independent games (`clustered_share`).
     tasks
-        The figures by kind of task, of a world that tells, in the order of their names.
+        The figures by kind of task, in the order of their names.
     length
-        How many moves the player made, a game.
+        The player's moves per game.
     attempts
-        How often a game was played before one playing counted.
+        The attempts per game, of which one counts.
     """
 
     player: str
@@ -126,7 +126,7 @@ class PlayFigures(Record):
     Attributes
     ----------
     world
-        What was played.
+        The world.
     mirrored
         Whether every deal was played twice, with the hidden things swapped.
     pairs
@@ -134,7 +134,7 @@ class PlayFigures(Record):
     players
         Every player over all opponents.
     alone
-        Whether the world has one player; a player's only pair is then without an opponent.
+        Whether the world has one player; pairs then have no opponent.
     """
 
     world: str

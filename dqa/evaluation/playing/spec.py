@@ -1,4 +1,4 @@
-"""What is played, as data: a world, who plays whom, how many games, and from which seed."""
+"""Specs of games: a world, pairs of contestants, the number of games, and their seed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MODEL = "@"
 
 
 Pair: TypeAlias = tuple[str, str]
-"""A player and an opponent, or `NOBODY` where the player is alone in its world."""
+"""A player and an opponent, or `NOBODY` in a world of one player."""
 NOBODY = ""
-"""The opponent of who plays alone."""
+"""The opponent in a world of one player."""
 
 
 class PlaySpec(Deciding, use_attribute_docstrings=True):
-    """What is played: a world, contestants in pairs, and games.
+    """A run of games: a world, contestants in pairs, and the number of games.
 
     A contestant is one of the world's own programs, or else a decider, by name: one that asks a
     model asks `model`, or the one behind ``@`` (``bidder@openai:gpt-5``). The settings of the world
@@ -77,12 +77,12 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
 
     @property
     def alone(self) -> bool:
-        """Whether everybody plays alone."""
+        """Whether the world has one player."""
         return self.pairs[0][1] == NOBODY
 
     @property
     def contestants(self) -> tuple[str, ...]:
-        """Everybody who plays, each once: players first."""
+        """All contestants, each once, players first."""
         players, opponents = zip(*self.pairs, strict=True)
         return tuple(name for name in dict.fromkeys((*players, *opponents)) if name != NOBODY)
 
@@ -105,23 +105,23 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
 
     @property
     def description(self) -> str:
-        """What is played, in a few words."""
+        """A short description of the run."""
         mirrored = ", each with its mirror" if self.mirror else ""
         games = "1 game" if self.games == 1 else f"{self.games} games"
         return f"{games} of {self.world}{mirrored}, seed {self.seed}"
 
     @property
     def world_settings(self) -> dict[str, str]:
-        """Those of `settings` that are the world's, by their fields."""
+        """The settings of the world, by field."""
         return dict(_split(self.settings, self.world)[0])
 
     @property
     def decider_settings(self) -> dict[str, str]:
-        """Those of `settings` that are deciders'."""
+        """The settings of deciders."""
         return dict(_split(self.settings, self.world)[1])
 
     def model_of(self, contestant: str) -> ModelSpec:
-        """Return the model that a contestant asks, if it asks one."""
+        """Return the model that a contestant asks if it needs one."""
         _, mark, name = contestant.partition(_MODEL)
         if not mark or name == self.model.called:
             return self.model
@@ -159,19 +159,19 @@ class Game:
     Attributes
     ----------
     world
-        What is played.
+        The world.
     number
-        Which deal it is, from 1; every pair of contestants plays the same ones.
+        The number of the deal, from 1. All pairs play the same deals.
     seed
-        What the deal follows from.
+        The seed of the deal.
     mirrored
         Whether the players have each other's hidden things.
     player, opponent
-        Who plays; an opponent of `NOBODY` in a world of one player.
+        The contestants; the opponent is `NOBODY` in a world of one player.
     epoch
-        Which repeat it is, from 1.
+        The repeat, from 1.
     match
-        Which of the run's matches it belongs to, from 0: a pair of contestants in one epoch.
+        The number of its match, from 0. A match is a pair of contestants in one epoch.
     """
 
     world: str
@@ -185,12 +185,12 @@ class Game:
 
     @property
     def id(self) -> str:
-        """What the game is called within its world: ``17``, or mirrored ``17m``."""
+        """Its name within its world: ``17``, or mirrored ``17m``."""
         return f"{self.number}{'m' if self.mirrored else ''}"
 
     @property
     def pair(self) -> str:
-        """What results call the two who play, or the one."""
+        """The contestants, as results name them."""
         return f"{self.player}{VERSUS}{self.opponent}" if self.opponent else self.player
 
     @property

@@ -6,11 +6,20 @@ import secrets
 import shutil
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engines import ENGINES, Site
-from machine import Process, ServerError, free_port, give, run, server_account, tail
+from machine import (
+    Process,
+    ServerError,
+    free_port,
+    give,
+    run,
+    server_account,
+    tail,
+    write_private,
+)
 
 _RECORD = "server.json"
 _LOG = "server.log"
@@ -47,11 +56,10 @@ def open_state(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Record:
-    """What is known of a server that has been created."""
+    """A server that was created."""
 
     port: int
     password: str
-    durable: bool
     pid: int
     started: int
 
@@ -97,15 +105,9 @@ class Server:
             return {"state": "absent"}
         record = self._load()
         state = "running" if self.running else "stopped"
-        shown = {
-            "port": record.port,
-            "pid": record.pid,
-            "durable": record.durable,
-            "log": str(self._log),
-        }
-        return {"state": state, **shown}
+        return {"state": state, "port": record.port, "pid": record.pid, "log": self._log}
 
-    def start(self, *, durable: bool) -> None:
+    def start(self) -> None:
         """Create and start it; one that already runs is left as it is.
 
         Raises
@@ -114,8 +116,6 @@ class Server:
             If there are data of a server that is down, or it cannot be started.
         """
         if self.running:
-            if durable and not self._load().durable:
-                raise ServerError(f"{self.name} already runs without --durable; stop it first")
             return
         if self.created:
             raise ServerError(
@@ -123,7 +123,7 @@ class Server:
                 f"'restart {self.name}' continues with them, 'stop {self.name}' discards them"
             )
         self._discard()  # what a start that was interrupted may have left
-        record = _Record(free_port(), secrets.token_hex(16), durable, pid=0, started=0)
+        record = _Record(free_port(), secrets.token_hex(16), pid=0, started=0)
         site = self._site(record)
         try:
             self._make_home(site)
@@ -142,25 +142,21 @@ class Server:
 
     def kill(self) -> None:
         """Kill it without warning; its data stay for `restart`."""
-        self._load()
         self._process().kill()
 
     def pause(self) -> None:
-        """Stop it where it is: it keeps its connections and answers nobody, until `resume`."""
-        self._load()
+        """Stop it: it answers no one and closes no connection until `resume`."""
         self._process().pause()
 
     def resume(self) -> None:
-        """Let it go on after `pause`."""
-        self._load()
+        """Let it continue after `pause`."""
         self._process().resume()
 
-    def stop(self, *, keep: bool = False) -> None:
-        """Stop it cleanly and, unless told to keep them, discard its data and password."""
+    def stop(self) -> None:
+        """Stop it cleanly, and discard its data and password."""
         if self.created:
             self._halt()
-        if not keep:
-            self._discard()
+        self._discard()
 
     def _make_home(self, site: Site) -> None:
         self._folder.mkdir()
@@ -173,8 +169,9 @@ class Server:
 
     def _launch(self, record: _Record) -> None:
         site = self._site(record)
+        self._log.unlink(missing_ok=True)  # Neo4j reports its start there
         process = Process.spawn(self.engine.command(site), site.home, self._log)
-        self._save(_Record(**{**asdict(record), "pid": process.pid, "started": process.started}))
+        self._save(replace(record, pid=process.pid, started=process.started))
         try:
             self._await_answer(site, process)
         except BaseException:
@@ -197,10 +194,8 @@ class Server:
         process.signal(self.engine.stop_signal)
         if not process.ends(self._timeout):
             process.kill()
-            raise ServerError(
-                f"{self.name} did not stop within {self._timeout:.0f} s and was killed:\n"
-                f"{_tail(self._log)}"
-            )
+            why = f"{self.name} did not stop within {self._timeout:.0f} s and was killed"
+            raise ServerError(f"{why}:\n{_tail(self._log)}")
 
     def _discard(self) -> None:
         if not self._folder.exists():
@@ -214,7 +209,7 @@ class Server:
         shutil.rmtree(self._folder)
 
     def _site(self, record: _Record) -> Site:
-        return Site(self._folder / "home", record.port, record.password, record.durable)
+        return Site(self._folder / "home", self._log, record.port, record.password)
 
     def _process(self) -> Process:
         record = self._load()
@@ -228,10 +223,7 @@ class Server:
         return _Record(**json.loads(text))
 
     def _save(self, record: _Record) -> None:
-        path = self._folder / _RECORD
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(asdict(record), file)
+        write_private(self._folder / _RECORD, json.dumps(asdict(record)))
 
 
 def _tail(log: Path) -> str:

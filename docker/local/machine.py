@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PROGRAM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _POLICY = Path("/usr/sbin/policy-rc.d")
@@ -22,16 +23,8 @@ class ServerError(Exception):
     """A server cannot be had; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class Account:
-    """Whom a server runs as."""
-
-    uid: int
-    gid: int
-
-
-def server_account() -> Account | None:
-    """Return the account servers run as, or None to run them as whoever calls.
+def server_account() -> pwd.struct_passwd | None:
+    """Return the account of servers; None for the caller's own.
 
     MariaDB and PostgreSQL refuse to run as root, so for root it is ``nobody``.
 
@@ -43,27 +36,39 @@ def server_account() -> Account | None:
     if os.geteuid() != 0:
         return None
     try:
-        entry = pwd.getpwnam("nobody")
+        return pwd.getpwnam("nobody")
     except KeyError:
         raise ServerError(
             "servers do not run as root and there is no account 'nobody'; run this as a user"
         ) from None
-    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def _as_server() -> dict[str, Any]:
+    """Return the arguments of `subprocess.Popen` for the account of servers."""
+    account = server_account()
+    if account is None:
+        return {}
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
 
 
 def give(path: Path, mode: int) -> Path:
     """Hand a file or folder to the account servers run as, and set its mode."""
     path.chmod(mode)
     if account := server_account():
-        os.chown(path, account.uid, account.gid)
+        os.chown(path, account.pw_uid, account.pw_gid)
     return path
 
 
 def give_file(path: Path, text: str) -> Path:
     """Write a file that only the account servers run as can read."""
+    write_private(path, text)
+    return give(path, 0o600)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
-    return give(path, 0o600)
 
 
 @contextlib.contextmanager
@@ -133,7 +138,6 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
     ServerError
         If it cannot be run, fails, or takes too long, with the end of its output.
     """
-    account = server_account() if as_server else None
     try:
         done = subprocess.run(  # noqa: S603 - commands of ours, no shell
             command,
@@ -146,9 +150,7 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
             errors="replace",
             check=False,
             timeout=timeout,
-            user=account.uid if account else None,
-            group=account.gid if account else None,
-            extra_groups=[] if account else None,
+            **(_as_server() if as_server else {}),
         )
     except subprocess.TimeoutExpired:
         raise ServerError(f"{what} took more than {timeout:.0f} s; is the network slow?") from None
@@ -214,7 +216,6 @@ class Process:
     @classmethod
     def spawn(cls, command: Sequence[str], folder: Path, log: Path) -> "Process":
         """Start a server that outlives the caller, in a clean environment."""
-        account = server_account()
         environment = {"PATH": PROGRAM_FOLDERS, "HOME": str(folder), "LANG": "C.UTF-8"}
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "ab") as output:
@@ -226,10 +227,8 @@ class Process:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                user=account.uid if account else None,
-                group=account.gid if account else None,
-                extra_groups=[] if account else None,
                 umask=0o077,
+                **_as_server(),
             )
         state = _stat(child.pid)
         child.returncode = 0  # it is not ours to wait for; without this Python warns

@@ -5,9 +5,8 @@ Nothing beyond Python's standard library is needed.
 """
 
 import argparse
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,11 +18,10 @@ _COMMANDS = {  # what each does, and how many names it takes
     "start": ("install what is missing, create and start servers, print their URLs", "+"),
     "stop": ("stop servers cleanly and discard their data (all, if none is named)", "*"),
     "kill": ("kill servers without warning; their data stay", "+"),
-    "pause": ("stop servers where they are: connected, and answering nobody", "+"),
-    "resume": ("let paused servers go on", "+"),
+    "pause": ("stop servers: they answer no one and close no connection", "+"),
+    "resume": ("let paused servers continue", "+"),
     "restart": ("start servers again on the same data, port and password", "+"),
-    "status": ("tell which servers run", "*"),
-    "url": ("print the URLs of servers, passwords included", "+"),
+    "status": ("show which servers run", "*"),
     "env": ("print NAME=URL for the integration tests, of all that run if none is named", "*"),
 }
 
@@ -33,67 +31,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         state = open_state(options.state)
-        servers = {name: Server(name, state, options.timeout) for name in options.names or ENGINES}
-        if options.command in ("start", "restart", "stop", "kill", "pause", "resume"):
+        servers = [Server(name, state, options.timeout) for name in options.names or ENGINES]
+        if options.command not in ("status", "env"):
             with locked(state):
-                _change(options, servers)
-        report = _report(options.command, servers, named=bool(options.names))
+                _change(options.command, servers)
+        for line in _report(options.command, servers, named=bool(options.names)):
+            print(line)  # noqa: T201
     except ServerError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    if options.json:
-        sys.stdout.write(json.dumps(report) + "\n")
-    else:
-        sys.stdout.writelines(_line(options.command, *entry) for entry in report.items())
     return 0
 
 
-def _change(options: argparse.Namespace, servers: dict[str, Server]) -> None:
-    """Carry the command out, for several servers at once: they mostly wait."""
-
-    def carry_out(server: Server) -> None:
-        match options.command:
-            case "start":
-                server.start(durable=options.durable)
-            case "restart":
-                server.restart()
-            case "stop":
-                server.stop(keep=options.keep)
-            case "kill":
-                server.kill()
-            case "pause":
-                server.pause()
-            case "resume":
-                server.resume()
-
-    if options.command == "start":
-        prepare(list(servers))
+def _change(command: str, servers: Sequence[Server]) -> None:
+    """Run a command for several servers at once: they mostly wait."""
+    if command == "start":
+        prepare([server.name for server in servers])
     with ThreadPoolExecutor(len(servers)) as pool:
-        results = [pool.submit(carry_out, server) for server in servers.values()]
-    failures = [str(error) for result in results if (error := result.exception())]
-    for result in results:
-        error = result.exception()
-        if error is not None and not isinstance(error, ServerError):
+        results = [pool.submit(getattr(server, command)) for server in servers]
+    errors = [error for result in results if (error := result.exception())]
+    for error in errors:
+        if not isinstance(error, ServerError):
             raise error  # a bug, with its traceback
-    if failures:
-        raise ServerError("\n".join(failures))
+    if errors:
+        raise ServerError("\n".join(map(str, errors)))
 
 
-def _report(command: str, servers: dict[str, Server], *, named: bool) -> dict[str, object]:
-    if command in ("start", "restart", "url"):
-        return {name: server.url for name, server in servers.items()}
-    if command == "env":
-        shown = [server for server in servers.values() if named or server.running]
-        return {server.engine.variable: server.url for server in shown}
-    return {name: server.describe() for name, server in servers.items()}
-
-
-def _line(command: str, name: str, value: object) -> str:
-    if command == "env":
-        return f"{name}={value}\n"
-    if isinstance(value, dict):
-        return " ".join([name, *(f"{key}={item}" for key, item in value.items())]) + "\n"
-    return f"{value}\n"
+def _report(command: str, servers: Sequence[Server], *, named: bool) -> Iterator[str]:
+    for server in servers:
+        if command in ("start", "restart"):
+            yield server.url
+        elif command != "env":
+            shown = (f"{key}={value}" for key, value in server.describe().items())
+            yield " ".join([server.name, *shown])
+        elif named or server.running:
+            yield f"{server.engine.variable}={server.url}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -112,16 +84,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="how long a server may take to start, and to stop (default: %(default)g)",
     )
-    common.add_argument("--json", action="store_true", help="print one JSON object")
     parser = argparse.ArgumentParser(prog="servers.py", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (text, many) in _COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text, parents=[common])
         command.add_argument("names", nargs=many, type=_name, metavar="|".join(ENGINES))
-        if name == "start":
-            command.add_argument("--durable", action="store_true", help="sync commits to the disk")
-        if name == "stop":
-            command.add_argument("--keep", action="store_true", help="keep the data for 'restart'")
     return parser
 
 

@@ -177,7 +177,7 @@ class OwnServer:
     @property
     def url(self) -> str:
         """Where it is."""
-        return self._run("url", self.name).strip().splitlines()[-1]
+        return self._run("env", self.name).strip().partition("=")[2]
 
     def kill(self) -> None:
         """Kill it as a crash would."""

@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from time import monotonic, sleep
 from typing import TYPE_CHECKING
+
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from dqa import plugins
 from dqa.core.distribution import install_command
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 _READY_SECONDS = 120.0
-_PAUSE_SECONDS = 0.25
 _ENGINE_SECONDS = 30
 _SOCKET = "unix:///var/run/docker.sock"
 _PULL_SECONDS = 600
@@ -87,7 +87,7 @@ SERVERS = tuple(_SERVERS)
 
 
 def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
-    """Return why no container can be run, and how to mend it; None if one can.
+    """Return why no container can run, with the fix; None if one can.
 
     Parameters
     ----------
@@ -109,22 +109,17 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
             f"No Docker engine answers ({error}). Start one, or name where it is in the variable "
             "DOCKER_HOST."
         )
-    if name is None:
-        return None
-    server = _server(name)
-    chosen = _image(server, image)
-    why = _why_no_image(chosen)
-    if why is None:
+    if name is None or (why := _why_no_image(_image(name, image))) is None:
         return None
     return (
-        f"The image '{chosen}' is not there and cannot be pulled ({why}). Build it, or name "
-        f"another in the variable {server.variable}."
+        f"The image '{_image(name, image)}' is not there and cannot be pulled ({why}). Build it, "
+        f"or name another in the variable {_SERVERS[name].variable}."
     )
 
 
 @contextmanager
 def run_container(name: str, image: str | None = None) -> Iterator[str]:
-    """Run a server in a container of its own until the block ends; its data go with it.
+    """Run a server in a container until the block ends, and discard its data.
 
     Parameters
     ----------
@@ -144,18 +139,17 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     UnknownNameError
         There is no such kind of server.
     MissingKeyError
-        The package testcontainers, or the server's driver, is not installed.
+        The server's driver is not installed.
     DatabaseUnavailableError
-        No engine answers, the image cannot be had, or the server ends or is not ready in two
-        minutes; the message has the end of its log.
+        No engine answers, the package testcontainers or the image is missing, or the server ends or
+        is not ready in two minutes; the message has the end of its log.
     """
-    server = _server(name)
-    if find_spec("testcontainers") is None:
-        raise MissingKeyError(str(why_no_container()))
+    if name not in _SERVERS:
+        raise UnknownNameError("kind of container", name, _SERVERS)
     why = why_no_container(name, image)
     if why is not None:
         raise DatabaseUnavailableError(why)
-    chosen, password = _image(server, image), secrets.token_hex(12)
+    server, chosen, password = _SERVERS[name], _image(name, image), secrets.token_hex(12)
     container = _container(server, chosen, password)
     try:
         where = _start(container, server, chosen)
@@ -193,34 +187,29 @@ def wait_until_ready(
     DatabaseUnavailableError
         The server was not ready in time, or ended.
     """
-    backend = plugins.backend(name)
-    deadline = monotonic() + seconds
-    while True:
-        try:
-            backend.examine(url)
-        except MissingKeyError:
-            raise
-        except DqaError as error:
-            why = ended()
-            if why is not None:
-                raise DatabaseUnavailableError(why) from error
-            if monotonic() > deadline:
-                raise DatabaseUnavailableError(
-                    f"The {name} server was not ready within {seconds:.0f} s: {error}"
-                ) from error
-            sleep(_PAUSE_SECONDS)
-        else:
-            return
+
+    def is_starting(error: BaseException) -> bool:
+        return (
+            isinstance(error, DqaError) and not isinstance(error, MissingKeyError) and not ended()
+        )
+
+    attempts = Retrying(
+        retry=retry_if_exception(is_starting),
+        stop=stop_after_delay(seconds),
+        wait=wait_fixed(0.25),
+        reraise=True,
+    )
+    try:
+        attempts(plugins.backend(name).examine, url)
+    except MissingKeyError:
+        raise
+    except DqaError as error:
+        why = ended() or f"The {name} server was not ready within {seconds:.0f} s: {error}"
+        raise DatabaseUnavailableError(why) from error
 
 
-def _server(name: str) -> _Server:
-    if name not in _SERVERS:
-        raise UnknownNameError("kind of container", name, _SERVERS)
-    return _SERVERS[name]
-
-
-def _image(server: _Server, image: str | None) -> str:
-    return image or os.environ.get(server.variable) or server.image
+def _image(name: str, image: str | None) -> str:
+    return image or os.environ.get(_SERVERS[name].variable) or _SERVERS[name].image
 
 
 def _container(server: _Server, image: str, password: str) -> DockerContainer:
@@ -232,7 +221,7 @@ def _container(server: _Server, image: str, password: str) -> DockerContainer:
 
 
 def _start(container: DockerContainer, server: _Server, image: str) -> str:
-    """Start it and return the host and the port where its server will be."""
+    """Start a container and return the host and the port of its server."""
     from docker.errors import DockerException
 
     try:
@@ -253,8 +242,8 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
     if container.status in {"created", "running"}:
         return None
     log = b"".join(container.get_logs()).decode("utf-8", "replace").splitlines()
-    kept = "\n".join(f"  {line}" for line in log[-_LOG_LINES:])
-    return f"The container of '{image}' ended before its server was ready:\n{kept}"
+    end = "\n".join(f"  {line}" for line in log[-_LOG_LINES:])
+    return f"The container of '{image}' ended before its server was ready:\n{end}"
 
 
 def _knock(host: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,33 +26,33 @@ _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
 _LINE = 100
 
 
-class Asker:
-    """Asks questions (fixture ``dqa_ask``): `dqa.ask` for tests."""
+def ask_in_test(
+    database: str | Path | Database,
+    question: str | AskedQuestion,
+    **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
+) -> Trace:
+    """Ask one question about a database (fixture ``dqa_ask``); a bug raises its own error.
 
-    def __call__(
-        self,
-        database: str | Path | Database,
-        question: str | AskedQuestion,
-        **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
-    ) -> Trace:
-        """Ask one question about a database; a bug raises its own error.
+    Parameters
+    ----------
+    database, question, **fields
+        As `dqa.ask` takes them: rules, candidates, decider, model, calls, ...
 
-        Parameters
-        ----------
-        database, question, **fields
-            As `dqa.ask` takes them: rules, candidates, decider, model, calls, ...
+    Raises
+    ------
+    UsageError, QueryError, DataError, InfrastructureError
+        As `dqa.ask`; or a scripted model has no reply left.
+    """
+    __tracebackhide__ = True
+    try:
+        return ask(database, question, debug=True, record=False, **fields)
+    except DqaError as error:
+        # Its message says how to fix it; the traceback through the agent would hide that.
+        raise error.with_traceback(None) from None
 
-        Raises
-        ------
-        UsageError, QueryError, DataError, InfrastructureError
-            As `dqa.ask`; or a scripted model has no reply left.
-        """
-        __tracebackhide__ = True
-        try:
-            return ask(database, question, debug=True, record=False, **fields)
-        except DqaError as error:
-            # Its message says how to fix it; the traceback through the agent would hide that.
-            raise error.with_traceback(None) from None
+
+Asker: TypeAlias = Callable[..., Trace]
+"""The type of the fixture ``dqa_ask``; see `ask_in_test`."""
 
 
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
@@ -144,37 +145,31 @@ def _outcome(asked: Evidence) -> str:
     return counted(asked.row_count, "row")
 
 
-class QuestionMaker:
-    """Generates question sets, each once (fixture ``dqa_questions``).
+@cache
+def make_questions(
+    *scenarios: str,
+    count: int = 2,
+    seed: int = 0,
+    **options: Any,  # noqa: ANN401  (those of `generate`)
+) -> QuestionSet:
+    """Generate questions of each scenario with their databases and answers, each set once.
 
-    A question set cannot be changed, so tests may share one.
+    A question set cannot be changed, so tests may share one (fixture ``dqa_questions``).
+
+    Parameters
+    ----------
+    scenarios
+        By name; none for all that can be generated.
+    count, seed, **options
+        As `dqa.generate` takes them. The same arguments give the same questions everywhere.
+
+    Raises
+    ------
+    UsageError, UnknownNameError
+        As `dqa.generate`.
     """
+    return generate(scenarios or None, count, seed, **options)
 
-    def __init__(self) -> None:
-        self._made: dict[str, QuestionSet] = {}
 
-    def __call__(
-        self,
-        *scenarios: str,
-        count: int = 2,
-        seed: int = 0,
-        **options: Any,  # noqa: ANN401  (those of `generate`)
-    ) -> QuestionSet:
-        """Generate `count` questions of each scenario, with their databases and answers.
-
-        Parameters
-        ----------
-        scenarios
-            By name; none for all that can be generated.
-        count, seed, **options
-            As `dqa.generate` takes them. The same arguments give the same questions everywhere.
-
-        Raises
-        ------
-        UsageError, UnknownNameError
-            As `dqa.generate`.
-        """
-        key = repr((scenarios, count, seed, sorted(options.items())))
-        if key not in self._made:
-            self._made[key] = generate(scenarios or None, count, seed, **options)
-        return self._made[key]
+QuestionMaker: TypeAlias = Callable[..., QuestionSet]
+"""The type of the fixture ``dqa_questions``; see `make_questions`."""

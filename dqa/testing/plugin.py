@@ -23,6 +23,8 @@ CONTAINERS = ("require", "auto", "skip")
 RECORDING = ("none", "missing", "all")
 SERVERS = frozenset({"mysql", "postgres", "neo4j"})
 MARKER = "dqa_container"
+_SHOWN = 3
+"""The last decisions of a failed test that its report shows."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class Options:
     containers: str
     record: str
     cassettes: str
-    shown: int
 
 
 @dataclass
@@ -85,12 +86,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="string",
         default="cassettes",
     )
-    parser.addini(
-        "dqa_report_decisions",
-        "how many of a failed test's decisions its report shows, the last ones",
-        type="string",
-        default="3",
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -101,17 +96,11 @@ def pytest_configure(config: pytest.Config) -> None:
             f"dqa_containers is '{containers}' in {config.inipath}: write one of "
             f"{', '.join(CONTAINERS)}."
         )
-    shown = config.getini("dqa_report_decisions")
-    if not shown.isdecimal():
-        raise pytest.UsageError(
-            f"dqa_report_decisions is '{shown}' in {config.inipath}: write a number, 0 for none."
-        )
     config.stash[OPTIONS] = Options(
         engine=config.getoption("--dqa-engine") or config.getini("dqa_engine"),
         containers=containers,
         record=config.getoption("--dqa-record"),
         cassettes=config.getini("dqa_cassettes"),
-        shown=int(shown),
     )
     config.addinivalue_line(
         "markers",
@@ -136,7 +125,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Observe the decisions that a test makes, by whatever code."""
     from dqa.evaluation.observers import observe_decisions
 
-    record = TestRecord(deque(maxlen=item.config.stash[OPTIONS].shown))
+    record = TestRecord(deque(maxlen=_SHOWN))
     item.stash[RECORD] = record
     try:
         with observe_decisions(record.add):
@@ -168,9 +157,9 @@ def pytest_runtest_makereport(
 @pytest.fixture
 def dqa_ask() -> Asker:
     """Ask a question about a database: `dqa.ask`, with rules and candidates in the same call."""
-    from dqa.testing.decisions import Asker
+    from dqa.testing.decisions import ask_in_test
 
-    return Asker()
+    return ask_in_test
 
 
 @pytest.fixture
@@ -218,6 +207,6 @@ def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
 @pytest.fixture(scope="session")
 def dqa_questions() -> QuestionMaker:
     """Generate questions with their databases and answers; the same ones once a session."""
-    from dqa.testing.decisions import QuestionMaker
+    from dqa.testing.decisions import make_questions
 
-    return QuestionMaker()
+    return make_questions

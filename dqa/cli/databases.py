@@ -7,15 +7,13 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_dialect, by_format, by_model, by_name, one_of
-from dqa.cli.fields import DECIDING, with_options
+from dqa.cli.completion import by_dialect, by_format, by_name
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, descriptions, option
 from dqa.cli.output import echo, echo_exactly, echo_json, show
@@ -23,7 +21,6 @@ from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, shortened, spelt_out, visible
-from dqa.evaluation.options import CallOptions
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
@@ -376,74 +373,3 @@ def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)]
         return
     for known in format_names():
         echo(*known.split("\n"))
-
-
-_DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
-
-
-@with_options(deciding=_DECIDING, calling=CallOptions)
-def mcp(  # noqa: PLR0913  (one parameter per option)
-    *,
-    database: Annotated[list[str], option("--database [NAME=]URL|PATH", DATABASES)],
-    tables: options.Tables = None,
-    policy: options.Policy = None,
-    audit: options.AuditFile = None,
-    transport: Annotated[
-        Literal["stdio", "http"],
-        option("--transport stdio|http", OUTPUT, complete=one_of(("stdio", "http"))),
-    ] = "stdio",
-    host: Annotated[str, option("--host ADDRESS", OUTPUT)] = "127.0.0.1",
-    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 8000,
-    allow_host: Annotated[list[str] | None, option("--allow-host NAME", OUTPUT)] = None,
-    model: Annotated[str, option("--model PROVIDER:MODEL", MODELS, complete=by_model)] = "",
-    decider: Annotated[
-        str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
-    ] = None,
-    scenario: Annotated[
-        list[str] | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
-    ] = None,
-    deciding: dict[str, Any],
-    calling: CallOptions,
-) -> None:
-    """Let agents read databases by the Model Context Protocol: checked, bounded and audited.
-
-    Parameters
-    ----------
-    database
-        Database that agents may read; may be repeated, by names.
-    transport
-        How clients connect: by standard input and output, or by streamable HTTP.
-    host
-        Address to listen at, with --transport http.
-    port
-        Port, with --transport http; 0 for any free one.
-    allow_host
-        Another host name of this server, next to --host; may be repeated. Needed if it listens at
-        every address.
-    model
-        Chat model with which the tool 'ask' decides; without --model and --decider it refuses.
-    decider
-        The decider; by default the one that a package names for it.
-    scenario
-        Scenario whose question 'ask' may be asked; may be repeated.
-    """
-    from dqa.api.agents import Decisions
-    from dqa.api.mcp_server import serve_mcp
-
-    decisions = None
-    if model or decider is not None:
-        if not model:
-            del deciding["model"]
-        decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **deciding)
-    serve_mcp(
-        database,
-        tables=options.names_in("--tables", tables),
-        policy=policy,
-        audit=audit,
-        limits=deciding["limits"],
-        decisions=decisions,
-        transport=transport,
-        host=host,
-        port=port,
-        allowed_hosts=allow_host or (),
-    )

@@ -29,7 +29,8 @@ _MODULES: Mapping[str, str] = {
     "datasets": "generate show annotate audit load unload",
     "runs": "runs copy results trace export compare analyse report",
     "ask": "ask",
-    "databases": "query schema check mcp init doctor list formats",
+    "databases": "query schema check init doctor list formats",
+    "agents": "mcp",
 }
 """The commands of each module, in the order of the help."""
 _COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}

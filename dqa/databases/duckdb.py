@@ -31,12 +31,7 @@ from dqa.databases.errors import (
     refused_script,
 )
 from dqa.databases.files import FileNamespaces, existing_file, file_path
-from dqa.databases.namespaces import (
-    TAG_TABLE,
-    LoadedSituation,
-    NamespaceContent,
-    OtherContent,
-)
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
@@ -417,26 +412,6 @@ class DuckdbFile(FileNamespaces):
         session = open_duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of the file; an earlier release put each situation in a schema."""
-        content = super().read(namespace)
-        schemas = self._tagged_schemas() if isinstance(content, OtherContent) else []
-        if not schemas:
-            return content
-        return OtherContent(
-            f"situations in the layout of an earlier release (schemas {', '.join(schemas[:20])}; "
-            f"open one as duckdb:///{self._path}?schema={schemas[0]})"
-        )
-
-    def _tagged_schemas(self) -> list[str]:
-        try:
-            file = existing_file(self._path, "duckdb")
-        except DataError:  # a file of another kind
-            return []
-        with closing(connect(file, read_only=True)) as reader:
-            tables = reader.execute(_TABLES).fetchall()
-        return [name for name, listed in tables if TAG_TABLE in listed]
 
     def _read_tag(self) -> LoadedSituation | None:
         try:

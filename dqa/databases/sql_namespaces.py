@@ -269,14 +269,16 @@ class ServerNamespaces(Namespaces):
         url = self._url.set(database=name)
         self._autocommit(self._database_creation(name))
         try:
-            self.run_script(url, script)
-            yield url.render_as_string(hide_password=False)
+            location = url.render_as_string(hide_password=False)
+            self.run_script(location, script)
+            yield location
         finally:
             self._autocommit(f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}")
 
     @classmethod
-    def run_script(cls, url: URL, script: str) -> None:
+    def run_script(cls, location: str, script: str) -> None:
         """Run a script in a database as the user of the URL; `DataError` if it is refused."""
+        url = parse_url(location)
         engine = _engine(url.set(drivername=cls.driver or url.drivername), cls)
         try:
             with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from dqa.api.databases import Content, temporary_database
 from dqa.core.database import Database
 from dqa.core.errors import DqaError
 from dqa.core.files import read_text
-from dqa.databases.seeding import run_script
+from dqa.databases.backends import BUILT_IN
 from dqa.testing.containers import SERVERS, run_container, why_no_container
 
 
@@ -109,7 +110,7 @@ class ServerStarter(ExitStack):
         if seed is not None:
             script = read_text(seed) if isinstance(seed, Path) else seed
             if (name, script) not in self._seeded:
-                run_script(name, url, script)
+                resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
                 self._seeded.add((name, script))
         return url
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import dqa
-from dqa import plugins
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
@@ -118,12 +117,6 @@ def test_no_other_file_can_be_read(folder: Path) -> None:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 with pytest.raises(duckdb.Error):
                     cursor.execute(text)
-
-
-def test_doctor_examines_data_files(folder: Path) -> None:
-    """They are read once, and no one can write them through this database."""
-    seen = plugins.backend("files").examine(str(folder))
-    assert (seen.version.partition(" ")[0], seen.may_write) == ("DuckDB", False)
 
 
 def test_many_csv_files_are_loaded_until_the_memory_for_them_is_full(

@@ -6,30 +6,26 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import psycopg.errors
 import pytest
-from pymysql.constants import CR, ER
+from pymysql.constants import ER
 
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
-    RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
 )
 from dqa.databases import duckdb as of_duckdb
 from dqa.databases import ladybug as of_ladybug
 from dqa.databases import mysql as of_mysql
 from dqa.databases import postgres as of_postgres
 from dqa.databases import sqlite as of_sqlite
-from dqa.databases.errors import Attempts, Failure, Fault, UnsettledError, error_of
+from dqa.databases.errors import Attempts, Fault, UnsettledError
 from dqa.databases.neo4j import server as of_neo4j
 
-LISTS = Path(__file__).parent / "codes"
 LIMITS = Limits(seconds=5.0)
 
 # The engines' own lists
@@ -76,6 +72,19 @@ FAULTS: dict[Callable[..., Fault], dict[Any, Fault]] = {
         "Can not execute a write query inside a read-only transaction": Fault.REFUSED,
         "Something unknown": Fault.STATEMENT,
     },
+    of_sqlite.fault_of: {
+        sqlite3.SQLITE_IOERR_WRITE: Fault.UNCLEAR,
+        sqlite3.SQLITE_IOERR_READ: Fault.SERVER,
+        sqlite3.SQLITE_IOERR_NOMEM: Fault.MEMORY,
+        sqlite3.SQLITE_CORRUPT_INDEX: Fault.SERVER,
+        sqlite3.SQLITE_BUSY: Fault.SERVER,
+        sqlite3.SQLITE_LOCKED: Fault.PASSING,
+        sqlite3.SQLITE_INTERRUPT: Fault.TIME,
+        sqlite3.SQLITE_AUTH: Fault.REFUSED,
+        sqlite3.SQLITE_CONSTRAINT_CHECK: Fault.STATEMENT,
+        sqlite3.SQLITE_FULL: Fault.UNCLEAR,
+        999: Fault.UNCLEAR,
+    },
     of_duckdb.fault_of: {
         duckdb.InternalException("INTERNAL Error: ListType::GetChildType"): Fault.STATEMENT,
         duckdb.FatalException("database has been invalidated because"): Fault.PASSING,
@@ -121,68 +130,7 @@ def test_numbers_of_mysql_that_sound_like_a_server_are_no_statements() -> None:
     assert faults[Fault.STATEMENT] > 300
 
 
-def test_the_clients_numbers_of_mysql_are_never_a_models_syntax() -> None:
-    """What the client library reports is unclear, or a matter of size."""
-    told = {of_mysql.fault_of(number) for name, number in vars(CR).items() if name.isupper()}
-    assert told == {Fault.UNCLEAR, Fault.MEMORY, Fault.STATEMENT}
-    assert of_mysql.fault_of(CR.CR_NET_PACKET_TOO_LARGE) is Fault.STATEMENT
-
-
-def test_result_codes_of_sqlite() -> None:
-    """A damaged or locked file is an outage; unknown codes are unclear."""
-    faults = {
-        sqlite3.SQLITE_IOERR_WRITE: Fault.UNCLEAR,
-        sqlite3.SQLITE_IOERR_READ: Fault.SERVER,
-        sqlite3.SQLITE_IOERR_NOMEM: Fault.MEMORY,
-        sqlite3.SQLITE_CORRUPT_INDEX: Fault.SERVER,
-        sqlite3.SQLITE_NOTADB: Fault.SERVER,
-        sqlite3.SQLITE_BUSY: Fault.SERVER,
-        sqlite3.SQLITE_LOCKED: Fault.PASSING,
-        sqlite3.SQLITE_INTERRUPT: Fault.TIME,
-        sqlite3.SQLITE_AUTH: Fault.REFUSED,
-        sqlite3.SQLITE_ERROR: Fault.STATEMENT,
-        sqlite3.SQLITE_CONSTRAINT_CHECK: Fault.STATEMENT,
-        sqlite3.SQLITE_FULL: Fault.UNCLEAR,
-        0: Fault.STATEMENT,
-        999: Fault.UNCLEAR,
-    }
-    assert {code: of_sqlite.fault_of(code) for code in faults} == faults
-
-
-def test_exceptions_of_duckdb() -> None:
-    """Statements' faults by class; what the engine reports of files and connections is unclear."""
-    kinds = {
-        kind
-        for kind in vars(duckdb).values()
-        if isinstance(kind, type) and issubclass(kind, duckdb.Error)
-    }
-    assert len(kinds) > 25
-    unclear = {kind.__name__ for kind in kinds if of_duckdb.fault_of(kind("x")) is Fault.UNCLEAR}
-    assert unclear == {
-        *("ConnectionException", "IOException", "InternalError", "ResourceInUseException"),
-        *("OperationalError", "DatabaseError", "Error"),
-    }
-
-
 # What follows from a fault
-
-
-def test_a_fault_becomes_an_error() -> None:
-    """One exact class each."""
-    kinds = {
-        Fault.STATEMENT: StatementError,
-        Fault.NOT_UNDERSTOOD: StatementError,
-        Fault.UNKNOWN_NAME: StatementError,
-        Fault.REFUSED: RefusedStatementError,
-        Fault.TIME: StatementTimeoutError,
-        Fault.MEMORY: StatementError,
-        Fault.UNCLEAR: UnsettledError,
-        Fault.PASSING: UnsettledError,
-        Fault.SERVER: DatabaseUnavailableError,
-    }
-    for fault, kind in kinds.items():
-        made = error_of(Failure(fault, "it said so"), "shop", "relational", LIMITS)
-        assert isinstance(made, kind), fault
 
 
 class Server:

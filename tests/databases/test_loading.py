@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import duckdb
@@ -129,42 +127,6 @@ def test_a_graph_needs_the_ends_of_its_relationships(situation: Situation) -> No
         BACKENDS["ladybug"].load(lost)
 
 
-@pytest.mark.deep
-def test_many_databases_fit_in_one_process() -> None:
-    """Each takes little address space, so an evaluation can hold all of its databases open."""
-    situation = shuffled(1)
-    databases = [BACKENDS["ladybug"].load(situation) for _ in range(40)]
-    for database in databases:
-        assert database.query("MATCH (b:Building) RETURN count(*)").rows == ((1,),)
-        database.close()
-
-
-def test_loading_takes_little_more_than_the_bare_driver() -> None:
-    """Of SQLite, without a worker process; both take milliseconds."""
-    situation = shuffled(2_000)
-
-    def bare() -> None:
-        with closing(sqlite3.connect(":memory:")) as connection:
-            for name, table in situation.tables.items():
-                columns = table.schema.column_names
-                key = f", PRIMARY KEY ({', '.join(table.schema.key)})" if table.schema.key else ""
-                connection.execute(f"CREATE TABLE {name} ({', '.join(columns)}{key})")
-                marks = ", ".join("?" * len(columns))
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", table.rows())
-            connection.commit()
-
-    def ours() -> None:
-        BACKENDS["sqlite"].load(situation, isolation="none").close()
-
-    def seconds(act: Callable[[], None]) -> float:
-        started = process_time()
-        act()
-        return process_time() - started
-
-    ours()
-    assert min(seconds(ours) for _ in range(9)) < 3 * min(seconds(bare) for _ in range(9))
-
-
 def test_a_loaded_file_is_opened_by_path_and_by_url(
     backend: Backend, situation: Situation, file: Path
 ) -> None:
@@ -272,22 +234,6 @@ def test_a_file_of_another_owner_is_left_alone(
         backend.unload(str(file), str(file))
     with closing(backend.open(str(file))) as opened:
         assert "mine" in opened.schema().to_text()
-
-
-def test_a_duckdb_file_of_an_earlier_release_is_recognised(
-    situation: Situation, tmp_path: Path
-) -> None:
-    """It holds situations in schemas of their own; the error says how to open one."""
-    duckdb_files, file = plugins.backend("duckdb"), tmp_path / "worlds.duckdb"
-    with closing(duckdb.connect(str(file))) as database:
-        for name in ("dqa_one", "dqa_two"):
-            database.execute(f"CREATE SCHEMA {name}")
-            database.execute(f"CREATE TABLE {name}.dqa_tag AS SELECT '{name}' AS name")
-            database.execute(f"CREATE TABLE {name}.shop AS SELECT '{name}' AS name")
-    with pytest.raises(UsageError, match=r"dqa_one, dqa_two; open one as .*\?schema=dqa_one\)"):
-        duckdb_files.load(situation, str(file))
-    with closing(duckdb_files.open(f"duckdb:///{file}?schema=dqa_one")) as opened:
-        assert opened.query("SELECT name FROM shop").rows == (("dqa_one",),)
 
 
 def test_unload_deletes_only_the_file_it_names(

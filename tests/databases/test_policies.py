@@ -14,7 +14,6 @@ from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Policy
 from dqa.guard.visible import require_known
-from tests.databases.conftest import BACKENDS
 
 TABLES = Policy(
     tables=frozenset({"country", "node_country"}),
@@ -69,32 +68,6 @@ def test_what_may_not_be_read_is_neither_read_nor_shown(
     assert "development" not in schema
     assert "flow" not in schema
     assert "home_node" in schema
-    database.close()
-
-
-def test_errors_name_nothing_that_may_not_be_read(backend: Backend, situation: Situation) -> None:
-    """What is closest to a wrong name, and the list of names, leave it out."""
-    policy = TABLES if backend.kind == "relational" else LABELS
-    wrong = {
-        "relational": "SELECT c.developmint FROM country c",
-        "graph": "MATCH (c:Country) RETURN c.developmint",
-    }
-    database = backend.load(situation, policy=policy)
-    with pytest.raises((StatementError, RefusedStatementError)) as caught:
-        database.query(wrong[backend.kind])
-    assert "development" not in str(caught.value)
-    database.close()
-
-
-@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
-def test_columns_are_resolved_by_the_databases_own_schema(name: str, situation: Situation) -> None:
-    """A column without its table is known to be another's, and `*` of a whole table may pass."""
-    backend = BACKENDS[name]
-    policy = Policy(denied_columns=frozenset({"country.development"}))
-    database = backend.load(situation, policy=policy)
-    joined = "SELECT local_value FROM country JOIN trade_node ON home_node = trade_node"
-    assert len(database.query(joined).rows) == 2
-    assert len(database.query("SELECT * FROM flow").rows) == 2
     database.close()
 
 

@@ -73,18 +73,6 @@ def test_a_cut_result_says_how_many_rows_there_were(
     assert len(list(rows)) == there - fetched
 
 
-def test_what_fails_while_rows_are_counted_costs_the_count_alone() -> None:
-    """The rows that are shown were there before; a bug that is no driver's is raised."""
-    driver: dict[str, Any] = {"failures": (Broken,), "stop": not_needed}
-    result = collect(["n"], counting(900, 700), Limits(rows=50), perf_counter(), **driver)
-    assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
-    assert "only the first 50 of more than 50 rows are shown" in result.to_text()
-    with pytest.raises(Broken):
-        collect(["n"], counting(900, 700), Limits(rows=50), perf_counter(), stop=not_needed)
-    with pytest.raises(Broken):
-        collect(["n"], counting(900, 20), Limits(rows=50), perf_counter(), **driver)
-
-
 def test_a_row_that_is_long_in_coming_is_not_waited_for() -> None:
     """What the driver waits for is ended from outside; the rows that are shown stay."""
     stopped = Event()

@@ -141,15 +141,11 @@ def test_tables_behind_indexes_and_unknown_virtual_tables_are_left_out(indexed: 
 
 SEARCHES = [
     "SELECT title FROM {0} WHERE {0} MATCH 'body:hidden'",
-    "SELECT title FROM {0} n WHERE n.{0} MATCH 'body:hidden'",
     "SELECT title FROM {0} n WHERE n.{0} = 'body:hidden'",
-    "SELECT title FROM {0} WHERE {0} = 'body:hidden'",
     "SELECT title FROM {0} WHERE title MATCH 'body:hidden'",
     "SELECT title FROM {0} WHERE \"match\"('body:hidden', title)",
     "SELECT title FROM {0} JOIN (SELECT 'body:hidden' AS {0}) AS q USING ({0})",
-    "SELECT title FROM (SELECT 'body:hidden' AS {0}) AS q JOIN {0} AS n USING ({0})",
     "SELECT snippet(n.{0}) FROM {0} n WHERE title LIKE '%'",
-    "SELECT highlight(n.{0}, 1, '', '') FROM {0} n",
     "SELECT {0} FROM {0}",
     "SELECT body FROM {0}",
 ]
@@ -173,10 +169,7 @@ def test_the_tables_behind_an_index_with_a_denied_column_are_not_read(
     for denied, statement in (
         ("sought.body", "SELECT c1 FROM sought_content"),
         ("body", "SELECT c1 FROM main.SOUGHT_CONTENT AS c"),
-        ("sought.body", "SELECT block FROM sought_data"),
-        ("sought.body", "SELECT term FROM sought_idx"),
         ("older.body", "SELECT c1body FROM older_content"),
-        ("older.body", "SELECT root FROM older_segdir"),
         ("older.body", "SELECT (SELECT block FROM older_segments)"),
         ("near.low", "SELECT data FROM near_node"),
     ):

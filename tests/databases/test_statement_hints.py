@@ -34,10 +34,10 @@ def told(database: Database, statement: str) -> str:
 
 
 def test_a_hint_in_a_wide_schema_names_the_tables_of_the_statement_first(tmp_path: Path) -> None:
-    """Of hundreds of tables only some are listed, and names are quoted where they need it."""
+    """Of many tables only some are listed, and names are quoted where they need it."""
     file = tmp_path / "wide.db"
     with closing(sqlite3.connect(file)) as made:
-        for number in range(245):
+        for number in range(80):
             made.execute(f"CREATE TABLE archive_{number:03} (id, box_name, a, b, c, d, e, f, g, h)")
         made.execute("CREATE TABLE carrier (code, carrier_name)")
         made.execute('CREATE TABLE "takings 2025" ("rent per year", town)')

@@ -130,12 +130,6 @@ def neo4j_url() -> Iterator[str]:
     yield from _server_url("neo4j")
 
 
-@pytest.fixture(scope="session")
-def neo4j_container_url() -> Iterator[str]:
-    """Give the URL of a Neo4j server in a container, wherever other tests find one."""
-    yield from contained("neo4j")
-
-
 @pytest.fixture(params=["mysql", "postgres", "duckdb"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     """Give each kind of relational database in turn."""

@@ -48,11 +48,6 @@ def test_a_wrong_password_is_said_and_not_shown(neo4j_url: str) -> None:
     assert "anybody without a user name" in said(bare, UsageError)
 
 
-def test_a_missing_database_is_named(neo4j_url: str) -> None:
-    """The name after the host."""
-    assert "missingdb has no such database" in said(f"{neo4j_url}/missingdb", UsageError)
-
-
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid:7687"])
 def test_an_unreachable_host_is_an_infrastructure_error(host: str) -> None:
     """It says where nobody answered."""
@@ -83,12 +78,6 @@ def test_a_url_is_taken_apart() -> None:
     assert "p/w" not in repr(address) + address.name
     assert BACKEND.accepts("bolt+ssc://host")
     assert not BACKEND.accepts("bolt")
-
-
-def test_a_server_is_no_namespace_in_memory() -> None:
-    """Loading needs a URL."""
-    with pytest.raises(UsageError, match="bolt://"):
-        BACKEND.load(small_situation())
 
 
 @pytest.mark.parametrize(

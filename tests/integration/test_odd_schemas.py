@@ -39,18 +39,6 @@ def odd(postgres_url: str) -> Iterator[str]:
     engine.dispose()
 
 
-def test_enumerations_and_domains_are_described_and_read(odd: str) -> None:
-    """Types that the schema itself defines, as their names say."""
-    database = dqa.open_database(odd)
-    tables = {table.name: table for table in database.schema().tables}
-    types = {column.name: column.type for column in tables["Sales Region"].columns}
-    assert "mood" in types["mood"]
-    assert database.query("SELECT mood FROM \"Sales Region\" WHERE mood > 'low'").rows == (
-        ("high",),
-    )
-    database.close()
-
-
 def test_a_proposal_for_such_a_schema_is_decided_at_once(odd: str, tmp_path: Path) -> None:
     """Rows are joined by the whole of a composite key, so nothing counts twice."""
     tables = ["Sales Region", "order"]

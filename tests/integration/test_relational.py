@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
-from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,12 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.core.situation import Cell, Situation, Table
+from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import namespace_for, tag_of
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
 
-ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
 CROSS = (
     "SELECT count(*) FROM goods a, goods b, goods c, goods d, goods e, goods f "
     "WHERE a.base_price < b.base_price AND c.base_price < d.base_price"
@@ -105,7 +103,7 @@ def test_released_databases_come_back_equal(
     assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
 
 
-@pytest.mark.parametrize("goods", [0, 1, 60, 20_000])
+@pytest.mark.parametrize("goods", [0, 60, 5_000])
 def test_any_size_order_and_text_comes_back_equal(target: Target, goods: int) -> None:
     """Empty tables, shuffled keys, texts that differ in case, accents or spaces, tiny numbers."""
     situation = world(goods=goods)
@@ -118,15 +116,6 @@ def test_texts_differ_as_python_says(target: Target) -> None:
     for text in ("A", "a", "a ", "é", "e", ""):
         rows = database.query(f"SELECT goods_name FROM goods WHERE goods_name = '{text}'").rows
         assert rows == ((text,),)
-
-
-def test_loading_twice_writes_nothing(target: Target) -> None:
-    """The second time the namespace is recognised by its hash."""
-    situation = world()
-    first = target.load(situation)
-    again = target.load(Situation(situation.schema, situation.name, situation.tables))
-    assert again.name == first.name
-    assert [each.rows for each in target.backend.loaded(target.url)] == [situation.row_count]
 
 
 def test_many_load_at_once(server: Target) -> None:
@@ -184,26 +173,6 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
     assert read_back(server.load(situation, namespace), situation) == situation
-
-
-def test_a_namespace_with_a_view_and_a_trigger_is_replaced(
-    occupied: tuple[Target, Situation, sa.Engine],
-) -> None:
-    """MySQL moves neither to another database, so all is dropped first."""
-    server, situation, engine = occupied
-    namespace = namespace_for(situation)
-    with engine.begin() as connection:
-        connection.execute(sa.text(f"CREATE VIEW {namespace}.seen AS SELECT 1 AS a"))
-        if server.backend.name == "mysql":
-            connection.execute(
-                sa.text(
-                    f"CREATE TRIGGER {namespace}.seven BEFORE INSERT ON {namespace}.precious "
-                    "FOR EACH ROW SET NEW.a = 7"
-                )
-            )
-    assert read_back(server.load(situation, namespace), situation) == situation
-    assert "seen" not in sa.inspect(engine).get_view_names(namespace)
-    assert not {f"{namespace}_new", f"{namespace}_old"} & set(sa.inspect(engine).get_schema_names())
 
 
 def test_a_schema_that_appears_during_a_load_is_left_alone(
@@ -267,24 +236,6 @@ def test_a_long_statement_is_stopped_and_the_connection_goes_on(target: Target) 
         assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
 
 
-def test_other_threads_go_on_while_a_server_is_waited_for(server: Target) -> None:
-    """A driver that held Python's lock would stop them all."""
-    database = server.load(world())
-    ticks, over = [], Event()
-
-    def tick() -> None:
-        while not over.wait(0.01):
-            ticks.append(1)
-
-    clock = Thread(target=tick)
-    clock.start()
-    with pytest.raises(StatementTimeoutError):
-        database.query(CROSS, Limits(seconds=0.5))
-    over.set()
-    clock.join()
-    assert len(ticks) > 10
-
-
 def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
     """The second line holds by itself, also after a statement that tried to move it."""
     situation = world()
@@ -297,23 +248,6 @@ def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
             with pytest.raises((StatementError, RefusedStatementError)):
                 database._session.run(statement, Limits())
     assert read_back(database, situation) == situation
-
-
-def test_writing_is_refused_by_the_guard(target: Target) -> None:
-    """The first line refuses before the database sees anything."""
-    database = target.load(world())
-    for statement in WRITES:
-        with pytest.raises(RefusedStatementError):
-            database.query(statement)
-
-
-def test_a_wrong_name_comes_back_with_what_there_is(server: Target) -> None:
-    """The model gets the list of tables, and the closest name."""
-    database = server.load(world())
-    with pytest.raises(StatementError, match=r"Did you mean 'base_price'\?.*goods\("):
-        database.query("SELECT base_prize FROM goods")
-    with pytest.raises(StatementError, match=r"Did you mean 'building'\?"):
-        database.query("SELECT id FROM bilding")
 
 
 def test_statements_of_mysql_run_everywhere(target: Target) -> None:
@@ -332,35 +266,6 @@ def test_statements_of_mysql_run_everywhere(target: Target) -> None:
         assert "`" not in rows.translated
     with pytest.raises(RefusedStatementError):
         database.query("SELECT `code` FROM `goods`; DROP TABLE `goods`")
-
-
-def test_values_are_plain(server: Target) -> None:
-    """Decimals, dates and booleans of a server come as what a result may hold."""
-    database = server.load(world())
-    (row,) = database.query(
-        "SELECT CAST(1.50 AS DECIMAL(9, 2)), CAST(7 AS DECIMAL(9, 0)), DATE '2024-02-29', "
-        "sum(code), avg(code), NULL FROM goods"
-    ).rows
-    expected: tuple[Cell, ...] = (1.5, 7, "2024-02-29", 1770, 29.5, None)
-    assert row == expected
-
-
-@pytest.mark.usefixtures("busy_machine")
-def test_many_threads_share_one_database(target: Target) -> None:
-    """Eight threads get right answers, also while others fail or are stopped."""
-    database = target.load(world())
-
-    def work(number: int) -> object:
-        if number % 8 == 0:
-            with pytest.raises(StatementTimeoutError):
-                database.query(CROSS, Limits(seconds=0.5))
-        if number % 5 == 0:
-            with pytest.raises((StatementError, RefusedStatementError)):
-                database.query("SELECT nonsense FROM goods")
-        return database.query("SELECT count(*) FROM goods").rows
-
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(work, range(40))) == [((60,),)] * 40
 
 
 def test_a_policy_and_an_audit_hold_on_every_server(target: Target) -> None:

@@ -19,9 +19,8 @@ from dqa.core.errors import (
     MissingKeyError,
     UsageError,
 )
-from dqa.databases.namespaces import namespace_for
 from tests.integration.conftest import Target
-from tests.integration.test_relational import read_back, world
+from tests.integration.test_relational import world
 from tests.programs import start_python
 
 SECRET = "correct-horse"  # noqa: S105
@@ -66,13 +65,6 @@ def test_an_unreachable_host(server: Target) -> None:
     url = asked(server, password=SECRET, host="127.0.0.1", port=9)
     message = complaint(lambda: server.backend.load(world(), url), DatabaseUnavailableError)
     assert "127.0.0.1:9" in message
-
-
-def test_an_unknown_host(server: Target) -> None:
-    """A name that nobody resolves is no bug."""
-    url = asked(server, password=SECRET, host="nowhere.invalid")
-    message = complaint(lambda: server.backend.open(url), DatabaseUnavailableError)
-    assert "nowhere.invalid" in message
 
 
 def test_a_missing_database(server: Target) -> None:
@@ -129,36 +121,6 @@ def test_a_user_without_rights(server: Target, reader: str) -> None:
     assert not server.backend.examine(reader).may_write
     assert server.backend.examine(server.url).may_write
     assert "SQL" in server.backend.open(reader).language
-
-
-def test_names_hold_no_password(server: Target) -> None:
-    """What is shown of a database is where it is."""
-    password = sa.make_url(server.url).password
-    database = server.load(world())
-    assert password is not None
-    assert password not in f"{database.name} {database!r} {vars(database)!s}"
-    assert namespace_for(world()) in database.name
-
-
-def test_a_namespace_opens_by_its_url(server: Target) -> None:
-    """Only its tables are shown, and names without a schema are theirs."""
-    situation = world()
-    server.load(situation)
-    namespace = namespace_for(situation)
-    if server.backend.name == "mysql":
-        url = asked(server, database=namespace)
-    else:
-        url = asked(server, query={"schema": namespace})
-    database = server.backend.open(url)
-    assert sorted(t.name for t in database.schema().tables) == sorted(situation.tables)
-    assert read_back(database, situation) == situation
-    database.close()
-    missing = (
-        asked(server, database="dqa_no")
-        if server.backend.name == "mysql"
-        else (asked(server, query={"schema": "dqa_no"}))
-    )
-    complaint(lambda: server.backend.open(missing), UsageError)
 
 
 def test_a_file_that_another_process_writes_is_waited_for(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from pkgutil import resolve_name
 
 import pytest
 
 import dqa
 from dqa.core.errors import DataError, UsageError
 from dqa.core.situation import Situation, Table
-from dqa.databases.seeding import run_script
+from dqa.databases.backends import BUILT_IN
 from tests.databases.conftest import small_situation
 
 TABLES = {
@@ -60,9 +61,11 @@ def test_a_script_that_fails_midway_leaves_nothing(place: tuple[str, str]) -> No
 
 def test_a_seed_is_one_script_with_any_characters(place: tuple[str, str]) -> None:
     """Percent signs are not the driver's; a refused statement is an error of the script."""
-    run_script(*place, "SELECT 'a' LIKE 'a%'; SELECT '100 %s';")
+    engine, url = place
+    run_script = resolve_name(BUILT_IN[engine].namespaces).run_script
+    run_script(url, "SELECT 'a' LIKE 'a%'; SELECT '100 %s';")
     with pytest.raises(DataError, match="refuses the script"):
-        run_script(*place, "SELECT 1; SELEC 2")
+        run_script(url, "SELECT 1; SELEC 2")
 
 
 @pytest.mark.parametrize("name", ["mysql", "postgres", "neo4j"])

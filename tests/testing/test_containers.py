@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import DatabaseUnavailableError, MissingKeyError, UnknownNameError
+from dqa.core.errors import DatabaseUnavailableError, UnknownNameError
 from dqa.testing import containers
 from dqa.testing.containers import (
     run_container,
@@ -55,7 +55,7 @@ def test_without_testcontainers_the_extra_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(containers, "find_spec", lambda name: None)
     assert importlib.util.find_spec("dqa") is not None
     assert why_no_container() is not None
-    with pytest.raises(MissingKeyError, match=r'pip install "decision-qa\[testing\]"'):
+    with pytest.raises(DatabaseUnavailableError, match=r'pip install "decision-qa\[testing\]"'):
         run_container("mysql").__enter__()
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -27,6 +27,7 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4jSession
+from dqa.guard.check import split
 
 if TYPE_CHECKING:
     import neo4j
@@ -169,6 +170,17 @@ class Neo4jNamespaces(Namespaces):
             )
             for row in run(shown, namespace=namespace):
                 run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
+
+    @classmethod
+    def run_script(cls, location: str, script: str) -> None:
+        """Run a script as the user of the URL; `DataError` if it is refused."""
+        with closing(Server(Address.parse(location))) as server:
+            run = _runner(server)
+            try:
+                for statement in split(script, "neo4j"):
+                    run(statement.text)
+            except FAILURES as error:
+                raise server.failure(error) from error
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
         """Return the label of ``?namespace=``, which must be loaded."""

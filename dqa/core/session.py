@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -99,14 +100,14 @@ class Session(ABC):
         return None
 
     def examine(self) -> Examination:
-        """Return the version, the role and the settings of a server.
+        """Return the version, the role and the settings of a server; of a file who may write it.
 
         Raises
         ------
         StatementTimeoutError, DatabaseUnavailableError
             The server does not answer in time.
         """
-        raise NotImplementedError  # an embedded database is a file
+        return Examination("", may_write=self.file is not None and os.access(self.file, os.W_OK))
 
     def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
         """End the statements of the session with a mark, as far as the role may."""

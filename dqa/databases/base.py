@@ -7,10 +7,9 @@ backends. That of an embedded engine has a class method ``open_in_memory`` of a 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import resolve_name
@@ -206,7 +205,7 @@ class Backend:
                 yield database
             return
         with (
-            self._started().connect(location) as namespaces,
+            self.start().connect(location) as namespaces,
             namespaces.scratch(script) as url,
             closing(self.open(url, **access)) as database,
         ):
@@ -219,12 +218,12 @@ class Backend:
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations in the database, by namespace."""
-        with self._started().connect(location) as namespaces:
+        with self.start().connect(location) as namespaces:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return its situation; `UsageError` if it holds none."""
-        with self._started().connect(location) as namespaces:
+        with self.start().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with namespaces.locked(name):
                 content = namespaces.read(name)
@@ -242,14 +241,13 @@ class Backend:
             self._in_memory("")
             return Examination(self._engine_version())
         with closing(self._session(self._opening(location, is_whole=True), {})) as session:
-            if self.is_server:
-                return session.examine()
-            session.read_schema()
-            may_write = session.file is not None and os.access(session.file, os.W_OK)
-        return Examination(self._engine_version(), may_write=may_write)
+            if not self.is_server:
+                session.read_schema()
+            found = session.examine()
+        return found if self.is_server else replace(found, version=self._engine_version())
 
     def _engine_version(self) -> str:
-        self._started()
+        self.start()
         module = import_module(self.driver or "sqlite3")
         return f"{self.title} {getattr(module, 'sqlite_version', None) or module.__version__}"
 
@@ -258,11 +256,7 @@ class Backend:
         """Whether the driver is installed."""
         return self.driver is None or find_spec(self.driver) is not None
 
-    def start(self) -> None:
-        """Import the engine and open it for the first time."""
-        self._started()
-
-    def _started(self) -> type[Namespaces]:
+    def start(self) -> type[Namespaces]:
         """Return the class of namespaces; one thread opens an embedded engine first."""
         self._require_installed()
         with _STARTING:
@@ -275,7 +269,7 @@ class Backend:
 
     def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
         """Write a situation unless the database holds it, and return its namespace."""
-        with self._started().connect(location) as namespaces:
+        with self.start().connect(location) as namespaces:
             tag = tag_of(situation, namespaces.name_for(situation))
             if not hold_same(namespaces.read(tag.namespace), tag):
                 with namespaces.locked(tag.namespace):
@@ -288,7 +282,7 @@ class Backend:
 
             self._require_installed()
             return IsolatedSession(opening)
-        self._started()
+        self.start()
         return opening.open()
 
     def _guarded(

@@ -178,13 +178,9 @@ def namespace_for(situation: Situation) -> str:
     It has lower case letters, digits and underscores, and at most 60 characters, so no database
     needs quotes for it.
     """
-    return join_name(situation.schema.scenario, situation.name, situation.content_hash)
-
-
-def join_name(scenario: str, name: str, content_hash: str) -> str:
-    """Return the name of a namespace; see `namespace_for`."""
-    plain = re.sub(r"[^a-z0-9]+", "_", f"{scenario}_{name}".lower()).strip("_")
-    return f"dqa_{plain[:_LONGEST_WORDS]}_{content_hash[:12]}"
+    words = f"{situation.schema.scenario}_{situation.name}".lower()
+    plain = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
+    return f"dqa_{plain[:_LONGEST_WORDS]}_{situation.content_hash[:12]}"
 
 
 def tag_of(situation: Situation, namespace: str) -> LoadedSituation:

@@ -128,9 +128,9 @@ class EngineSettings(ABC):
     def end(self, mark: str) -> None:  # noqa: B027
         """End the named connection from a new one, as far as the role may."""
 
-    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
-        """Describe a server, the role and its limits by running statements."""
-        raise NotImplementedError
+    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination | None:  # noqa: ARG002
+        """Describe a server, the role and its limits by running statements; None for a file."""
+        return None
 
 
 class SqlSession(Session):
@@ -206,7 +206,7 @@ class SqlSession(Session):
 
     def examine(self) -> Examination:
         """Return what the server says about itself, the role and its limits."""
-        return self._settings.examine(self.run)
+        return self._settings.examine(self.run) or super().examine()
 
     def end_statements(self, mark: str) -> None:
         """End what another connection runs, from a new one."""

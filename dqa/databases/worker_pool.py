@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Event, Semaphore, Thread
 from time import monotonic
 from typing import Any
 from weakref import finalize
@@ -41,8 +41,6 @@ _ENDING = 0.5
 """Seconds more within which a server has to answer anything."""
 _MOST_STARTING = 4
 """Workers of one session that start at once: more would delay each other."""
-_PATIENCE = 0.1
-"""Seconds to wait for a busy worker before another one is started."""
 _FREE = 0.3
 """Seconds of waiting for a worker that do not count as a statement's own."""
 _REOPENING = 0.6
@@ -55,7 +53,7 @@ _TIMES, _SPARE = 16, 1 << 20
 
 
 class WorkerPool:
-    """The workers of one session; another starts when none is free for a moment.
+    """The workers of one session; another starts when none is idle.
 
     Parameters
     ----------
@@ -79,15 +77,14 @@ class WorkerPool:
         first = Worker(opening, monotonic() + STARTING)
         self._idle.append(first)
         self.facts = first.facts
-        self._name: str = first.facts["name"]
         self._seconds = first.seconds
 
     def _reset(self) -> None:
         """Begin without workers; a fork leaves its parent the workers."""
         self._owner = os.getpid()
-        self._changed = Condition()
+        self._places = Semaphore(MOST_WORKERS)
+        self._starts = Semaphore(_MOST_STARTING)
         self._idle: list[Worker] = []
-        self._busy = self._starting = 0
         self._is_closed = False
 
     @contextmanager
@@ -103,20 +100,16 @@ class WorkerPool:
         """
         if self._owner != os.getpid():
             self._reset()
-        worker = self._take(until)
-        try:
-            if worker is None:
-                worker, until = self._start(until)
-            yield worker, until
-        except (DqaError, WorkerBugError):  # it has answered, or is over
-            raise
-        except BaseException:  # it still owes an answer that no one waits for
-            if worker is not None:
+        with self._place(self._places, until):
+            worker, until = self._take(until)
+            try:
+                yield worker, until
+            except (DqaError, WorkerBugError):  # it has answered, or is over
+                raise
+            except BaseException:  # it still owes an answer that no one waits for
                 worker.kill()
-            raise
-        finally:
-            with self._changed:
-                self._busy -= 1
+                raise
+            finally:
                 self._add(worker)
 
     def end_statement(self, mark: str | None) -> Event | None:
@@ -137,8 +130,7 @@ class WorkerPool:
                 answered.set()
                 worker.send("end", mark)
                 worker.wait(monotonic() + STARTING)
-                with self._changed:
-                    self._add(worker)
+                self._add(worker)
 
         Thread(target=end, name="dqa-worker", daemon=True).start()
         return answered
@@ -146,58 +138,52 @@ class WorkerPool:
     def close(self) -> None:
         """End all workers; those that run a statement end after it."""
         if self._owner == os.getpid():  # else they are the parent's
-            with self._changed:
-                self._is_closed = True
-                self._close_idle()
-                self._changed.notify_all()
+            self._is_closed = True
+            self._close_idle()
 
-    def _take(self, until: float) -> Worker | None:
-        """Return an idle worker; None if another is to be started. Either is busy from now on."""
-        asked = monotonic()
-        with self._changed:
-            while True:
-                if self._is_closed:
-                    raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
-                now = monotonic()
-                is_late = now >= asked + _PATIENCE or not self._busy
-                has_room = self._busy < MOST_WORKERS and self._starting < _MOST_STARTING
-                while self._idle:
-                    worker = self._idle.pop()
-                    if worker.is_ready():
-                        self._busy += 1
-                        return worker
-                    worker.kill()
-                if is_late and has_room:
-                    self._busy += 1
-                    self._starting += 1
-                    return None
-                if now >= until:
-                    raise DatabaseUnavailableError(
-                        f"Database '{self._name}' is busy or does not answer: no worker process "
-                        f"was free within {now - asked:.1f} seconds. {_BUSY}"
-                    )
-                self._changed.wait(min(until - now, _PATIENCE))
-
-    def _start(self, until: float) -> tuple[Worker, float]:
-        if not self._opening.is_server:  # opening it may take longer than a statement
-            until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+    @contextmanager
+    def _place(self, places: Semaphore, until: float) -> Iterator[None]:
+        """Wait for one of the places that workers have."""
+        if not places.acquire(timeout=max(until - monotonic(), 0.0)):
+            raise DatabaseUnavailableError(
+                f"Database '{self.facts['name']}' is busy or does not answer: no worker process "
+                f"was free in time. {_BUSY}"
+            )
         try:
-            return Worker(self._opening, until), until
+            yield
         finally:
-            with self._changed:
-                self._starting -= 1
-                self._changed.notify_all()
+            places.release()
 
-    def _add(self, worker: Worker | None) -> None:
-        if worker is not None and not worker.is_over:
+    def _take(self, until: float) -> tuple[Worker, float]:
+        """Return an idle worker, or a new one; several threads start few at once."""
+        if self._is_closed:
+            raise DatabaseUnavailableError(f"Database '{self.facts['name']}' is closed.")
+        if worker := self._pop_idle():
+            return worker, until
+        with self._place(self._starts, until):
+            if worker := self._pop_idle():
+                return worker, until
+            if not self._opening.is_server:  # opening it may take longer than a statement
+                until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+            return Worker(self._opening, until), until
+
+    def _pop_idle(self) -> Worker | None:
+        with suppress(IndexError):  # another thread may have taken the last one
+            while True:
+                worker = self._idle.pop()
+                if worker.is_ready():
+                    return worker
+                worker.kill()
+        return None
+
+    def _add(self, worker: Worker) -> None:
+        if not worker.is_over:
             self._idle.append(worker)
-            if self._is_closed:
-                self._close_idle()
-        self._changed.notify_all()
+        if self._is_closed:
+            self._close_idle()
 
     def _close_idle(self) -> None:
-        while self._idle:
-            worker = self._idle.pop()
+        while worker := self._pop_idle():
             if self.facts["file"] is None:
                 worker.close()
             else:

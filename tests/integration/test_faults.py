@@ -25,7 +25,7 @@ LIMITS = Limits(seconds=5.0)
 
 def opened(backend: str, url: str) -> Session:
     """Return a session of a server in this process."""
-    with plugins.backend(backend)._started().connect(url) as namespaces:
+    with plugins.backend(backend).start().connect(url) as namespaces:
         return namespaces.open(namespaces.select())
 
 

@@ -1,4 +1,4 @@
-"""What the PlanRAG paper (Lee, An and Kim, 2024) printed: Tables 4 to 7 and 10 to 12, Figures 5, 6.
+"""The figures of the PlanRAG paper (Lee, An and Kim, 2024): Tables 4 to 7, 10 to 12, Figures 5, 6.
 
 Bars that the paper only draws have no number.
 """

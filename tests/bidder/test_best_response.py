@@ -168,7 +168,7 @@ def test_ablations_decide(returns: str, horizon: int) -> None:
     own = BidderSettings.model_validate(
         {"returns": returns, "horizon": horizon, "inference": False}
     )
-    chosen, recorder = solved(bidder(scripted_model("random"), own), task_of(position, "nobody's"))
+    chosen, recorder = solved(bidder(scripted_model("analyst"), own), task_of(position, "nobody's"))
     assert chosen.action in position.actions
     steps = {event.purpose for event in recorder.events if isinstance(event, StepEvent)}
     assert "inference" not in steps

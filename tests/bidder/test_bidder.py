@@ -72,7 +72,7 @@ def best_in(recorder: Recorder) -> Candidate | None:
 
 def drawn(request: Request) -> str:
     """Return the reply of the random script."""
-    return RESPONDER.reply(request.messages, (), "random", 0).text
+    return RESPONDER.reply(request.messages, (), "analyst", 0).text
 
 
 def talking(
@@ -98,7 +98,7 @@ def of_kind(recorder: Recorder, kind: type[Kind]) -> list[Kind]:
 @pytest.mark.parametrize("position", [NIM, HOLDEM, NEGOTIATION], ids=["nim", "holdem", "talks"])
 def test_a_state_is_asked_about_once(position: Position) -> None:
     """With T = 2 a tree takes no more requests than it has states, and no prompt twice."""
-    model = scripted_model("random")
+    model = scripted_model("analyst")
     _, recorder = decided(model, position, BidderSettings(horizon=2), "nobody's")
     tree = tree_in(recorder)
     asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
@@ -113,7 +113,7 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
 def test_requests_at_once_change_nothing(position: Position) -> None:
     """Choice and every event are the same, one after another or eight at once."""
     told = [
-        decided(scripted_model("random"), position, BidderSettings(horizon=3, parallel=parallel))
+        decided(scripted_model("analyst"), position, BidderSettings(horizon=3, parallel=parallel))
         for parallel in (1, 8)
     ]
     (one, first), (other, second) = told
@@ -125,7 +125,7 @@ def test_requests_at_once_change_nothing(position: Position) -> None:
 @pytest.mark.parametrize("calls", [1, 5])
 def test_requests_are_bounded(calls: int) -> None:
     """The last is kept for the decision, and a warning tells what was left out."""
-    chosen, recorder = decided(scripted_model("random"), NIM, BidderSettings(calls=calls))
+    chosen, recorder = decided(scripted_model("analyst"), NIM, BidderSettings(calls=calls))
     assert len(of_kind(recorder, PromptEvent)) == calls
     assert chosen.action in NIM.actions
     (warning,) = of_kind(recorder, WarningEvent)
@@ -265,7 +265,7 @@ def test_a_budget_that_is_spent_decides_by_what_is_known(tokens: int) -> None:
     No reply is lost, wherever the budget ends.
     """
     budget = DecisionBudget(tokens=tokens)
-    decider = bidder(scripted_model("random"), BidderSettings(horizon=6), budget=budget)
+    decider = bidder(scripted_model("analyst"), BidderSettings(horizon=6), budget=budget)
     chosen, recorder = solved(decider, task_of(NIM))
     assert chosen.action in NIM.actions
     assert recorder.ended_by is not None
@@ -289,7 +289,7 @@ def test_an_interrupt_asks_no_more() -> None:
     def waits(_: Asking) -> None:
         sent.append(released.wait(10))
 
-    asking = Asking("dqa_bidder", scripted_model("random"))
+    asking = Asking("dqa_bidder", scripted_model("analyst"))
     with pytest.raises(KeyboardInterrupt):
         asking.ask_all([interrupted, *[waits] * 8], parallel=2)
     released.set()
@@ -301,7 +301,7 @@ def test_an_interrupt_asks_no_more() -> None:
 
 def test_every_event_is_read_back_as_it_was_told() -> None:
     """And none is kept as one that nobody knows."""
-    _, recorder = decided(scripted_model("random"), SECRET)
+    _, recorder = decided(scripted_model("analyst"), SECRET)
     own = of_kind(recorder, StepEvent)
     assert {event.purpose for event in own} == {
         *("inference", "modeling", "rewards", "exploration", "returns", "decision")

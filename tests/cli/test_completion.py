@@ -28,7 +28,7 @@ NAMES = {
     "dqa eval --scenarios agriculture,loc": {"agriculture,locating"},
     "dqa eval --databases sqlite,lady": {"sqlite,ladybug"},
     "dqa eval --set hard": {"hard-1"},
-    "dqa eval --model scripted:": {"scripted:analyst", "scripted:greedy", "scripted:random"},
+    "dqa eval --model scripted:": {"scripted:analyst"},
     "dqa eval --protocol t": {"tools"},
     "dqa list --settings self": {"self-consistency"},
     "dqa check --dialect mar": {"mariadb"},

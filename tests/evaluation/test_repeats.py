@@ -9,12 +9,16 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
+from dqa.evaluation.connecting import connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.spec import ModelSpec, RunSpec
+from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
+from dqa.loaders.generator import generate
 from dqa.loaders.sources import GeneratedQuestions
+from dqa.models.scripted import GivenReplies, ScriptedModel
+from dqa.models.scripted.steps import Answer
 from tests.stored import change_results
 
-ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:random", label="guess")
+ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")
 
 
 def spec(**fields: object) -> RunSpec:
@@ -30,7 +34,7 @@ def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() 
     assert Counter((r.decider, r.model) for r in run.results) == {
         ("random", "none"): 2,
         ("iterrag@scripted:analyst", ANALYST): 2,
-        ("iterrag@guess", "scripted:random"): 2,
+        ("iterrag@guess", ANALYST): 2,
     }
     alone = dqa.evaluate(spec(models=(GUESS,)))
     assert {r.decider for r in alone.results} == {"iterrag"}
@@ -39,19 +43,11 @@ def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() 
     ]
 
 
-def test_every_epoch_has_the_seed_that_follows(tmp_path: Path) -> None:
+def test_every_epoch_has_the_seed_that_follows() -> None:
     """So the second epoch of a run is the first one of a run with the next seed."""
-    several = dqa.evaluate(spec(model=GUESS, epochs=3, seed=4), out=tmp_path / "run")
-    for later in range(3):
-        alone = dqa.evaluate(spec(model=GUESS, seed=4 + later))
-        assert [r.choice for r in several.results if r.epoch == 1 + later] == [
-            r.choice for r in alone.results
-        ]
-    assert len({(r.question, r.choice) for r in several.results}) > 2
-    assert several.planned == len(several.results) == 6
-    assert [t.key for t in dqa.read_run(tmp_path / "run").traces] == [
-        r.key for r in several.results
-    ]
+    connected = connect(Deciding(seed=4), ["iterrag"], CallOptions(), epochs=3)
+    models = [model for chats in connected.chats for model in chats.values()]
+    assert [model.seed for model in models if isinstance(model, ScriptedModel)] == [4, 5, 6]
 
 
 def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
@@ -68,11 +64,18 @@ def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
 
 
 def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:
-    """The same question is put in the same words in each."""
-    asked = spec(model=GUESS, epochs=3)
-    recorded = dqa.evaluate(asked, calls=CallOptions(record=tmp_path / "tape.jsonl"))
-    played = dqa.evaluate(asked, calls=CallOptions(replay=tmp_path / "tape.jsonl"))
-    assert played.results == recorded.results
+    """The same question is asked in the same words in each."""
+    tape = tmp_path / "tape.jsonl"
+    guesses = (Answer("", str(name)) for name in generate(("locating",), count=1, seed=0)
+               .questions[0].candidates or ())  # fmt: skip
+    model = GivenReplies(lambda _: next(guesses))
+    about = GeneratedQuestions(count=1, seed=0, scenarios=("locating",))
+    runs = [
+        dqa.evaluate(about, ["iterrag"], databases="sqlite", epochs=3, model=model, calls=calls)
+        for calls in (CallOptions(record=tape), CallOptions(replay=tape))
+    ]
+    assert runs[0].results == runs[1].results
+    assert len({result.choice for result in runs[0].results}) == 3
 
 
 def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
@@ -80,7 +83,7 @@ def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(
         "questions: {source: generator, count: 2, seed: 0, scenarios: [locating]}\n"
         "deciders: [iterrag]\n"
-        "models: [scripted:analyst, {name: 'scripted:random', label: guess}]\n"
+        "models: [scripted:analyst, {name: 'scripted:analyst', label: guess}]\n"
         "databases: sqlite\n"
         "epochs: 2\n"
     )

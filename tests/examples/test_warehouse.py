@@ -83,18 +83,6 @@ def test_methods_decide_with_scripted_models(warehouse: Path) -> None:
     assert all(choice.endswith(("(correct)", "(wrong)")) for choice in uncertain)
 
 
-@pytest.mark.parametrize(("script", "right"), [("greedy", 0), ("random", None)])
-def test_other_scripts_go_by_less(script: str, right: int | None, warehouse: Path) -> None:
-    """One goes by the first heuristic, one by chance; both choose what can be chosen."""
-    targets = [{"id": asked["id"], "target": asked["target"]} for asked in ASKED[:3]]
-    places = {"warehouse": str(warehouse)}
-    questions = dqa.read_questions(targets, places, scenario=FOLDER / "stop-plant")
-    run = dqa.evaluate(questions, "planrag", model=f"scripted:{script}")
-    assert {result.error for result in run.results} == {None}
-    if right is not None:
-        assert sum(result.outcome == "correct" for result in run.results) == right
-
-
 def test_the_same_seed_makes_the_same_rows() -> None:
     """And another seed others; lines are as many as were asked for."""
     first, again, other = make_rows(500), make_rows(500), make_rows(500, seed=1)

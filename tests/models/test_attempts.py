@@ -115,36 +115,6 @@ def test_a_decision_made_again_gets_what_it_had_and_asks_for_the_rest(
             assert [said(model) for _ in range(3)] == whole
 
 
-def test_a_run_that_goes_on_takes_nothing_from_who_is_done(tape: Path, mood: Moody) -> None:
-    """What a finished question was answered stays its own."""
-    model = recording(tape, mood)
-    with attempt_by("done"):
-        done = said(model)
-    model = recording(tape, mood, resume=True)
-    with attempt_by("left"):
-        left = said(model)
-    assert left != done
-    model = playing(tape)
-    for name, reply in (("left", left), ("done", done)):
-        with attempt_by(name):
-            assert said(model) == reply
-
-
-def test_nobody_in_particular_asks_on_where_it_was(tape: Path, mood: Moody) -> None:
-    """Without a name there is one take that never begins again, whatever others do."""
-    model = recording(tape, mood)
-    made = [said(model)]
-    with attempt_by("somebody"):
-        named = said(model)
-    made.append(said(model))
-    model = playing(tape)
-    assert [said(model), said(model)] == made
-    with attempt_by("somebody"):
-        assert said(model) == named
-    with pytest.raises(UnrecordedRequestError, match="a request was recorded 2 times"):
-        said(model)
-
-
 def test_a_failure_is_asked_again_by_the_next_take_and_not_by_its_own(
     tape: Path, mood: Moody
 ) -> None:
@@ -214,19 +184,6 @@ def test_nobody_is_given_the_reply_to_another_question(tape: Path, mood: Moody) 
     words = r"no reply to request 1 of \(building/9, sqlite\) .*of \(building/0, sqlite\)\."
     with pytest.raises(UnrecordedRequestError, match=words), attempt_by("building/9", "sqlite"):
         said(playing(tape))
-
-
-def test_no_secret_is_written_in_a_name(
-    tape: Path, mood: Moody, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An asker may be named after an address."""
-    model = recording(tape, mood)
-    with attempt_by("mysql://me:pass-word-1@host/x"):
-        made = said(model)
-    assert "pass-word-1" not in tape.read_text("utf-8")
-    model = playing(tape)
-    with attempt_by("mysql://me:pass-word-1@host/x"):
-        assert said(model) == made
 
 
 @pytest.mark.parametrize("position", ["1", '"0"'])

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import (
-    MalformedReplyError,
     RequestTooLongError,
 )
 from dqa.models.faults import (
@@ -34,29 +33,6 @@ def failed(status: int | None = None, headers: dict[str, str] | None = None, **m
     for name, value in more.items():
         setattr(error, name, value)
     return error
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (failed(429), FaultKind.RATE_LIMIT),
-        (failed(429, code="insufficient_quota"), FaultKind.QUOTA),
-        (failed(500), FaultKind.SERVER),
-        (failed(None, status_code=503), FaultKind.SERVER),
-        (failed(408), FaultKind.TIMEOUT),
-        (failed(401), FaultKind.KEY),
-        (failed(404), FaultKind.NOT_FOUND),
-        (failed(400), FaultKind.REQUEST),
-        (failed(413), FaultKind.TOO_LONG),
-        (ConnectionResetError(), FaultKind.CONNECTION),
-        (ReadTimeoutError(), FaultKind.TIMEOUT),
-        (MalformedReplyError("no"), FaultKind.MALFORMED),
-        (IndexError(), FaultKind.UNKNOWN),
-    ],
-)
-def test_a_fault_is_told_by_its_status_or_its_class(error: Exception, kind: FaultKind) -> None:
-    """Without importing a single provider's package."""
-    assert diagnose(error) is kind
 
 
 def worded(words: str, status: int = 400, **more: Any) -> Any:
@@ -168,14 +144,6 @@ def test_pauses_double_within_their_jitter_and_their_bounds() -> None:
     assert pauses[5] is None
 
 
-def test_jitter_depends_on_seed_request_and_attempt_alone() -> None:
-    """The same run waits the same; other requests do not come back together."""
-    one, other = Retry(seed=1), Retry(seed=2)
-    assert one.pause("a", 1, None, 0.0) == Retry(seed=1).pause("a", 1, None, 9.0)
-    assert one.pause("a", 1, None, 0.0) != one.pause("b", 1, None, 0.0)
-    assert one.pause("a", 1, None, 0.0) != other.pause("a", 1, None, 0.0)
-
-
 def test_a_wish_to_wait_is_honoured_up_to_the_longest_pause() -> None:
     """Never earlier than asked, and an hour is not waited for."""
     retry = Retry(longest=60.0)
@@ -185,8 +153,3 @@ def test_a_wish_to_wait_is_honoured_up_to_the_longest_pause() -> None:
     hour = retry.pause("request", 1, 3_600.0, 0.0)
     assert hour is not None
     assert 60.0 <= hour <= 60.5
-
-
-def test_no_attempt_begins_after_the_total_time() -> None:
-    """However many retries are left."""
-    assert Retry(total=10.0).pause("request", 1, None, 9.9) is None

@@ -41,26 +41,6 @@ def test_tokens_are_reserved_as_estimated_and_settled_as_counted(hours: Hours) -
     assert hours.slept == [5.0, 1.0]
 
 
-def test_the_slower_of_two_rates_counts(hours: Hours) -> None:
-    """A call waits for its request and for its tokens at once, not for one after the other."""
-    limiter = Limiter(requests_per_minute=60, tokens_per_minute=600, clock=hours.clock)
-    for _ in range(2):
-        with limiter.place(100):
-            pass
-    assert hours.slept == [10.0]
-
-
-def test_an_hour_of_calls_never_exceeds_the_rate(hours: Hours) -> None:
-    """In any sixty seconds there are as many calls as allowed, plus the one at the fence post."""
-    limiter = Limiter(requests_per_minute=7, clock=hours.clock)
-    starts = []
-    for _ in range(400):
-        with limiter.place(0):
-            starts.append(hours.now)
-    for start in starts:
-        assert sum(start <= other < start + 60.0 - 1e-6 for other in starts) <= 7
-
-
 def test_no_more_calls_at_once_than_allowed() -> None:
     """Eight threads, three places: never a fourth inside."""
     limiter, inside, most = Limiter(concurrency=3), [0], [0]

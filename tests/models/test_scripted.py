@@ -38,8 +38,8 @@ def test_a_method_answers_for_scripted_models_by_itself(monkeypatch: pytest.Monk
     """The model hands on what it is asked, which tools there are, its script and its seed."""
     assert isinstance(Greeter(), Responder)
     monkeypatch.setattr(plugins, "responders", lambda: (Greeter(),))
-    model = scripted_model("greedy", seed=4).bind_tools([look])
-    assert model.invoke([HumanMessage("Hello")]).text == "Hello, says greedy 4 with look"
+    model = scripted_model("analyst", seed=4).bind_tools([look])
+    assert model.invoke([HumanMessage("Hello")]).text == "Hello, says analyst 4 with look"
 
 
 def test_every_method_s_responder_keeps_the_contract() -> None:

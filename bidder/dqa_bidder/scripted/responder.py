@@ -1,7 +1,7 @@
 """Scripted replies to BIDDER and its baselines.
 
 They know no game: an action is worth the first figure that rows give next to it, and a random
-number if no row has any. ``greedy`` looks at no return; ``random`` draws.
+number if no row has any.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _vote(asked: Mapping[str, Any]) -> object:
 
 def _decide(asked: Mapping[str, Any]) -> object:
     returns = {str(o.action): o.value for o in asked.get("returns", ()) if o.value is not None}
-    if asked["script"] != "analyst" or not returns:
+    if not returns:
         returns = dict(_worth(asked))
     return {"reasoning": "", "action": max(returns, key=lambda action: returns[action])}
 
@@ -64,7 +64,7 @@ def _worth(asked: Mapping[str, Any]) -> Mapping[str, float]:
     if not asked["legal"] and asked["form"]:
         words = " ".join(task.goal.split())[:_MOST_WORDS] or "anything"
         return {asked["form"].replace("...", words): 1.0}
-    figures = figures_of(asked, asked["legal"], task.rows)
+    figures = figures_of(asked["legal"], task.rows)
     return figures if len({*figures.values()}) > 1 else draw_figures(asked, asked["legal"])
 
 

@@ -113,4 +113,4 @@ def _actions(asked: Asked) -> list[str]:
 
 
 def _figures(asked: Asked) -> Mapping[str, float]:
-    return figures_of(asked, _actions(asked), asked["problem"].context, number=-1)
+    return figures_of(_actions(asked), asked["problem"].context, number=-1)

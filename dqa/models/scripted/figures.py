@@ -11,15 +11,11 @@ QUOTE = "> "
 """The mark before each line of a summary."""
 
 
-def figures_of(
-    asked: Mapping[str, Any], actions: Sequence[str], rows: str, number: int = 0
-) -> Mapping[str, float]:
-    """Return a figure that rows give after each action, scaled from 0 to 1; ``random`` draws it.
+def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[str, float]:
+    """Return the figure after each action in rows, scaled from 0 to 1.
 
     Parameters
     ----------
-    asked
-        The values of the prompt.
     actions
         The actions.
     rows
@@ -27,8 +23,6 @@ def figures_of(
     number
         Which of its numbers after the action: 0 for the first, -1 for the last.
     """
-    if asked["script"] == "random":
-        return draw_figures(asked, actions)
     figures = dict.fromkeys(actions, 0.0)
     seen: set[str] = set()
     for row in _rows(rows):

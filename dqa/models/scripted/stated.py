@@ -1,7 +1,7 @@
-"""Scripts for scenarios without Python: they use the statements in the scenario's folder.
+"""The script for scenarios without Python: it uses the statements in the scenario's folder.
 
-A folder names them under ``[scripts]``. They show that questions, database, tools and scores work
-together before a language model costs money. They do not show its quality: the analyst knows the
+A folder names it under ``[scripts]``. It shows that questions, database, tools and scores work
+together before a language model costs money. It does not show its quality: the analyst knows the
 statement of the outcomes, and a language model has to find it by the rules.
 """
 
@@ -18,7 +18,7 @@ from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
-from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, pick, settled
+from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, settled
 from dqa.scenarios.base import LIST_SEPARATOR, Heuristic, Scenario
 from dqa.scenarios.statements import Values, filled
 from dqa.scenarios.tables import table_in
@@ -91,34 +91,6 @@ def _ask_rules(asked: _Asked, task: Task) -> Script:
         return _NOTHING
     chosen, most = votes.most_common(1)[0]
     return Answer(f"{most} of {votes.total()} heuristics say so.", chosen)
-
-
-def greedy(task: Task, seed: int) -> Script:
-    """List the candidates, and choose by the first of the scenario's heuristics."""
-    del seed
-    asked = _Asked.of(task)
-    plan = numbered([_LIST, "Look up one figure of each.", "Choose by this figure."])
-    seen = yield Step("First I need the candidates.", asked.listing, plan)
-    listed = asked.allowed([row[0] for row in seen.rows])
-    if not listed:
-        return _NOTHING
-    rules = asked.rules
-    if not rules or task.once or seen.last:
-        return Answer("It is the first candidate.", str(listed[0]))
-    statement = asked.statement(rules[0].statements[asked.kind], listed)
-    seen = yield Step(f"I take {rules[0].description}.", statement, plan)
-    return Answer("Its figure is the best.", str(seen.rows[0][0] if seen.rows else listed[0]))
-
-
-def random(task: Task, seed: int) -> Script:
-    """List the candidates, and draw one."""
-    asked = _Asked.of(task)
-    plan = numbered([_LIST, "Choose one by chance."])
-    seen = yield Step("Any candidate will do.", asked.listing, plan)
-    listed = asked.allowed([row[0] for row in seen.rows])
-    if not listed:
-        return _NOTHING
-    return Answer("Chosen by chance.", str(pick(listed, task.question.text, seed)))
 
 
 @dataclass(frozen=True)

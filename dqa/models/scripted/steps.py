@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -147,9 +146,3 @@ def numbered(steps: Iterable[str]) -> str:
 def settled(value: float) -> float:
     """Return a value without its last digits, which depend on the order of summation."""
     return float(f"{value:.10g}")
-
-
-def pick(options: Sequence[Cell], question: str, seed: int) -> Cell:
-    """Draw one of the options; the draw depends only on the question and the seed."""
-    digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
-    return options[int.from_bytes(digest[:8], "big") % len(options)]

@@ -1,4 +1,4 @@
-"""What the PlanRAG paper measures about runs, from results and traces, without a model.
+"""The PlanRAG paper's measurements of runs, from results and traces, without a model.
 
 ``docs/analysis.md`` states the rules with their sources and limits.
 """
@@ -35,9 +35,9 @@ _CLASSES = (
 def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) -> Analysis:
     """Measure runs; see `dqa.evaluation.findings.Analyse`.
 
-    Databases are counted together, as the paper does. Runs whose trace does not say how they
-    decided, such as a baseline's, count in the accuracies only. A scenario without critical values
-    has no table of them, and no failure of class MIS.
+    Databases are counted together, as the paper does. Runs without steps, such as a
+    baseline's, count in the accuracies only. A scenario without critical values has no table of
+    them, and no failure of class MIS.
     """
     relevances = list(_relevances(cases.judged, questions))
     runs = list(map(_measured, cases.judged, relevances))
@@ -68,7 +68,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterator[Relevance]:
-    """Yield what each question turns on: everything, where it is not available."""
+    """Yield the relevant objects of each question; everything if they are not known."""
     known = {} if questions is None else {one.key: one for one in questions.questions}
     data: dict[str, Data] = {}
     for case in cases:
@@ -130,7 +130,7 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
 
 
 def _findings(runs: Sequence[AnalysedRun]) -> Iterator[tuple[str, Finding]]:
-    """Yield what each run says to the other tables."""
+    """Yield the findings of each run for the other tables."""
     planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
     kinds = {kind for run in runs for kind in run.measures["replannings"]}
     for run in runs:

@@ -31,7 +31,7 @@ _DIGITS = 5e-6
 
 
 class Found(StrEnum):
-    """How a run came by a critical value, the most direct way first."""
+    """How a run found a critical value, the most direct way first."""
 
     SHOWN = "shown"
     WORKED_OUT = "worked out"
@@ -59,14 +59,14 @@ class Data:
         return cells
 
     def cells(self, table: str, name: str, rows: Collection[int]) -> Values | None:
-        """Return what some rows have in a column; None where there is no such column."""
+        """Return the values of some rows in a column; None if the column does not exist."""
         cells = self._columns.get((table, name))
         return None if cells is None else frozenset(cells[sorted(rows)].tolist())
 
     def rows(self, table: str, facts: Mapping[str, Values]) -> set[int]:
-        """Return the rows whose columns have one of these values each.
+        """Return the rows whose columns each have one of these values.
 
-        A value that fits no row was changed on the way, and chooses none.
+        A value that no row has was changed by the statement, and is ignored.
         """
         found: set[int] | None = None
         for name, values in facts.items():
@@ -93,7 +93,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Relevance:
-    """What a question turns on.
+    """The objects that decide a question.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Relevance:
 
     @classmethod
     def of(cls, question: Question, scenario: Scenario, data: Data) -> Relevance:
-        """Return what a question turns on, by its scenario's ``[matters]``.
+        """Return the objects that decide a question, by its scenario's ``[matters]``.
 
         These are the node that its parameter names, and all from which edges lead there.
         """
@@ -135,13 +135,13 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A statement with what came back, and how each part of its union is read."""
+    """A statement with its result, and the reading of each part of its union."""
 
     evidence: Evidence
     readings: tuple[Reading, ...] = ()
 
     def views(self, relevance: Relevance) -> Iterator[RowView]:
-        """Yield the rows that a reader saw; a list in a cell is a row for each of its items."""
+        """Yield the rows; a list in a cell becomes a row for each of its items."""
         rows = self.evidence.rows
         header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
         for reading in self.readings:
@@ -172,14 +172,14 @@ def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
 
 
 class RowView:
-    """One row of a result, and which rows of the data its numbers are of.
+    """One row of a result, and the rows of the data behind it.
 
     Attributes
     ----------
     cells
-        The cells, each with what it is made of; of a node, a relationship or a map, its parts.
+        The cells, each with its expression; of a node, a relationship or a map, its parts.
     shown
-        What the row shows of each term.
+        The cell of each term.
     """
 
     def __init__(
@@ -283,10 +283,10 @@ def _both(one: Values | None, other: Values | None) -> Values | None:
 def found_values(
     asked: Sequence[Asked], values: Sequence[CriticalValue], relevance: Relevance
 ) -> dict[str, Found]:
-    """Return how a run came by each critical value, by its name.
+    """Return how a run found each critical value, by its name.
 
-    What counts is what the rows show of what the question turns on: the value itself, all its
-    parts, or a number that it went into. A simulation works every value out.
+    The rows about the relevant objects count: the value itself, all its parts, or a number that
+    was computed from it. A simulation computes all values.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []

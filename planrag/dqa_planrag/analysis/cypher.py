@@ -30,7 +30,7 @@ _SPELLINGS = (
     (re.compile(r"=~|\b(?:STARTS|ENDS)\s+WITH\b|\bCONTAINS\b", re.IGNORECASE), "LIKE"),
     (re.compile(r"\b(?:EXISTS|COUNT|COLLECT)\s*\{.*?\}", re.IGNORECASE | re.DOTALL), "NULL"),
 )
-"""What sqlglot does not read as Cypher means it."""
+"""Spellings that sqlglot reads differently from Cypher."""
 _FUNCTIONS: Mapping[str, type[exp.Expr]] = {
     **dict.fromkeys(("tofloat", "tointeger", "tostring", "nodes", "head", "last"), exp.Paren),
     **dict.fromkeys(("size", "length"), exp.Count),
@@ -41,7 +41,7 @@ _FUNCTIONS: Mapping[str, type[exp.Expr]] = {
 
 
 def read_cypher(statement: str, schema: Schema) -> list[Reading]:
-    """Return what a query shows, each part of a union by itself; nothing where it is unreadable."""
+    """Return the reading of each part of a union; nothing if the query is unreadable."""
     text = _COMMENT.sub(lambda found: found[1] or " ", statement)
     try:
         return [_CypherReader(schema).read(part) for _, part in _split(text, {"UNION"})]
@@ -62,7 +62,7 @@ def _split(text: str, words: set[str]) -> Iterator[tuple[str, str]]:
 
 
 class _CypherReader(Expressions):
-    """Follow what variables are made of, clause by clause."""
+    """Follow the values of variables, clause by clause."""
 
     def __init__(self, schema: Schema) -> None:
         super().__init__(schema)
@@ -117,7 +117,7 @@ class _CypherReader(Expressions):
         return Value(value.leaves) if fields is None else fields.get(name, NOTHING)
 
     def _patterns(self, text: str) -> None:
-        """Read the nodes, relationships and paths of a MATCH, and then what they say of each."""
+        """Read the nodes, relationships and paths of a MATCH, and then their conditions."""
         said: list[tuple[int, re.Match[str]]] = []
         for _, pattern in _split(text, {","}):
             left, edge, node = 0, None, _NODE.search(pattern)
@@ -177,7 +177,7 @@ class _CypherReader(Expressions):
         return edge
 
     def _map(self, instance: int, text: str) -> None:
-        """Record what a pattern's map of properties says."""
+        """Record the properties in a pattern's map."""
         for part in _parsed(text).selects[0].expressions:
             value = self._property(Value(whole=instance), part.name.lower())
             self.equal(value, [part.expression])

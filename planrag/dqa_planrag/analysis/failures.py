@@ -27,11 +27,11 @@ def failure_of(
     case
         A judged run.
     found
-        How it came by its scenario's critical values.
+        How it found its scenario's critical values.
     asked
         Its statements.
     relevance
-        What the question turns on, with the data.
+        The objects that decide the question, with the data.
     """
     result = case.result
     if case.correct or not case.has_steps:

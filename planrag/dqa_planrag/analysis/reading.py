@@ -1,4 +1,4 @@
-"""What a statement shows: what went into each column, and of which rows of which table.
+"""The reading of a statement: the columns and rows of tables behind each column of its result.
 
 SQL and Cypher are read in the same terms. Every mention of a table, node or relationship is an
 *instance*; a column of an instance is a *term*. Terms that a statement sets equal are one *class*.
@@ -21,9 +21,9 @@ _SAME = (
     *(exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias, exp.Distinct),
     *(exp.Bracket, exp.Array),
 )
-"""What leaves a value what it is."""
+"""Expressions that do not change a value."""
 _LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
-"""What puts values into one cell without mixing them."""
+"""Functions that list values in one cell without mixing them."""
 _TESTS = (exp.Predicate, exp.Connector, exp.Not)
 
 
@@ -38,7 +38,7 @@ class Summed:
     columns
         All columns of the same instance in its argument.
     chosen
-        The columns by which its rows are chosen or grouped.
+        The columns that select or group its rows.
     """
 
     function: str
@@ -58,12 +58,12 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What an expression is made of.
+    """The origin of an expression.
 
     Attributes
     ----------
     leaves
-        What went into it.
+        Its terms.
     term
         The one term that it is, unchanged or rounded.
     whole
@@ -84,7 +84,7 @@ class Value:
 
     @classmethod
     def made_of(cls, parts: Iterable[Value]) -> Value:
-        """Return what is computed from other values."""
+        """Return the value of a computation with other values."""
         return cls(frozenset(leaf for part in parts for leaf in part.leaves))
 
     @property
@@ -117,16 +117,16 @@ class Class:
 
 @dataclass(slots=True)
 class Reading:
-    """What one statement shows.
+    """The reading of one statement.
 
     Attributes
     ----------
     keys
         By table, its key columns with the node table of each: a node's key, an edge's two ends.
     outputs
-        What each column of the result is made of, by name in small letters.
+        The origin of each column of the result, by name in small letters.
     order
-        What was computed for the order of the rows.
+        The computed values that sort the rows.
     tables
         The table of each instance; None for anything else.
     conditions
@@ -196,7 +196,7 @@ class Reading:
         return Value(frozenset(leaves))
 
     def _chosen(self, instance: int, grouping: set[Class]) -> set[str]:
-        """Return the columns by which an instance's rows are chosen or grouped."""
+        """Return the columns that select or group an instance's rows."""
         classes = {column: self.same((instance, column)) for column in self.ends(instance)}
         found = {c for c, same in classes.items() if same in grouping or same.constants is not None}
         return found | self.conditions.get(instance, set())
@@ -230,9 +230,9 @@ class Expressions:
     Attributes
     ----------
     reading
-        What is known of the statement.
+        The reading of the statement.
     groups
-        What the rows of a sum are grouped by.
+        The values that group the rows of a sum.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -240,7 +240,7 @@ class Expressions:
         self.groups: list[Value] = []
 
     def column(self, node: exp.Column) -> Value:
-        """Return what a name stands for."""
+        """Return the value of a name."""
         raise NotImplementedError
 
     def query(self, node: exp.Query) -> list[Value]:
@@ -248,7 +248,7 @@ class Expressions:
         raise NotImplementedError
 
     def value(self, node: exp.Expr) -> Value:  # noqa: PLR0911
-        """Return what an expression is made of."""
+        """Return the origin of an expression."""
         if isinstance(node, exp.Column):
             return self.column(node)
         if isinstance(node, exp.Window):
@@ -284,7 +284,7 @@ class Expressions:
         return self.reading.summed(type(node).__name__.lower() + distinct, argument, groups)
 
     def note_order(self, tree: exp.Expr) -> None:
-        """Record what the rows are sorted by; a bare column shows nothing."""
+        """Record the computed values that sort the rows."""
         order = tree.args.get("order")
         made = [self.value(item.this) for item in order.expressions] if order else []
         self.reading.order += [value for value in made if value.term is None]

@@ -48,7 +48,7 @@ class Kind(StrEnum):
 def replannings(trace: Trace) -> list[str]:
     """Return every re-planning of a run as ``Group: kind``, in order.
 
-    A run that does not say at which step it is has taken one with each use of a tool.
+    In a run that does not name its current step, each use of a tool counts as a step.
     """
     found: list[str] = []
     plan, step, used = "", 0, 0
@@ -163,7 +163,7 @@ def _sub_steps(
 
 
 def content_of(step: PlanStep) -> frozenset[str]:
-    """Return the words that say what a step is about, without plural endings."""
+    """Return the content words of a step, without plural endings."""
     words = _WORD.findall(re.sub(r"['\u2019]s\b", "", step.text.casefold()))
     singular = (re.sub(r"(?<=...)ies$", "y", word) for word in words)
     found = frozenset(re.sub(r"(?<=..[^s])s$", "", word) for word in singular)

@@ -20,7 +20,7 @@ _Columns: TypeAlias = Mapping[str, Value]
 
 
 def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading]:
-    """Return what a query shows, each part of a union by itself; nothing where it is unreadable."""
+    """Return the reading of each part of a union; nothing if the query is unreadable."""
     try:
         tree = sqlglot.parse_one(statement, read=dialect)
         root = build_scope(_qualified(tree, dialect, schema))

@@ -20,7 +20,7 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What was chosen: in words, as an action, and why."""
+    """A choice: in words, as an action, and its reasons."""
 
     answer: str
     action: Candidate
@@ -39,7 +39,7 @@ def choose_action(
     """
     try:
         return name_action(said, actions, noun, form)
-    except InvalidAnswerError as error:  # what it advises is no JSON
+    except InvalidAnswerError as error:  # its advice is not JSON
         advice = advise_on_action(actions, form)
         raise InvalidAnswerError(error.problem, advice, error.named) from error
 
@@ -49,7 +49,7 @@ def name_action(
 ) -> Candidate:
     """Return the action that words name; signs around it, case and spaces do not count.
 
-    What is written in the free `form` counts as well.
+    An action in the free `form` counts as well.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def name_action(
     found = [action for action in actions if tighten(str(action)) == tight]
     if len(found) == 1:
         return found[0]
-    if fits_form(said.strip(), form):  # whatever stands in place of the dots, lines and signs
+    if fits_form(said.strip(), form):  # with any words in place of the dots
         return said.strip()
     return read_action(said, actions, noun, form)
 
@@ -83,7 +83,7 @@ def shown(text: object) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
 
 
-def action_text(value: Any) -> str:  # noqa: ANN401  (whatever a model gave)
+def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     """Return an action as it is written: a list of numbers is one as ``[1, 0, 2]``."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

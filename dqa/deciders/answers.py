@@ -1,16 +1,16 @@
-"""Which candidate an answer names: it is validated, not interpreted.
+"""Find the candidate that an answer names. Answers are validated, not interpreted.
 
-An answer is what a model says behind its label: an agent's "Final Answer:", the argument of a call,
-a field of JSON, or a label such as "Decision:" that begins a line or a sentence; the first counts.
+An answer is the text after its label: an agent's "Final Answer:", the argument of a call, a field
+of JSON, or a label such as "Decision:" that begins a line or a sentence; the first counts.
 It names a candidate where exactly one occurs in it as whole words. Case, accents, quotes, markup
 and the signs between words do not count; of names that overlap, the longest does. A number is an id
 only where it is the answer's only number, and stands first, last or after the scenario's noun.
 
-An answer that asks, or says "not", "avoid" or the like, may turn its candidate down. It is refused,
-as those are that name none or several, and the model is told what it may say.
+An answer that asks, or contains "not", "avoid" or the like, may reject its candidate. It is
+refused, like an answer with no candidate or several, and the message lists the possible answers.
 
-Where more than candidates may be written (`dqa.core.question.Question.free_form`), what is written
-in that form counts as it stands: all of the answer, or once in one that names no candidate besides.
+If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in that form
+counts unchanged: the whole answer, or one occurrence in an answer that names no candidate.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TURNING_DOWN = re.compile(
     r"|wors[et]\w*|mistake|alternative|nicht|kein\w*|ohne)\b",
     re.IGNORECASE,
 )
-"""What may turn a candidate down, wherever it stands."""
+"""Words that may reject a candidate, anywhere in an answer."""
 
 _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
@@ -69,12 +69,12 @@ def choice_of(
     Parameters
     ----------
     answer
-        What a decider, or its model, says.
+        The words of a decider or its model.
     question
-        What is asked; its scenario's noun may stand around the name.
+        The question; its scenario's noun may precede or follow the name.
     candidates
-        What can be chosen, which a query may have listed; of very many the answer's words are
-        looked up.
+        The candidates, which a query may have listed; of very many, only the words of the answer
+        are searched.
 
     Raises
     ------
@@ -106,15 +106,15 @@ def read_answer(
     Parameters
     ----------
     answer
-        What a decider, or its model, says.
+        The words of a decider or its model.
     candidates
-        What can be chosen.
+        The candidates.
     nouns
-        What a candidate may be called, such as "trade node"; messages use the first.
+        Nouns for a candidate, such as "trade node"; messages use the first.
     equally_good
-        Whether an answer may name several of the candidates, of which the first is returned.
+        Whether an answer may name several of the candidates; the first is returned.
     form
-        What may be written beside the candidates; see `dqa.core.question.Question.free_form`.
+        The free form; see `dqa.core.question.Question.free_form`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def read_answer(
 
 @dataclass(frozen=True, slots=True)
 class _Among:
-    """What an answer is read among: how many candidates, what they are called, the free form."""
+    """The number of candidates, their nouns, and the free form."""
 
     total: int
     nouns: Sequence[str]
@@ -154,7 +154,7 @@ def _read_among(answer: str, found: Sequence[Candidate], among: _Among) -> Candi
 
 
 def _spellings(answer: str) -> frozenset[str]:
-    """Return what an answer may call a candidate: itself, and the runs of words in it."""
+    """Return the possible names in an answer: itself, and the runs of words in it."""
     said = answer.strip()
     label = _LABEL.search(said)
     text = said if label is None else said[label.end() :].strip()
@@ -181,7 +181,7 @@ def _read(answer: str, candidates: Sequence[Candidate], among: _Among) -> Candid
     text = text if label is None else text[label.end() :]
     called = frozenset(_words(" ".join(among.nouns))) | {"id"}
     if among.form:
-        # As it was written: what stands in place of the dots is nobody's to normalise.
+        # Unchanged: the words in place of the dots are not normalised.
         raw = said if (begins := _LABEL.search(said)) is None else said[begins.end() :]
         written, around = find_in_form(raw, among.form)
         others, rest = _named_in(around, names, called)
@@ -260,7 +260,7 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
             place += 1
             continue
         start, stop = found[place].start(), found[after - 1].end()
-        # Names that differ only in case or signs are told apart by their spelling.
+        # The spelling distinguishes names that differ only in case or signs.
         named |= dict.fromkeys([one for one in known if str(one) == text[start:stop]] or known)
         rest, place, end = rest + text[end:start], after, stop
     return tuple(named), rest + text[end:]
@@ -307,7 +307,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _folded(match: re.Match[str]) -> str:
-    """Return what a word or a number is compared by."""
+    """Return a word or a number in the form for comparisons."""
     decomposed = unicodedata.normalize("NFKD", match.group().casefold())
     word = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     if match["number"] is None:

@@ -1,4 +1,4 @@
-"""What makes deciders, and what bounds them."""
+"""Factories of deciders, and their limits."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ProtocolName: TypeAlias = Literal["react", "tools"]
 
 
 Use: TypeAlias = Literal["evaluate", "ask", "reference"]
-"""What a decider may be the usual one for."""
+"""Uses for which a decider may be the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What bounds every run, whatever the decider.
+    """The limits of every run, for all deciders.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Settings:
     options
         Settings of a decider's own by name, as its factory's `options` lists them.
     own
-        The same as what its factory's `settings` is made of: the factory makes it of `options` and
-        of what the question's scenario has, and a Python caller may give it instead.
+        The same settings as an instance of the factory's `settings`. The factory makes it from
+        `options` and the settings of the question's scenario; a Python caller may pass it.
     budget
-        What one decision may cost, before it is made by what has been seen.
+        The budget of one decision; the best so far is decided when it is spent.
     epoch
-        Which repeat of an evaluation the decider is for, from 1: what it draws at random it draws
-        anew in each, and the same in the same one.
+        The number of the repeat in an evaluation, from 1. Random draws differ between epochs and
+        are the same within one.
     """
 
     max_steps: int = 20
@@ -76,12 +76,12 @@ class Settings:
     epoch: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse limits under which nothing could be said."""
+        """Refuse limits that allow no reply."""
         if self.max_steps < 1 or self.max_parse_failures < 1:
             raise UsageError("A run needs at least one reply, and one try at each.")
 
     def recorder(self) -> Recorder:
-        """Return what keeps what happens in one decision, within its budget."""
+        """Return a recorder of one decision, with its budget."""
         return Recorder(self.budget, self.calls.clock.monotonic)
 
     def own_as(self, kind: type[_Own]) -> _Own:
@@ -93,17 +93,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class DeciderFactory:
-    """What the entry point `dqa.deciders` names: makes a decider for a model.
+    """Makes a decider for a model; an entry point of `dqa.deciders` names it.
 
     Attributes
     ----------
     name
-        What commands and results call the decider.
+        The name of the decider in commands and results.
     description
-        What it does, in one line.
+        A description in one line.
     make
-        Makes the decider for a chat model (None where `needs_model` is false and nobody named
-        one) and the settings.
+        Makes the decider for a chat model (it may be None if `needs_model` is false) and the
+        settings.
     needs_model
         Whether a chat model has to be named.
     protocols
@@ -112,13 +112,13 @@ class DeciderFactory:
         The class of its own settings, whose fields have defaults; None where it has none.
         `Settings.own_as` gives `make` an instance.
     family
-        What several deciders are called together: ``FAMILY.setting`` is for all of them, and
-        ``NAME.setting``, which goes first, for this one.
+        The common name of several deciders: ``FAMILY.setting`` is for all of them, and
+        ``NAME.setting``, which has priority, for this one.
     fixed
-        Fields of `settings` that nobody can give: they are what the decider's name means.
+        Fields of `settings` that cannot be set, because the decider's name defines them.
     apart
-        Fields of `settings` that `family` does not reach, as another of its deciders means
-        something else by that name.
+        Fields of `settings` that `family` does not set, because they have another meaning in
+        another decider of the family.
     scenarios
         Names of the scenarios that it decides; () for all. An evaluation leaves questions of
         others to the other deciders.
@@ -166,12 +166,12 @@ class DeciderFactory:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What its own settings are called where they are given by name."""
+        """The names of its own settings."""
         return tuple(self._fields())
 
     @property
     def setting_infos(self) -> tuple[SettingInfo, ...]:
-        """Its own settings, for lists: each once, under the family's name where that reaches it."""
+        """Its own settings, for lists: each once, under the family's name if possible."""
         if self.settings is None:
             return ()
         shown: dict[str, str] = {}
@@ -192,11 +192,11 @@ class DeciderFactory:
         }
 
     def _named(self, options: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the option that gives each field, of those that are given."""
+        """Return the option that sets each field."""
         return {name: option for option, name in self._fields().items() if option in options}
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
-        """Return its own settings: what a scenario has, overridden by what was given."""
+        """Return its own settings: those of a scenario, overridden by those of the user."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' has other settings than {own!r}.")

@@ -1,4 +1,4 @@
-"""Deciders that need no model: what every other one has to beat, and the best there can be."""
+"""Deciders without a model: baselines, and the upper bound."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Oracle(UpperBound):
     rules
         Name of the rule set that is simulated by; None for the scenario's first.
     truths
-        What is right, by the key of the question.
+        The truths, by the key of the question.
     """
 
     name = "oracle"
@@ -63,7 +63,7 @@ class Oracle(UpperBound):
         self._truths = truths or {}
 
     def with_truths(self, truths: Mapping[str, Truth]) -> Oracle:
-        """Return the oracle that knows what is on record."""
+        """Return the oracle with recorded truths."""
         return Oracle(self._rules, truths)
 
     def decide(self, question: Question, database: Database) -> Decision:

@@ -1,4 +1,4 @@
-"""Settings that a scenario's authors chose for a decider, where nobody gives others."""
+"""Settings of a scenario for a decider, as defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ByScenario(Decider):
         Makes the decider from a scenario's settings, by name, which those that a user gave
         override; `UsageError` for settings that cannot be.
     usual
-        What it makes without any, where that is there already.
+        The decider without such settings, if it is already made.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class EpisodesByScenario(ByScenario, EpisodeDecider):
 
 
 def by_scenario(make: Callable[[Mapping[str, str]], Decider]) -> ByScenario:
-    """Return a decider with settings by scenario; one that plays episodes goes on to."""
+    """Return a decider with settings by scenario; it still plays episodes if it did."""
     usual = make({})
     return (
         EpisodesByScenario(usual, make)

@@ -1,4 +1,4 @@
-"""What can be chosen: what it is called, where a statement lists it, what a record says of it."""
+"""Candidates: their nouns, their description for a model, and their recorded outcomes."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _NARROW = (
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
-    """Return what a question's candidates may be called, such as "trade node"; the usual first."""
+    """Return the nouns for a question's candidates, such as "trade node"; the usual one first."""
     scenario = plugins.scenario_of(question)
     return ("candidate",) if scenario is None else (scenario.listing.noun, *scenario.listing.called)
 
 
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
-    """Return the outcomes that a question's record tells; None where there is no record.
+    """Return the recorded outcomes of a question; None without a record.
 
-    A scenario that states its outcomes says what deciding nothing leads to. Elsewhere that is 0
-    where more is better; where less is, no record tells what it costs.
+    The baseline is that of a scenario with stated outcomes. Otherwise it is 0 if more is better,
+    and unknown if less is better.
     """
     if truth.outcomes is None or question.candidates is None:
         return None
@@ -51,18 +51,17 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
 def offer_candidates(
     question: Question, choices: Choices | None
 ) -> tuple[str, WarningEvent | None]:
-    """Return what a model is told can be chosen, and a warning where it cannot know of all.
+    """Return the description of the candidates, and a warning if it omits some.
 
-    Nothing is told where a scenario's own question says it, unless there are so many that they have
-    to be narrowed by queries; nor where nobody listed any. What may be written in a free form is
-    always told.
+    It is empty if the question of a scenario describes them, unless there are so many that queries
+    have to narrow them, and if there is no list. A free form is always described.
 
     Parameters
     ----------
     question
-        What is asked.
+        The question.
     choices
-        What can be chosen.
+        The candidates.
     """
     told, warning = _offered(question, choices)
     if not question.free_form:
@@ -72,7 +71,7 @@ def offer_candidates(
 
 
 def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
-    """Return what is told of the candidates alone."""
+    """Return the description without the free form."""
     if choices is None or not choices.total:
         return "", None
     if plugins.scenario_of(question) is not None and not choices.is_large:

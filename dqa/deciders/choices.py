@@ -1,4 +1,4 @@
-"""What can be chosen, be it three names or three hundred thousand.
+"""The candidates of a question, from a few to very many.
 
 A long list that a statement gives is not held: it is counted, its first rows are shown, and names
 are looked up in it, by statements around that one. Where no statement can be put around another
@@ -25,7 +25,7 @@ MOST_INDEXED = 10_000
 _FIRST = 1_000
 """How many of a longer list are known by name."""
 _TEXTS = {"mariadb": "CHAR", "mysql": "CHAR"}
-"""What a text is cast to, where that is not VARCHAR."""
+"""The type of a text in a CAST, if it is not VARCHAR."""
 _LONGEST, _MOST_SAID = 1_000, 8_000
 """Characters of the longest text that is looked up, and of all those that one statement names."""
 _LOOKING = Limits(rows=MOST_INDEXED, bytes=LISTING.bytes, seconds=LISTING.seconds)
@@ -33,7 +33,7 @@ _LOOKING = Limits(rows=MOST_INDEXED, bytes=LISTING.bytes, seconds=LISTING.second
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What can be chosen.
+    """The candidates.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Choices:
 
     @property
     def names(self) -> tuple[Candidate, ...]:
-        """All of them, of a short list; none of a long one, which nobody should go through."""
+        """All of them, if the list is short; none of a long one."""
         return () if self.is_large or self.held is None else self.held
 
     def among(self, texts: AbstractSet[str]) -> tuple[Candidate, ...]:
@@ -103,13 +103,13 @@ class Choices:
 def mentioned(candidates: Sequence[Candidate], texts: AbstractSet[str]) -> tuple[Candidate, ...]:
     """Return the candidates that are spelled as one of these texts.
 
-    A column of a fixed width fills its texts up with spaces, which nobody writes.
+    A column of a fixed width pads its texts with spaces.
     """
     return tuple(one for one in candidates if str(one) in texts or str(one).rstrip(" ") in texts)
 
 
 def choices_of(question: Question, database: Database) -> Choices | None:
-    """Return what can be chosen, by a question's list or its statement; None where it has neither.
+    """Return the candidates in a question's list or of its statement; None without both.
 
     Raises
     ------
@@ -127,16 +127,16 @@ def choices_of(question: Question, database: Database) -> Choices | None:
 def listed_choices(
     statement: str, database: Database, called: str = "The query of the candidates"
 ) -> Choices:
-    """Return what a statement lists in its first column, each once and NULL never.
+    """Return the values in the first column of a statement, each once, without NULL.
 
     Parameters
     ----------
     statement
         SQL or Cypher.
     database
-        What it runs on.
+        The database.
     called
-        What errors call it.
+        The name of the statement in errors.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def _listed(
     try:
         cells = first_column(database, statement, limits, called)
     except DataError as error:
-        # Whoever asks wrote the statement; it is no part of the data.
+        # The user wrote the statement; it is not part of the data.
         raise UsageError(str(error)) from error
     return tuple(dict.fromkeys(map(candidate_name, cells)))
 

@@ -1,6 +1,6 @@
 """Heuristics as deciders: a query of the scenario's folder answers, without rules or model.
 
-They are shortcuts: what they get right shows how much of a benchmark takes no calculation.
+They are shortcuts: their score shows how much of a benchmark needs no calculation.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class HeuristicDecider(Decider):
     Parameters
     ----------
     scenario
-        Whose questions it decides.
+        The scenario of its questions.
     heuristic
         One of the scenario's. On a database of a kind that it has no statement for, it runs on a
         copy in memory.
     limits
-        What its statement may cost.
+        The limits of its statement.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class HeuristicDecider(Decider):
             )
 
     def _query(self, question: Question, database: Database) -> tuple[Rows, str]:
-        """Return what the heuristic's statement returns, and the statement."""
+        """Return the rows of the heuristic's statement, and the statement."""
         kind = database.kind
         if kind not in self._heuristic.statements:
             database, kind = self._copied(database)
@@ -101,14 +101,14 @@ def _choice(cell: Cell, question: Question, database: Database) -> Candidate | N
 
 
 def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:
-    """Return what makes the decider of a scenario's heuristic.
+    """Return the factory of a scenario's heuristic.
 
     Parameters
     ----------
     scenario
         Has a heuristic of that name.
     name
-        What the decider is called.
+        The name of the decider.
     """
     heuristic = next(found for found in scenario.heuristics if found.name == name)
     return DeciderFactory(

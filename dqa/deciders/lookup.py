@@ -1,7 +1,7 @@
-"""Looking up what a long schema has beside what a prompt shows: tools for agents.
+"""Tools for agents that look up the part of a long schema that a prompt omits.
 
-All of it is the schema that may be read, and rows that pass the guard as any statement's do: what a
-policy hides is in none of it. A name that is not there is an observation, which says what is near.
+They show the readable schema and rows that pass the guard, so a policy hides the same as elsewhere.
+An unknown name is an observation with the nearest known one.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from dqa.deciders.tools import Arguments, Text, evidence_tool, observe
 from dqa.guard.hints import closest
 
 _ROWS = Limits(rows=5, bytes=4_000, cell=100)
-"""What a look at a table may return."""
+"""The limits of a look at a table."""
 _FOUND = 20
 """Most columns that are found."""
 _TOKENS = 4_000
 """Most tokens of a description."""
 _NAME = 100
-"""Characters of a name that is not there."""
+"""Characters of an unknown name."""
 
 
 class _NamedArguments(Arguments):
@@ -61,20 +61,20 @@ class Lookup:
     Parameters
     ----------
     database
-        What is looked into, through its guard.
+        The guarded database.
     display
-        What is shown of values.
+        How values are shown.
     """
 
     def __init__(self, database: Database, display: Display = DEFAULT_DISPLAY) -> None:
         self._database, self._display = database, display
 
     def describe(self, name: str) -> Evidence:
-        """Tell all columns, keys and comments of a table, and what refers to it."""
+        """Describe all columns, keys and comments of a table, and the tables that refer to it."""
         return self._looked_up(DESCRIBE, name, self._described)
 
     def find_columns(self, words: str) -> Evidence:
-        """Tell the columns whose names and comments, or whose table's, the words match best."""
+        """Find the columns whose names and comments, or their table's, match the words best."""
         started = perf_counter()
         found = rank_fields(self._schema, words, _FOUND)
         lines = [describe_field(self._schema, part, field) for part, field in found]
@@ -84,7 +84,7 @@ class Lookup:
         )
 
     def sample_rows(self, name: str) -> Evidence:
-        """Tell some rows of a table, or of what has a label or relationship type.
+        """Show some rows of a table, label or relationship type.
 
         Raises
         ------
@@ -137,9 +137,9 @@ def lookup_tools(
     Parameters
     ----------
     database
-        What is looked into, through its guard.
+        The guarded database.
     display
-        What is shown of values.
+        How values are shown.
     """
     look = Lookup(database, display)
     one = "table" if database.kind == "relational" else "node label or relationship type"

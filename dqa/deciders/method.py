@@ -1,4 +1,4 @@
-"""What a method consists of: prompts, typed replies, settings, and the order of its steps.
+"""The parts of a method: prompts, typed replies, settings, and the order of its steps.
 
 A method's package has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
 decider that asks for one reply after another. A zero-shot method with two steps::
@@ -30,8 +30,8 @@ decider that asks for one reply after another. A zero-shot method with two steps
 
     OPINION = method("opinion", "asks twice", "my_method.deciders:Opinionated", MethodSettings)
 
-`Asking.ask` renders the template, validates the reply, asks again with what is wrong with it, and
-records the result as one `StepEvent`. `Asking.note` records what a step calculates in the same way.
+`Asking.ask` renders the template, validates the reply, asks again with its problem, and
+records the result as one `StepEvent`. `Asking.note` records a calculated step in the same way.
 The titles of a class and its fields are what people read in the terminal, on the page and in
 exports; a field without a title is stored and not shown.
 
@@ -83,7 +83,7 @@ _Result = TypeVar("_Result")
 _Kind = TypeVar("_Kind", bound="Finding")
 _Found = TypeVar("_Found", bound=BaseModel)
 _SHOWN = 10
-"""Most problems of a reply that a model is told."""
+"""Most problems in a message to a model."""
 
 
 class MethodSettings(BaseModel):
@@ -99,7 +99,7 @@ class Finding(BaseModel):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """What is wrong with a reply that can be used all the same.
+        """The flaws of a reply that can still be used.
 
         The model is asked again because of them. If they stay, the reply with the fewest is used.
         """
@@ -126,8 +126,8 @@ class Finding(BaseModel):
 class Reply(Finding):
     """Base class of a model's reply: a JSON object, whatever else it says and contains.
 
-    A validator may use ``info.context``, which is what `Asking.ask` was given, and raises
-    `ValueError` or `UnparsableReplyError` with what the model should write instead.
+    A validator may use ``info.context``, the context of `Asking.ask`, and raises `ValueError` or
+    `UnparsableReplyError` with an instruction to the model.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -135,14 +135,14 @@ class Reply(Finding):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a `Choice` is made among: the context of such a reply.
+    """The possible actions of a `Choice`: the context of such a reply.
 
     Attributes
     ----------
     actions
         The actions.
     noun
-        What the prompt calls an action.
+        The noun for an action in the prompt.
     form
         The free form of an action, as in `Question.free_form`.
     """
@@ -253,7 +253,7 @@ class Asking:
     calls: CallPolicy = DEFAULT_POLICY
     recorder: Recorder = field(default_factory=Recorder)
 
-    def render(self, name: str, **values: Any) -> str:  # noqa: ANN401  (what the template names)
+    def render(self, name: str, **values: Any) -> str:  # noqa: ANN401  (values of the template)
         """Return the template ``prompts/NAME.md`` with its values filled in."""
         return fill_in(self.package, name, **values)
 
@@ -268,7 +268,7 @@ class Asking:
         role: Role = "agent",
         read: Callable[[str], _Kind] | None = None,
         note: bool = True,
-        **values: Any,  # noqa: ANN401  (what the template names)
+        **values: Any,  # noqa: ANN401  (values of the template)
     ) -> _Kind:
         """Ask for a reply, and ask again with its problem, up to `tries` times.
 
@@ -279,11 +279,11 @@ class Asking:
         kind
             The class of the reply.
         context
-            What its validators need to know.
+            The context of its validators.
         label
-            What the trace calls the prompt; else the title of the reply, or the purpose.
+            The name of the prompt in the trace; else the title of the reply, or the purpose.
         model, role
-            Another model than the usual one, and what the trace calls it.
+            Another model than the usual one, and its role in the trace.
         read
             Reads the text of a reply instead of `Finding.read`.
         note
@@ -349,7 +349,7 @@ class Asking:
     ) -> list[_Result]:
         """Make requests that do not need each other's replies; return results in their order.
 
-        The results, and what is recorded, are the same for any number at once. If some fail, the
+        The results and the record are the same for any number at once. If some fail, the
         error of the first of them is raised after those that run have ended.
         """
         if len(asks) == 1 or parallel == 1:
@@ -436,7 +436,7 @@ class MethodDecider(Decider, Generic[_Task]):
 
     @abstractmethod
     def read(self, question: Question, database: Database, recorder: Recorder) -> _Task:
-        """Read what a question is about; every statement is evidence."""
+        """Read the task of a question; every statement is evidence."""
 
     @abstractmethod
     def choose(self, task: _Task, question: Question, asking: Asking) -> Chosen:
@@ -448,7 +448,7 @@ class MethodDecider(Decider, Generic[_Task]):
         return None
 
     def last_choice(self, task: _Task, recorder: Recorder) -> Chosen | None:
-        """Return what a reply decided before the budget was spent; None for nothing."""
+        """Return the choice of an earlier reply, as the budget is spent; None without one."""
         del task, recorder
         return None
 
@@ -542,7 +542,7 @@ class ScriptedReplies:
     def reply(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
     ) -> AIMessage:
-        """Return what a script replies to a step."""
+        """Return a script's reply to a step."""
         from langchain_core.messages import AIMessage
 
         del tools

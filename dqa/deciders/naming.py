@@ -1,4 +1,4 @@
-"""Which actions the rows of a context tell something of."""
+"""Find the actions that the rows of a context name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Key: TypeAlias = Decimal | str
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What a column has of the actions: how many of its cells are one, and which those are."""
+    """The share of a column's cells that are actions, and these actions."""
 
     header: object
     share: float
@@ -38,14 +38,14 @@ def find_named_actions(
     """Return the actions that rows name; all of them where no column lists actions.
 
     Columns of one name list them where nearly all of their cells are actions, two at least. A
-    quantity that happens to equal an id does not make its column one, and whoever stands in a
-    column that is mostly actions is kept: an action that was left out cannot be chosen, and one
-    too many costs only its comparison.
+    quantity that happens to equal an id does not make its column one. All actions in a column that
+    is mostly actions count: an omitted action cannot be chosen, and a surplus one costs only its
+    comparison.
 
     Parameters
     ----------
     actions
-        What can be chosen.
+        The actions.
     tables
         As `dqa.core.database.Rows.to_text` writes them.
 
@@ -93,7 +93,7 @@ def find_leading_actions(
 
 
 def cell_texts(tables: Sequence[str]) -> frozenset[str]:
-    """Return what stands in the rows, as texts."""
+    """Return the cells of the rows as texts."""
     found: set[str] = set()
     for table in tables:
         for line in table.split("\n")[1:]:
@@ -105,7 +105,7 @@ def cell_texts(tables: Sequence[str]) -> frozenset[str]:
 
 
 def _key(value: object) -> _Key:
-    """Return what a name is compared by: ``1``, ``1.0`` and ``"1"`` are one and the same."""
+    """Return a name in the form for comparisons: ``1``, ``1.0`` and ``"1"`` are equal."""
     text = fold(value)
     return Decimal(text) if _NUMBER.fullmatch(text) else text
 

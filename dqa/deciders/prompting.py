@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
+def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (values of the template)
     """Fill in the prompt ``prompts/NAME.md`` of a package.
 
     Filters for the templates: ``line`` keeps a value on its line, ``quoted`` marks each line of a
@@ -21,12 +21,12 @@ def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (wh
 
 
 def on_one_line(value: object) -> str:
-    """Return a value as text on one line, whichever kind of line break stands in it."""
+    """Return a value as text on one line, without any kind of line break."""
     return " ".join(str(value).split())
 
 
 def fold(name: object) -> str:
-    """Return what names are compared by: models change their case, spaces and Unicode forms."""
+    """Return a name in the form for comparisons, without case, spaces and Unicode forms."""
     return unicodedata.normalize("NFKC", on_one_line(name)).casefold()
 
 

@@ -21,8 +21,8 @@ _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 def read_object(text: str, *names: str) -> Mapping[str, Any]:
     """Return the JSON object in a reply, whatever stands around it.
 
-    Of several, the last one that has one of `names` counts: what comes before is a draft, or an
-    example.
+    Of several, the last one that has one of `names` counts: those before it are drafts or
+    examples.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def read_action(
 
     It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
     which does not count there. The number alone is that action, unless another action has it as an
-    id: then it may be either. A bare number is an id first. What is written in the free `form`
+    id: then it may be either. A bare number is an id first. An action in the free `form`
     counts as well.
 
     Raises
@@ -80,7 +80,7 @@ def read_action(
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return what a reply's object decides, in its words or as its number; None for nothing."""
+    """Return the decision in a reply's object, as words or a number; None without one."""
     told = reply.get("decision")
     if isinstance(told, int) and not isinstance(told, bool):
         return str(told)
@@ -88,7 +88,7 @@ def read_decision(reply: Mapping[str, Any]) -> str | None:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield every object that stands in no other one, in order."""
+    """Yield every outermost object, in order."""
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -105,7 +105,7 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _skip_braces(text: str, start: int) -> int:
-    """Return where an object that is nested too deeply goes on, far inside of it."""
+    """Return a position far inside an object that is nested too deeply."""
     for _ in range(_MANY_BRACES):
         start = text.find("{", start + 1)
         if start < 0:

@@ -1,4 +1,4 @@
-"""Sample values in a schema, so that nobody guesses how a boolean or a name is stored."""
+"""Sample values in a schema, which show how a boolean or a name is stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMED = 8
 
 
 def about_of(question: Question) -> str:
-    """Return all words of a question, by which tables are chosen where not all can be shown."""
+    """Return all words of a question, which rank the tables if not all can be shown."""
     return "\n".join(
         [
             question.text,
@@ -49,7 +49,7 @@ def about_of(question: Question) -> str:
 
 
 def tables_of(question: Question) -> tuple[str, ...]:
-    """Return what a question's scenario names of a database: tables, labels and types."""
+    """Return the tables, labels and types of a question's scenario."""
     scenario = plugins.scenario_of(question)
     if scenario is None:
         return ()
@@ -60,7 +60,7 @@ def tables_of(question: Question) -> tuple[str, ...]:
 
 
 def warning_of(shown: FittedSchema) -> WarningEvent | None:
-    """Return what a reader of the decision has to know of a schema; None where all is shown."""
+    """Return the warning about an incomplete schema; None if all of it is shown."""
     left, briefly = len(shown.left_out), shown.shortened
     if shown.is_whole:
         return None
@@ -89,16 +89,16 @@ def shown_schema(
     most: int = MOST_TOKENS,
     first: Collection[str] = (),
 ) -> FittedSchema:
-    """Return what a model is shown of a database.
+    """Return the part of a schema for a prompt.
 
     Parameters
     ----------
     database
-        What to describe.
+        The database.
     samples
-        How many values of each text and boolean column stand beside it.
+        Number of sample values of each text and boolean column.
     about
-        The words of the question: what they name is described first, where not all can be.
+        The words of the question, whose tables have priority if not all can be shown.
     most
         Tokens of the text, as `estimate_tokens` counts them.
     first
@@ -112,7 +112,7 @@ def shown_schema(
     fitted = fit_schema(database.schema(), about, most, first=first)
     if not samples:
         return fitted
-    # Only what is described is sampled; with its samples it may take more room than there is.
+    # Only the described part is sampled; with its samples it may be too long again.
     sampled = sampled_schema(database, samples, schema=fitted.schema)
     return fit_again(fitted, sampled, most)
 
@@ -123,7 +123,7 @@ def sampled_schema(
     seconds: float = 30.0,
     schema: DatabaseSchema | None = None,
 ) -> DatabaseSchema:
-    """Return what a database holds, with the first values of each text and boolean column.
+    """Return a schema with the first values of each text and boolean column.
 
     They are read by one statement a column, through the same guard as any other, so a policy that
     hides a column hides its values. They are distinct, in the database's order of texts, and by the
@@ -133,7 +133,7 @@ def sampled_schema(
     Parameters
     ----------
     database
-        What to describe.
+        The database.
     samples
         How many values of a column; 0 for none, which asks nothing.
     seconds

@@ -1,4 +1,4 @@
-"""A decider's own settings: a pydantic model, listed, and read from what is given by name."""
+"""A decider's own settings: a pydantic model, listed, and read by name."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class SettingInfo:
     Attributes
     ----------
     name
-        What it is called where it is given.
+        Its name.
     default
-        What counts where nobody gives it.
+        Its default.
     accepts
-        What it may be, in words.
+        Its possible values, in words.
     choices
-        Its values, where only some are accepted; else empty.
+        Its values, if only some are accepted; else empty.
     description
-        What it is for.
+        Its purpose.
     """
 
     name: str
@@ -52,7 +52,7 @@ class SettingInfo:
 
 
 def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
-    """Describe settings by what they are called; `names` holds the field of each."""
+    """Describe settings by name; `names` contains the field of each."""
     fields = model.model_json_schema()["properties"]
     return tuple(_info(name, fields[field]) for name, field in names.items())
 
@@ -60,18 +60,18 @@ def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[Set
 def read_settings(
     model: type[_Model], given: Mapping[str, Any], names: Mapping[str, str], decider: str
 ) -> _Model:
-    """Make settings from what is given by field; the others have their defaults.
+    """Make settings from values by field; the others have their defaults.
 
     Parameters
     ----------
     model
-        What the settings are.
+        The class of the settings.
     given
-        Values by field, as texts or as what they are.
+        Values by field, as texts or typed.
     names
-        What the user calls these fields.
+        The user's names of these fields.
     decider
-        Whose settings they are.
+        The name of the decider.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""The simulator as an agent's tools: what a decision leads to, worked out on the database's rows.
+"""The simulator as an agent's tools: outcomes of decisions, computed from the database's rows.
 
 The database is read back through its own queries, so guard and read-only session hold for a
-simulation as for any statement, and the scenario's simulator runs on what was read. Outcomes that
-a scenario states as a query are asked of the database itself. What a tool
-answers has the form of a query's result, so that models and readers of traces meet one form only.
+simulation as for any statement, and the scenario's simulator runs on these rows. Outcomes that a
+scenario states as a query are asked of the database itself. The answer of a tool has the form of a
+query's result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dqa.scenarios.outcomes import ScenarioOutcomes
 _TOLD = 5
 """Most names that an error says are wrong."""
 _FEW = 2
-"""Candidates that change nothing, up to which each has a row of its own."""
+"""Most candidates without an effect that have a row each."""
 _ADVICE = "to see others, name them"
 _NAMED = 10
 """Most of the others that are named."""
@@ -142,14 +142,14 @@ class Simulation:
         decision
             The candidate, as the model wrote it (see `dqa.deciders.answers`).
         limits
-            What the answer may cost.
+            The limits of the result.
         display
-            What is shown of a number.
+            How numbers are shown.
 
         Returns
         -------
         Evidence
-            With one row, or with what was wrong and how to mend it.
+            With one row, or with the problem and its fix.
 
         Raises
         ------
@@ -173,9 +173,9 @@ class Simulation:
             name that is not understood makes the whole answer an error: a comparison that leaves
             one out unsaid would mislead.
         limits
-            What the answer may cost; rows beyond are cut, the worst first.
+            The limits of the result; the worst rows are cut.
         display
-            What is shown of a number, and whether candidates that change nothing share a row.
+            How numbers are shown, and whether candidates without an effect share a row.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class Simulation:
 
 
 def _column_of(scenario: Scenario, kind: Kind) -> str:
-    """Return what the schema calls candidates, or their noun where no column lists them."""
+    """Return the column of the candidates, or their noun without one."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
         return column or scenario.listing.noun
@@ -267,7 +267,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return the line that tells of all candidates but the first that change nothing."""
+    """Return the line about all candidates without an effect but the first."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])
@@ -279,7 +279,7 @@ def _folded(alike: list[Candidate]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Readings:
-    """What was read from one database: a situation for each scenario it was read as."""
+    """The situations that were read from one database, by scenario."""
 
     situations: dict[str, Situation] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
@@ -299,7 +299,7 @@ _readings_lock = Lock()
 
 
 def situation_in(database: Database, schema: Schema) -> Situation:
-    """Return what a database holds, read back once for all that share the open `Database`.
+    """Return the situation in a database, read once for all that share the open `Database`.
 
     Raises what `dqa.loaders.readback.read_situation` raises.
     """

@@ -1,8 +1,8 @@
-"""Which statement an answer gives, where a question asks for one: it is validated, like any answer.
+"""Read the statement in an answer, if a question asks for one.
 
-It is one statement that only reads and runs on the question's database. What stands around it in a
-fence of Markdown is left out. A statement that takes too long to be tried is taken all the same:
-scoring gives it more time.
+It is one statement that only reads and runs on the question's database, without the fence of
+Markdown around it. A statement that takes too long for a trial is accepted, because scoring gives
+it more time.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
     Parameters
     ----------
     answer
-        What a decider, or its model, says.
+        The words of a decider or its model.
     database
-        What the question is asked about.
+        The database of the question.
     limits
-        What the statement may cost; its rows are not looked at.
+        The limits of the statement; its rows are ignored.
 
     Raises
     ------
     InvalidAnswerError
-        It is no statement that may run, or that can; the message tells the model what is wrong.
+        It is not a statement that may and can run; the message is for the model.
     InfrastructureError
         The database failed, which says nothing about the answer.
     """

@@ -1,10 +1,10 @@
 """The tools that agents act with: LangChain tools over a database and a scenario's simulator.
 
 The same tools serve the agents of this project, LangChain's own, and anything else that takes
-LangChain tools. What a tool returns is text for the model, and an `Evidence` as its artifact.
+LangChain tools. A tool returns text for the model, and an `Evidence` as its artifact.
 
-A statement that cannot run is an observation like any other, so that the model can mend it; a
-failing database is none, so `InfrastructureError` is raised and the run ends as such.
+A statement that cannot run is an observation, so that the model can correct it. A failing database
+raises `InfrastructureError` and ends the run.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """What a model calls a tool with. Ids are numbers, and models write them as such."""
+    """Arguments of a tool. Ids may be numbers, and models write them as such."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -110,7 +110,7 @@ def evidence_tool(
     gather
         Returns the evidence; raises `InfrastructureError` where a server failed.
     name, description
-        What a model reads.
+        The texts for the model.
     arguments
         The arguments of `gather`.
     """
@@ -137,7 +137,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     *,
     closing: str = "",
 ) -> Evidence:
-    """Run a statement and return what happened as a model is shown it.
+    """Run a statement, and return its evidence for a model.
 
     Parameters
     ----------
@@ -146,18 +146,18 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     statement
         As the model wrote it.
     limits
-        What it may cost.
+        The limits of the statement.
     display
-        What is shown of a number.
+        How numbers are shown.
     candidates
-        What can be chosen, or the numbers among it, which are shown as they are.
+        The candidates, or the numbers among them, which are not rounded.
     closing
-        What else its author has to know, below what came back.
+        Further text below the rows.
 
     Returns
     -------
     Evidence
-        With the rows as text, or what was wrong and how to mend it.
+        With the rows as text, or the problem and its fix.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
 
 
 def _named(names: Iterable[object]) -> str:
-    """Return names as a model is told them: few, and short."""
+    """Return a few names, shortened, for a message."""
     shown = [f"'{redact(str(name)[:_LONGEST_NAME])}'" for name in names]
     more = ["..."] if len(shown) > _NAMES_SHOWN else []
     return ", ".join(shown[:_NAMES_SHOWN] + more)
@@ -310,7 +310,7 @@ def _values_of(schema: type[BaseModel], argument: str) -> list[object]:
 
 
 def first_problem(name: str, schema: type[BaseModel], error: ValidationError) -> str:
-    """Say what is wrong first with the arguments of a tool, where, and what would do."""
+    """Describe the first problem of the arguments of a tool, and its fix."""
     found = error.errors(include_url=False, include_context=False)[0]
     if found["type"] == "missing" and isinstance(found["input"], Mapping):
         taken = _named(schema.model_fields)

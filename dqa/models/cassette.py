@@ -106,7 +106,7 @@ class Cassette:
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
         self._answers: dict[_Key, list[_Answer]] = {}
-        # Attempts that nothing refers to any more ask for nothing.
+        # An attempt without references makes no more requests.
         self._positions: weakref.WeakKeyDictionary[Attempt, Counter[_Key]] = (
             weakref.WeakKeyDictionary()
         )
@@ -435,7 +435,7 @@ def _requester(request: _Request) -> tuple[Attempt, _Key]:
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:
-    """Return what a model is shown of a message, in every version of LangChain."""
+    """Return the part of a message that a model sees, in every version of LangChain."""
     found = {name: getattr(message, name, None) for name in _SHOWN_NAMES}
     named = {name: value for name, value in found.items() if value}
     return {"role": message.type, "content": message.content, **named}

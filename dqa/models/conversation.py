@@ -32,7 +32,7 @@ EMPTY_REPLY = "(empty reply)"
 class StepPrompt(HumanMessage):
     """The prompt of a method's step; models see a plain message.
 
-    Scripted models also read what the prompt was made of, instead of parsing it.
+    Scripted models also read the values of the prompt, instead of parsing it.
     """
 
     _package: str = PrivateAttr("")
@@ -50,7 +50,7 @@ class StepPrompt(HumanMessage):
         package, purpose
             The method's package, and the name of the step in it.
         values
-            What the prompt was made of, by name.
+            The values of the prompt, by name.
         """
         message = cls(content=text)
         message._package, message._purpose, message._values = package, purpose, values
@@ -68,7 +68,7 @@ class StepPrompt(HumanMessage):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the prompt was made of."""
+        """The values of the prompt."""
         return self._values
 
 

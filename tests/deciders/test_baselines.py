@@ -106,18 +106,6 @@ def test_baselines_refuse_before_a_run_what_they_can_never_decide() -> None:
         ORACLE(None, Settings()).check(question)
 
 
-def test_first_and_random_pick_candidates_the_same_way_every_time(questions: QuestionSet) -> None:
-    """Neither looks at the database, and chance depends on the question alone."""
-    question = questions.questions[0]
-    database = plugins.backend("sqlite").load(questions.situation_of(question))
-    candidates = question.candidates or ()
-    assert FIRST(None, Settings()).decide(question, database).choice == candidates[0]
-    picks = {RANDOM(None, Settings()).decide(question, database).choice for _ in range(3)}
-    assert len(picks) == 1
-    assert picks <= set(candidates)
-    database.close()
-
-
 def test_a_failing_database_is_an_infrastructure_failure(questions: QuestionSet) -> None:
     """The oracle's run ends with the reason instead of an answer."""
     question = questions.questions[0]

@@ -19,7 +19,6 @@ from pydantic import Field
 from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.evidence import Evidence
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import (
@@ -63,22 +62,6 @@ def call(statement: object) -> dict[str, object]:
     """Return a tool call as a chat model makes it."""
     name = "query_database"
     return {"type": "tool_call", "id": "1", "name": name, "args": {"statement": statement}}
-
-
-def test_rows_are_content_and_evidence_is_the_artifact(database: Database) -> None:
-    """The model reads the text; the trace keeps the whole."""
-    message = query_tool(database).invoke(call(COUNT[database.kind]))
-    assert message.content == '["nodes"]\n[12]\n(1 row)'
-    assert isinstance(message.artifact, Evidence)
-    assert message.artifact.row_count == 1
-    assert message.artifact.error is None
-
-
-def test_a_wrong_statement_is_an_error_the_model_can_act_on(database: Database) -> None:
-    """Nothing is raised, and the evidence names the error."""
-    message = query_tool(database).invoke(call("DROP everything"))
-    assert str(message.content).startswith("Error: The statement was not run")
-    assert message.artifact.error == "RefusedStatementError"
 
 
 def test_cuts_are_part_of_the_evidence(relational: Database) -> None:

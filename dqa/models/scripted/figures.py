@@ -1,4 +1,4 @@
-"""What the scripted models of methods calculate by: the figures next to actions in rows."""
+"""The figures next to actions in rows, for the scripted models of methods."""
 
 from __future__ import annotations
 

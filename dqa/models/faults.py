@@ -213,13 +213,10 @@ def _is_quota(error: Exception, status: int | None, words: str) -> bool:
 
 
 _QUOTAS = frozenset(
-    [
-        "insufficient_quota",
-        "insufficient_user_quota",
-        "billing_hard_limit_reached",
-        "insufficient_credits",
-        "billing_error",
-    ]
+    {
+        *("insufficient_quota", "insufficient_user_quota", "insufficient_credits"),
+        *("billing_hard_limit_reached", "billing_error"),
+    }
 )
 _NO_QUOTA = re.compile(
     r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"

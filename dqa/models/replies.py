@@ -15,44 +15,22 @@ from dqa.core.text import well_formed
 from dqa.models.faults import content_refusal
 
 _WHOLE = frozenset(
-    [
-        "stop",
-        "tool_calls",
-        "function_call",
-        "end_turn",
-        "tool_use",
-        "stop_sequence",
-        "eos",
-        "eos_token",
-        "complete",
-        "completed",
-        "finished",
-    ]
+    {
+        *("stop", "stop_sequence", "end_turn", "eos", "eos_token"),
+        *("tool_calls", "tool_use", "function_call", "complete", "completed", "finished"),
+    }
 )
 _CUT = frozenset(
-    [
-        "length",
-        "max_tokens",
-        "max_output_tokens",
-        "max_length",
-        "model_length",
-        "model_context_window_exceeded",
-        "incomplete",
-    ]
+    {
+        *("length", "max_tokens", "max_output_tokens", "max_length", "model_length"),
+        *("model_context_window_exceeded", "incomplete"),
+    }
 )
 _WITHHELD = frozenset(
-    [
-        "content_filter",
-        "content_filtered",
-        "refusal",
-        "safety",
-        "recitation",
-        "blocklist",
-        "prohibited_content",
-        "spii",
-        "sensitive",
-        "guardrail_intervened",
-    ]
+    {
+        *("content_filter", "content_filtered", "refusal", "safety", "recitation", "blocklist"),
+        *("prohibited_content", "spii", "sensitive", "guardrail_intervened"),
+    }
 )
 """Finish reasons of all providers, in lower case. Any other one is a fault of the provider."""
 

@@ -304,9 +304,9 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
     read()
     assert watched.counts["replies"] == each
     # Both ways were gone, often: what may run ran, and what may not was tried.
-    assert watched.counts["ran"] > each / 30
-    assert watched.counts["RefusedStatementError"] > each / 30
-    assert watched.counts["unparsable"] > each / 30
+    assert watched.counts["ran"] > each / 60
+    assert watched.counts["RefusedStatementError"] > each / 60
+    assert watched.counts["unparsable"] > each / 60
 
 
 @RUNS

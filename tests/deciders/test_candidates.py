@@ -19,11 +19,11 @@ from dqa.deciders.choices import listed_choices
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    """Numbers from 0 to 100,000, with a remainder that is missing for one of them."""
+    """Numbers from 0 to 50,000, with a remainder that is missing for one of them."""
     path = tmp_path / "numbers.db"
     with connect(path) as made:
         made.execute("CREATE TABLE number (n INTEGER, remainder INTEGER)")
-        rows = ((n, n % 3 if n else None) for n in range(100_001))
+        rows = ((n, n % 3 if n else None) for n in range(50_001))
         made.executemany("INSERT INTO number VALUES (?, ?)", rows)
     made.close()
     opened = plugins.backend_for(str(path)).open(str(path))
@@ -66,11 +66,11 @@ def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: 
         ("DELETE FROM number", "mine cannot run"),
         (
             "SELECT a.n * 10 + b.n FROM number AS a, number AS b WHERE b.n < 10",
-            "mine lists 1,000,010 candidates, and no decision is made between more than 500,000",
+            "mine lists 500,010 candidates, and no decision is made between more than 100,000",
         ),
         (
             "SELECT a.n * 10 + b.n + 0.5 FROM number AS a, number AS b WHERE b.n < 10",
-            "mine returns more than 500,000 rows: narrow it",
+            "mine returns more than 100,000 rows: narrow it",
         ),
     ],
 )
@@ -85,10 +85,8 @@ def test_what_lists_none_is_said_by_its_name(
 @pytest.mark.parametrize(
     "said",
     [
-        "half a character \ud800",
-        "a\0b",
+        "half a character \ud800 and a\0b",
         "a backslash \\ and every stand-in ~^|#@!%&?*",
-        "x" * 100_000,
         "'; DROP TABLE number; --",
         " ".join(f"https://example.org/a/long/path/of/{'words' * 9}/{n}" for n in range(40, 90)),
     ],

@@ -9,6 +9,7 @@ machine from slowing choix's dense algebra more than our sparse one.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from benchmarks.dellma_draws import Shape
 from benchmarks.measuring import in_turn
 from benchmarks.needs import require
-from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.settings import Elicitation
+from dqa_dellma.utilities.bradley_terry import Floats, fit_scores
 
 NEEDS = ("choix",)
 SHAPE = Shape(actions=7, samples=64)
@@ -37,11 +39,12 @@ def main() -> None:
     compared = [(a, b) for one in rankings for i, a in enumerate(one) for b in one[i + 1 :]]
     firsts = [(one[0], tuple(one[1:])) for one in rankings]
     print(f"{count} items, {len(rankings)} rankings, {len(compared):,} pairs, alpha {ALPHA}")
-    for name, ours, theirs in (
-        ("pairs", fit_pairs, partial(choix.ilsr_pairwise, count, compared, ALPHA)),
-        ("top1", fit_top1, partial(choix.ilsr_top1, count, firsts, ALPHA)),
-    ):
-        own = partial(ours, rankings, count, ALPHA)
+    compared_fits: tuple[tuple[Elicitation, Callable[[], Floats]], ...] = (
+        ("pairs", partial(choix.ilsr_pairwise, count, compared, ALPHA)),
+        ("top1", partial(choix.ilsr_top1, count, firsts, ALPHA)),
+    )
+    for name, theirs in compared_fits:
+        own = partial(fit_scores, rankings, count, name, ALPHA)
         apart = np.abs(own() - theirs()).max()
         assert apart < 1e-6, "not the same optimum"
         spent = in_turn({"ours": own, "choix": theirs}, rounds)

@@ -15,20 +15,14 @@ import numpy as np
 from dqa_dellma.findings import Ranking
 from dqa_dellma.settings import DellmaSettings, Draws
 from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge, sample_states
-from dqa_dellma.utilities.bradley_terry import Floats, Ints
+from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_scores
 from dqa_dellma.utilities.maximisation import (
     Maximised,
     average_utilities,
-    fit_scores,
     maximise,
     scale_utilities,
 )
-from dqa_dellma.utilities.pairs import (
-    Pairs,
-    cut_minibatches,
-    pair_separate_states,
-    pair_shared_states,
-)
+from dqa_dellma.utilities.pairs import Pairs, cut_minibatches, draw_pairs
 
 NEEDS = ()
 WORLDS = 1_000
@@ -96,12 +90,8 @@ class Shape:
 
     def rank(self, world: World, rng: np.random.Generator) -> tuple[Pairs, list[Ranking]]:
         """Draw states, pair them, and rank the minibatches with Gumbel noise."""
-        if self.shared:
-            states = sample_states(world.beliefs, self.samples, rng, self.draws)
-            pairs = pair_shared_states(states, self.actions, rng)
-        else:
-            total = self.samples * self.actions
-            pairs = pair_separate_states(world.beliefs, self.actions, total, rng, self.draws)
+        bearing = np.ones((self.actions, self.factors), dtype=np.bool_)
+        pairs = draw_pairs(world.beliefs, bearing, self.settings, rng)
         utilities = world.log_utilities(pairs)
         rankings = []
         for batch in cut_minibatches(len(pairs), 32, self.overlap):
@@ -118,6 +108,9 @@ class Shape:
         the world's. Without noise they are in the order of the utilities.
         """
         return DellmaSettings(
+            shared=self.shared,
+            draws=self.draws,
+            samples=self.samples * (1 if self.shared else self.actions),
             temperature=1.0 / (self.noise or 1.0),
             elicitation="top1" if self.first_only else "pairs",
         )

@@ -1,4 +1,4 @@
-"""BIDDER: infer what is hidden, explore, add rewards up, and decide by both directions.
+"""BIDDER: infer hidden states, explore, add rewards up, and decide by both directions.
 
 The five steps of the paper are methods, so a subclass replaces one of them.
 """
@@ -52,7 +52,7 @@ def shown(
     position
         The state that the prompt is about; None for that of the task.
     hidden
-        What is inferred of others.
+        The inferred states of others.
     root
         Whether the state is that of the task.
     """
@@ -145,7 +145,7 @@ class Bidder(TaskDecider):
     def expect_action(
         self, task: Task, position: Position, hidden: Hidden, asking: Asking
     ) -> Candidate:
-        """Ask what the mover of a position, another player than its viewer, will do."""
+        """Ask for the next action of another player than the viewer."""
         label = f"expected move of {position.mover}"
         told = shown(task, asking, position, hidden, root=False)
         context = Options(position.actions)
@@ -154,7 +154,7 @@ class Bidder(TaskDecider):
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
     ) -> Payoffs:
-        """Ask what actions are worth, from 0 to 1."""
+        """Ask for the payoffs of actions, from 0 to 1."""
         root = unknown.position is None or unknown.position is task.position
         told = {
             **shown(task, asking, unknown.position, hidden, root=root),
@@ -285,7 +285,7 @@ def _warnings(tree: Tree, own: BidderSettings) -> list[WarningEvent]:
             WarningEvent(
                 about="rewards",
                 text=f"Of {total} rewards {clipped} were outside of 0 to 1 and were clipped, and "
-                f"{missing} were not given, although the model was asked again.",
+                f"{missing} were missing, although the model was asked again.",
                 considered=total - clipped - missing,
                 total=total,
             )

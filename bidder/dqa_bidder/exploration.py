@@ -45,7 +45,7 @@ class TreeNode(Finding):
     depth
         Number of own turns before it, on the shortest way.
     state
-        What the viewer knows there.
+        The viewer's knowledge there.
     mover
         Who acts; empty for no one.
     legal
@@ -272,7 +272,7 @@ class Tree:
         UnparsableReplyError
             No reply about the first state can be used.
         OutOfBudgetError, InfrastructureError, BudgetSpentError
-            As `Asking.ask` raises them; the tree has what was found until then.
+            As `Asking.ask` raises them; the tree has the states until then.
         """
         most, parallel = bounds
         self._meet(position, 0)

@@ -64,7 +64,7 @@ REFLEXION = _member(
 )
 TREE_OF_THOUGHTS = _member(
     "tree-of-thoughts",
-    "proposes thoughts, votes, goes on with the best (BIDDER, appendix B)",
+    "proposes thoughts, votes, continues with the best (BIDDER, appendix B)",
     "dqa_bidder.baselines:TreeOfThoughts",
     ThoughtsSettings,
 )

@@ -1,4 +1,4 @@
-"""What models reply to BIDDER's steps: hidden states, payoffs, thoughts and votes."""
+"""The replies of models to BIDDER's steps: hidden states, payoffs, thoughts and votes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Unknown:
         }
 
     def explain_outside(self, number: float) -> str:
-        """Return what is wrong with a number, and its value if it was meant as a payoff."""
+        """Return the problem of a number, and its value if it was meant as a payoff."""
         low, high = (0.0, 1.0) if self.position is None else self.position.payoff_range
         told = f"{number:g}, which is not between 0 and 1"
         if (low, high) == (0.0, 1.0) or low == high or not low <= number <= high:
@@ -141,7 +141,7 @@ class Payoffs(Reply):
             missing = [action for action in asked.actions if action not in found]
             problems += [f"'{action}' has none" for action in missing]
         elif len(found) < asked.most:
-            problems.append(f"{len(found)} of {asked.most} actions are given")
+            problems.append(f"{len(found)} of {asked.most} actions have a payoff")
         elif not outside:
             problems = []  # there are enough, whatever else is in the reply
         if not found:
@@ -157,7 +157,7 @@ class Payoffs(Reply):
 
 
 def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate, float], list[str]]:
-    """Return the numbers of actions, and what is not a number of one of them."""
+    """Return the numbers of actions, and the other entries."""
     actions = {tighten(str(action)): action for action in asked.actions}
     aside = {tighten(str(action)) for action in asked.known}
     found: dict[Candidate, float] = {}
@@ -203,7 +203,7 @@ class Thoughts(Reply):
     def _read(cls, told: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
         asked: Proposing | None = info.context
         if asked is None:
-            raise ValueError("Thoughts are read with what was asked.")
+            raise ValueError("Thoughts are read with their prompt's bounds.")
         found, problems = [], []
         for one in told if isinstance(told, list) else []:
             try:

@@ -1,4 +1,4 @@
-"""Reward aggregation: what an action returns in the long run (equations 3 to 5, Algorithm 2).
+"""Reward aggregation: the return of an action in the long run (equations 3 to 5, Algorithm 2).
 
 ``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the largest of a
 trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing defines; it is k,

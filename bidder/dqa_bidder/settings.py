@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 FAMILY = "bidder"
-"""What all of these deciders are called together, where their settings are given."""
+"""The common name of these deciders in settings."""
 
 Horizon: TypeAlias = Annotated[
     int,
@@ -20,7 +20,7 @@ Horizon: TypeAlias = Annotated[
 
 
 class TaskSettings(BaseModel):
-    """What every decider of the family can be told."""
+    """The settings of every decider of the family."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -30,25 +30,25 @@ class TaskSettings(BaseModel):
 
 
 class ReflexionSettings(TaskSettings):
-    """What Reflexion can be told."""
+    """The settings of Reflexion."""
 
     rounds: int = Field(default=1, ge=1, le=10, description="how often a decision is checked")
 
 
 class ThoughtsSettings(TaskSettings):
-    """What a tree of thoughts can be told."""
+    """The settings of a tree of thoughts."""
 
     depth: int = Field(
         default=2, ge=1, le=5, description="how many thoughts follow one another; the last decides"
     )
     thoughts: int = Field(default=3, ge=1, le=10, description="how many are proposed at a time")
-    kept: int = Field(default=1, ge=1, le=10, description="how many of a level go on")
+    kept: int = Field(default=1, ge=1, le=10, description="how many thoughts of a level continue")
     votes: int = Field(default=3, ge=1, le=20, description="how often each level is judged")
     temperature: float = Field(default=0.7, ge=0.0, le=2.0, description="of each vote")
 
 
 class BidderSettings(TaskSettings):
-    """What a BIDDER run does."""
+    """The settings of BIDDER."""
 
     horizon: Horizon = 2
     inference: bool = Field(

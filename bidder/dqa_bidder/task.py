@@ -1,4 +1,4 @@
-"""What is decided: a question, what was read about it, and the position where it is a move."""
+"""The task of a decision: a question, the rows about it, and the position of a move."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import ClassVar
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
-from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.context import Context, goal_of, list_actions
+from dqa.deciders.context import Context, cut_rows, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.event_table import events_statement
@@ -25,9 +24,9 @@ _HISTORY = {
     "outcomes": "SELECT player, payoff FROM outcomes{where} ORDER BY player",
     "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
 }
-"""By table of a history, what is read of it."""
+"""The statement for each table of a history."""
 _TOLD_BY_POSITION = frozenset({"events", "hidden"})
-"""Tables of which the position tells whatever a model has to know."""
+"""Tables whose content the position shows."""
 _DECIDER = "the decision maker"
 _MOST = 2_000
 """Most actions that a prompt lists."""
@@ -42,28 +41,28 @@ class _Read(Context):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is decided, and what was read about it.
+    """The task of a decision.
 
     Attributes
     ----------
     scenario
-        What the question is of.
+        The scenario's name.
     goal
         The question's text.
     rules
         The business rules, or those of the game.
     actions
-        What can be chosen.
+        The actions.
     rows
-        What queries returned, beside what the position tells.
+        The rows of queries, besides the position.
     noun
-        What an action is called.
+        The word for an action.
     states_form
-        Whether the goal may say how to answer, as a question in somebody's own words may.
+        Whether the goal may say how to answer, as a user's own question may.
     position
         The state that the question is about, where it is a move of a world.
     form
-        What may be written beside the actions; see `dqa.core.question.Question.free_form`.
+        The form of further actions; see `dqa.core.question.Question.free_form`.
     """
 
     scenario: str
@@ -90,18 +89,18 @@ class Task:
 def read_task(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Task:
-    """Read what a question is about; every statement is evidence.
+    """Read the task of a question; every statement is evidence.
 
     Parameters
     ----------
     question
-        What is asked.
+        The question.
     database
-        What it is asked about.
+        Its database.
     recorder
-        Keeps what is read.
+        Records the statements.
     settings
-        What bounds statements.
+        The limits of statements.
     most
         Most characters of rows.
 
@@ -130,7 +129,7 @@ def read_task(
         goal=read.goal,
         rules=read.rules,
         actions=read.actions,
-        rows=_cut("\n\n".join(read.tables), most, recorder),
+        rows=cut_rows("\n\n".join(read.tables), most, recorder, "bidder.context"),
         noun=read.noun,
         states_form=read.states_form,
         form=question.free_form,
@@ -153,14 +152,14 @@ def _read_move(
         goal=goal_of(question),
         rules=question.rules,
         actions=position.actions,
-        rows=_cut("\n\n".join(told), most, recorder),
+        rows=cut_rows("\n\n".join(told), most, recorder, "bidder.context"),
         position=position,
         form=question.free_form,
     )
 
 
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
-    """Return by table what is read: a question's own queries, a history, or a scenario's."""
+    """Return the statements by table: a question's own, a history's, or a scenario's."""
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]
     if question.scenario in plugins.names("world"):
@@ -174,21 +173,3 @@ def _statements(question: Question, database: Database) -> list[tuple[str, str]]
     stated = events_statement(question, database.kind)
     context = () if scenario is None else scenario.context(question, database.kind)
     return [*((("events", stated),) if stated else ()), *(("", one) for one in context)]
-
-
-def _cut(rows: str, most: int, recorder: Recorder) -> str:
-    """Return as many whole lines as fit, with a warning where that is not all."""
-    if len(rows) <= most:
-        return rows
-    kept = rows[:most].rpartition("\n")[0] or rows[:most]
-    recorder.warn_once(
-        WarningEvent(
-            step=recorder.steps,
-            about="candidates",
-            text=f"The model was shown {len(kept):,} of {len(rows):,} characters of rows: narrow "
-            "the context (--context), or raise --set bidder.context.",
-            considered=len(kept),
-            total=len(rows),
-        )
-    )
-    return kept

@@ -16,7 +16,7 @@ Number: TypeAlias = Annotated[int, Field(ge=0)]
 
 
 class ContextRead(Finding):
-    """What is asked, what was read, and what is compared.
+    """The question, the rows that were read, and the compared actions.
 
     Attributes
     ----------
@@ -28,8 +28,6 @@ class ContextRead(Finding):
         Those that no row names, where rows name two at least.
     text
         The rows as every prompt has them.
-    summarised, rules_summarised
-        Whether rows, and rules, were too long and are the model's summaries.
     failed, cut
         How many queries could not run, and how many results a limit cut.
     """
@@ -43,8 +41,6 @@ class ContextRead(Finding):
         default=(), title="actions left out, as no row names them"
     )
     text: str
-    summarised: bool = Field(title="rows shortened by the model")
-    rules_summarised: bool = Field(default=False, title="rules shortened by the model")
     failed: Number = Field(title="queries that failed")
     cut: Number = Field(title="results cut by a limit")
 
@@ -65,7 +61,7 @@ class AskedFor(Finding):
 
 
 class NamedFactors(Finding):
-    """The latent factors: what the first step finds.
+    """The latent factors, the result of the first step.
 
     Attributes
     ----------
@@ -76,7 +72,7 @@ class NamedFactors(Finding):
     asked
         How many were asked for.
     left_out, values_left_out
-        What was named beyond that: factors, and values by factor.
+        Names beyond that: factors, and values by factor.
     unusable
         Entries that are no factor.
     unplaced
@@ -106,14 +102,14 @@ class Likelihood(Finding):
 
 
 class Forecast(Finding):
-    """What is believed: what the second step finds.
+    """The beliefs, the result of the second step.
 
     Attributes
     ----------
     beliefs
-        By factor, how likely each value is.
+        By factor, the likelihood of each value.
     ignored
-        Names in a model's reply that nobody asked about.
+        Names in a model's reply that the prompt does not ask for.
     """
 
     model_config = ConfigDict(title="beliefs")
@@ -176,14 +172,14 @@ class Ranking(Finding):
 
     @property
     def oddities(self) -> str:
-        """What is wrong with it, as the end of a sentence; empty where nothing is."""
+        """The problems of the ranking, as the end of a sentence; empty without one."""
         counts = {"omitted": self.omitted, "repeated": self.repeated, "invented": self.invented}
         return "".join(f", {count} {name}" for name, count in counts.items() if count)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not set(self.items) <= set(self.shown):
-            raise ValueError("a ranking ranks what it was not shown")
+        if not set(self.items) <= set(self.shown) or len(set(self.items)) < len(self.items):
+            raise ValueError("a ranking ranks an item twice, or one that it was not shown")
         starts = [self.items.index(group[0]) if group else 0 for group in self.tied]
         for start, group in zip(starts, self.tied, strict=True):
             if len(group) < 2 or self.items[start : start + len(group)] != group:
@@ -194,7 +190,7 @@ class Ranking(Finding):
 
 
 class ActionFigures(Finding):
-    """What the rankings say of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
+    """The figures of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
 
     action: Candidate
     expected_utility: float | None = None
@@ -210,7 +206,7 @@ class Method(Finding):
     Attributes
     ----------
     objective
-        What the scores minimise.
+        The objective of the scores.
     aversion
         None where the attitude has none.
     elicitation, alpha, scale, temperature, attitude
@@ -233,7 +229,7 @@ class Method(Finding):
 
 
 class Utilities(Method):
-    """What the rankings say of every action, and which is chosen.
+    """The figures of every action, and the choice.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
-"""Combinations of a decision's actions under a budget (past the paper).
+"""Combinations of a decision's actions under a budget (an addition to the paper).
 
-A portfolio takes an amount of every action. Its utility in a state is the sum of the actions'
+A portfolio has an amount of every action. Its utility in a state is the sum of the actions'
 utilities there, each times its amount. The attitude's value over the sampled states is maximised,
 so the actions have to share their states. Every result is optimal: the mean and CVaR (Rockafellar
 and Uryasev) are linear programmes, integer ones if amounts are in units.
@@ -9,7 +9,7 @@ and Uryasev) are linear programmes, integer ones if amounts are in units.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
@@ -30,78 +30,75 @@ _MOST_UNITS = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Risk:
-    """An attitude to risk, and the aversion that goes with it; `mean` has none."""
-
-    attitude: Attitude = "mean"
-    aversion: float | None = None
-
-    def __str__(self) -> str:
-        told = "" if self.aversion is None else f" with an aversion of {self.aversion:g}"
-        return f"{self.attitude}{told}"
-
-
-@dataclass(frozen=True, slots=True)
-class PortfolioLimits:
-    """The limits of a portfolio; with the defaults, amounts are shares of the whole.
+class Limits:
+    """The limits of a portfolio of A actions, and the attitude that it is best for.
 
     Attributes
     ----------
     budget
         The most that all of it may cost, > 0.
     costs
-        What an amount of 1 of each action costs, > 0; None for 1 each.
+        Shape (A,): the cost of an amount of 1 of each action, > 0.
+    least, most
+        Shapes (A,): bounds of each action's amount, 0 or more.
     unit
         Amounts are multiples of it, > 0; None for any amount.
-    least, most
-        Bounds of each action's amount, 0 or more; None for 0 and what the budget buys.
+    attitude, aversion
+        ``mean``, or ``cvar`` with the share of the worst states.
     """
 
-    budget: float = 1.0
-    costs: tuple[float, ...] | None = None
+    budget: float
+    costs: Floats
+    least: Floats
+    most: Floats
     unit: float | None = None
-    least: tuple[float, ...] | None = None
-    most: tuple[float, ...] | None = None
+    attitude: Attitude = "mean"
+    aversion: float = _AVERSION
+
+    def value(self, utilities: Floats) -> float:
+        """Return the attitude's value of utilities by state, shape (S,)."""
+        weights = np.ones(len(utilities))
+        return float(weigh_by_attitude(utilities, weights, self.attitude, self.aversion))
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """An amount of an action."""
+
+    action: Candidate
+    amount: float
 
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """The best combination of actions, and the value of the best single one.
+    """The best combination of actions, and the best single one.
 
     Attributes
     ----------
-    actions, amounts
-        The actions, and the amount of each.
-    value, expected
+    amounts
+        The amount of each action.
+    value, expected_utility
         The attitude's value, and the expected utility.
     cost
         The cost of all of it.
-    single
-        The number of the action with the largest value alone, with as much of it as its own bound,
-        the unit and the budget allow; the others' least amounts do not bind it.
-    single_amount, single_value, single_expected
-        Its amount, value and expected utility.
+    single, single_value
+        The action with the largest value alone, as much of it as its own bound, the unit and the
+        budget allow, and its value.
     states
         The number of states.
-    limits, risk
-        The limits, and the attitude that it is best for.
-    decided_with
-        The attitude of the decision.
+    attitude, aversion
+        The attitude that it is best for; the mean has no aversion.
     """
 
-    actions: tuple[Candidate, ...]
-    amounts: tuple[float, ...]
+    amounts: tuple[Holding, ...]
     value: float
-    expected: float
+    expected_utility: float
     cost: float
-    single: int
-    single_amount: float
+    single: Holding
     single_value: float
-    single_expected: float
     states: int
-    limits: PortfolioLimits
-    risk: Risk
-    decided_with: Risk
+    attitude: Attitude
+    aversion: float | None
 
     @property
     def gain(self) -> float:
@@ -110,27 +107,7 @@ class Portfolio:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        amounts = zip(self.actions, self.amounts, strict=True)
-        return {
-            "amounts": [{"action": action, "amount": amount} for action, amount in amounts],
-            "value": self.value,
-            "expected_utility": self.expected,
-            "cost": self.cost,
-            "single": {
-                "action": self.actions[self.single],
-                "amount": self.single_amount,
-                "value": self.single_value,
-                "expected_utility": self.single_expected,
-            },
-            "gain": self.gain,
-            "states": self.states,
-            "attitude": self.risk.attitude,
-            "aversion": self.risk.aversion,
-            "decided_with": {
-                "attitude": self.decided_with.attitude,
-                "aversion": self.decided_with.aversion,
-            },
-        }
+        return asdict(self) | {"gain": self.gain}
 
 
 def combine_actions(  # noqa: PLR0913  (one parameter a limit)
@@ -155,11 +132,11 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     unit
         Amounts are multiples of it; None for any amount.
     costs, least, most
-        By an action's name, what an amount of 1 costs (1 by default), and its bounds (0 and what
+        By an action's name, the cost of an amount of 1 (1 by default), and its bounds (0 and what
         the budget buys by default).
     attitude, aversion
-        What of the utilities over states decides; the decision's own by default, and an aversion
-        of 0.2 for another attitude than the decision's.
+        ``mean`` or ``cvar``, and its share of the worst states. None for those of the decision, or
+        0.2 if the decision was made with another attitude.
 
     Raises
     ------
@@ -168,22 +145,45 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
         fits the limits, or the attitude is ``exponential``.
     """
     utilities = _utilities_of(tree)
-    actions = tuple(figures.action for figures in utilities.actions)
+    table = join_utilities(tree)
+    actions = [figures.action for figures in utilities.actions]
+    chosen = attitude or utilities.attitude
+    if chosen == "exponential":
+        raise UsageError("Portfolios are found for --attitude mean and --attitude cvar.")
+    if aversion is None:
+        aversion = (chosen == utilities.attitude and utilities.aversion) or _AVERSION
     _check("The budget", budget)
+    _check("The aversion", aversion, most=1.0)
     if unit is not None:
         _check("The unit", unit)
     each = _by_action("cost", costs, actions, 1.0)
-    limits = PortfolioLimits(
+    limits = Limits(
         budget=budget,
         costs=each,
-        unit=unit,
         least=_by_action("least amount", least, actions, 0.0, zero=True),
-        most=_by_action("largest amount", most, actions, budget / min(each), zero=True),
+        most=_by_action("largest amount", most, actions, budget / float(each.min()), zero=True),
+        unit=unit,
+        attitude=chosen,
+        aversion=aversion,
     )
-    decided = Risk(utilities.attitude, utilities.aversion)
-    risk = _risk(decided, attitude, aversion)
-    found = find_best_portfolio(join_utilities(tree), limits, risk)
-    return replace(found, actions=actions, decided_with=decided)
+    amounts = find_best_amounts(table, limits)
+    # A whole number but for rounding counts as one.
+    singles = np.minimum(limits.most, budget / each)
+    if unit is not None:
+        singles = unit * np.floor(singles / unit + 1e-9)
+    values = [limits.value(table[:, place] * one) for place, one in enumerate(singles)]
+    best = int(np.argmax(values))
+    return Portfolio(
+        amounts=tuple(map(Holding, actions, amounts.tolist())),
+        value=limits.value(table @ amounts),
+        expected_utility=float((table @ amounts).mean()),
+        cost=float(each @ amounts),
+        single=Holding(actions[best], float(singles[best])),
+        single_value=values[best],
+        states=len(table),
+        attitude=chosen,
+        aversion=None if chosen == "mean" else aversion,
+    )
 
 
 def join_utilities(tree: DecisionTree) -> Floats:
@@ -213,19 +213,15 @@ def join_utilities(tree: DecisionTree) -> Floats:
     )
 
 
-def find_best_portfolio(
-    utilities: Floats, limits: PortfolioLimits = PortfolioLimits(), risk: Risk = Risk()
-) -> Portfolio:
-    """Find the portfolio of the largest value, of actions that are named by their numbers.
+def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
+    """Find the amounts of the largest value, shape (A,).
 
     Parameters
     ----------
     utilities
         Shape (S, A): by state and action, S and A at least 1.
     limits
-        Budget, costs, unit and bounds.
-    risk
-        The attitude, ``mean`` or ``cvar``, as in `DellmaSettings`.
+        The limits and the attitude.
 
     Raises
     ------
@@ -233,68 +229,31 @@ def find_best_portfolio(
         Nothing fits the limits.
     """
     states, count = utilities.shape
-    costs = np.array(limits.costs or [1.0] * count)
-    affordable = limits.budget / costs
-    most = np.minimum(np.array(limits.most or affordable), affordable)
-    # Without a unit, of a size at which the solver's absolute tolerances mean something.
-    size = limits.unit or limits.budget / float(costs.max())
-    units = most / size
-    amounts = _solve(utilities, limits, risk, units, size)
-    # A whole number but for rounding counts as one.
-    singles = np.diag(size * (np.floor(units + 1e-9) if limits.unit else units))
-    values = [_value(utilities @ one, risk) for one in singles]
-    best = int(np.argmax(values))
-    return Portfolio(
-        actions=tuple(range(count)),
-        amounts=tuple(amounts.tolist()),
-        value=_value(utilities @ amounts, risk),
-        expected=float((utilities @ amounts).mean()),
-        cost=float(costs @ amounts),
-        single=best,
-        single_amount=float(singles[best][best]),
-        single_value=values[best],
-        single_expected=float((utilities @ singles[best]).mean()),
-        states=states,
-        limits=limits,
-        risk=risk,
-        decided_with=risk,
-    )
-
-
-def _value(utilities: Floats, risk: Risk) -> float:
-    """Return the attitude's value of utilities by state, shape (S,)."""
-    weights = np.ones(len(utilities))
-    return float(weigh_by_attitude(utilities, weights, risk.attitude, risk.aversion or _AVERSION))
-
-
-def _solve(
-    utilities: Floats, limits: PortfolioLimits, risk: Risk, most: Floats, size: float
-) -> Floats:
-    """Return the amounts of the largest value, shape (A,); `most` is in units of `size`."""
+    # Without a unit, of a size that suits the solver's absolute tolerances.
+    size = limits.unit or limits.budget / float(limits.costs.max())
+    most = np.minimum(limits.most, limits.budget / limits.costs) / size
     if not most.max() <= _MOST_UNITS:
         raise UsageError(
-            f"Up to {most.max():.3g} units of an action fit the budget, more than can be told "
-            "apart: use a larger unit, or costs that are closer together."
+            f"Up to {most.max():.3g} units of an action fit the budget, more than the solver can "
+            "distinguish: use a larger unit, or costs that are closer together."
         )
-    states, count = utilities.shape
-    least = np.array(limits.least or [0.0] * count) / size
-    costs = np.array(limits.costs or [1.0] * count)
     gains = utilities / (abs(float((utilities @ (most * size)).mean()) / count) or 1.0) * size
     goal, more, rows = gains.mean(axis=0), np.zeros(0), []
-    if risk.attitude == "cvar":
+    if limits.attitude == "cvar":
         # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
         more = np.zeros(1 + states)
-        share = risk.aversion or _AVERSION
-        goal = np.concatenate([0.0 * goal, [1.0], np.full(states, -1.0 / (states * share))])
+        worst = np.full(states, -1.0 / (states * limits.aversion))
+        goal = np.concatenate([0.0 * goal, [1.0], worst])
         shortfall = np.hstack([gains, -np.ones((states, 1)), np.eye(states)])
         rows = [LinearConstraint(shortfall, lb=0.0)]
-    spent = np.concatenate([costs * size / limits.budget, more])
+    spent = np.concatenate([limits.costs * size / limits.budget, more])
     free = more.copy()
     free[:1] = -np.inf
+    least = np.concatenate([limits.least / size, free])
     found = milp(
         -goal,
         integrality=np.append(np.full(count, limits.unit is not None), more),
-        bounds=Bounds(np.concatenate([least, free]), np.concatenate([most, more + np.inf])),
+        bounds=Bounds(least, np.concatenate([most, more + np.inf])),
         constraints=[LinearConstraint(spent[None, :], ub=1.0), *rows],
         options={"mip_rel_gap": 0.0},
     )
@@ -314,10 +273,7 @@ def _utilities_of(tree: DecisionTree) -> Utilities:
     if len(tree.branches) == 1:
         raise UsageError(f"{run} has one action only: there is nothing to combine.")
     if utilities is None:
-        raise UsageError(
-            f"{run} ended before it had utilities, so nothing can be combined; 'dqa trace' "
-            "shows how."
-        )
+        raise UsageError(f"{run} ended before it had utilities; 'dqa trace' shows how.")
     if utilities.scale != "all":
         raise UsageError(
             f"{run} was decided with dellma.scale={utilities.scale}: utilities scaled "
@@ -326,33 +282,14 @@ def _utilities_of(tree: DecisionTree) -> Utilities:
     return utilities
 
 
-def _risk(decided: Risk, attitude: Attitude | None, aversion: float | None) -> Risk:
-    """Return the attitude to combine with: by default the decision's."""
-    chosen = attitude or decided.attitude
-    if aversion is not None:
-        _check("The aversion", aversion)
-    if chosen == "mean":
-        return Risk()
-    if chosen == "exponential":
-        raise UsageError(
-            "Portfolios are found for the mean and for cvar: name one with --attitude."
-        )
-    # One attitude's aversion is a share, and another's is not.
-    usual = decided.aversion if chosen == decided.attitude else _AVERSION
-    risk = Risk(chosen, usual if aversion is None else aversion)
-    if risk.aversion is not None and risk.aversion > 1.0:
-        raise UsageError(f"The aversion of cvar is a share, at most 1, not {risk.aversion}.")
-    return risk
-
-
 def _by_action(
     what: str,
     given: Mapping[str, float] | None,
-    actions: tuple[Candidate, ...],
+    actions: list[Candidate],
     usual: float,
     *,
     zero: bool = False,
-) -> tuple[float, ...]:
+) -> Floats:
     """Return a figure for each action, the usual one by default."""
     figures = {str(action): usual for action in actions}
     for name, figure in (given or {}).items():
@@ -360,11 +297,11 @@ def _by_action(
             raise UnknownNameError(f"action with a {what}", name, figures)
         _check(f"The {what} of {name}", figure, zero=zero)
         figures[name] = figure
-    return tuple(figures.values())
+    return np.array(list(figures.values()))
 
 
-def _check(what: str, figure: float, *, zero: bool = False) -> None:
-    """Raise unless a figure is finite and above 0, or with `zero` 0 or more."""
-    if not isfinite(figure) or figure < 0.0 or (figure == 0.0 and not zero):
-        bounds = "0 or more" if zero else "above 0"
+def _check(what: str, figure: float, *, zero: bool = False, most: float = np.inf) -> None:
+    """Raise unless a figure is finite, above 0 (with `zero` 0 or more), and at most `most`."""
+    if not isfinite(figure) or figure < 0.0 or figure > most or (figure == 0.0 and not zero):
+        bounds = ("0 or more" if zero else "above 0") + (f", at most {most:g}" if most < 2 else "")
         raise UsageError(f"{what} has to be finite and {bounds}, not {figure}.")

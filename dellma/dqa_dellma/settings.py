@@ -31,25 +31,25 @@ _Alpha = Annotated[
 
 
 class DirectSettings(MethodSettings):
-    """What every decider of the family can be told."""
+    """The settings of every decider of the family."""
 
     context: int = Field(
         default=40_000,
         ge=1_000,
         description="most characters of the task that every prompt begins with: goal, actions, "
-        "rules and rows; longer rules and rows are summarised",
+        "rules and rows; rows that do not fit are left out",
     )
 
 
 class VotingSettings(DirectSettings):
-    """What self-consistency can be told."""
+    """The settings of self-consistency."""
 
     votes: int = Field(default=5, ge=1, description="K, how often the model is asked")
     temperature: float = Field(default=0.5, ge=0.0, le=2.0, description="of each vote")
 
 
 class DellmaSettings(DirectSettings):
-    """What a DeLLMa run does; the defaults are those of DeLLMa-Pairs."""
+    """The settings of DeLLMa; the defaults are those of DeLLMa-Pairs."""
 
     general: int = Field(
         default=2,
@@ -110,7 +110,7 @@ class DellmaSettings(DirectSettings):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        """Refuse what does not go together before anything is asked."""
+        """Refuse contradictory settings before any request."""
         if self.attitude == "cvar" and self.aversion > 1.0:
             raise ValueError("attitude=cvar needs an aversion of at most 1: it is a share.")
         if self.attitude != "mean" and self.scale != "all":

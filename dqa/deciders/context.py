@@ -201,3 +201,21 @@ def goal_of(question: Question) -> str:
     """Return the question's text, without how its scenario has it answered."""
     scenario = plugins.scenario_of(question)
     return question.text if scenario is None else scenario.goal_of(question)
+
+
+def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
+    """Return as many whole lines as fit, with a warning that names the setting if some do not."""
+    if len(rows) <= most:
+        return rows
+    shown = rows[:most].rpartition("\n")[0] or rows[:most]
+    recorder.warn_once(
+        WarningEvent(
+            step=recorder.steps,
+            about="candidates",
+            text=f"The model was shown {len(shown):,} of {len(rows):,} characters of rows: narrow "
+            f"the context (--context), or raise --set {setting}.",
+            considered=len(shown),
+            total=len(rows),
+        )
+    )
+    return shown

@@ -14,10 +14,6 @@ from dqa_ldm2.formation import add_subtrajectory as add_subtrajectory
 from dqa_ldm2.formation import form_memory as form_memory
 from dqa_ldm2.memory import Memory as Memory
 from dqa_ldm2.memory import open_memory as open_memory
-from dqa_ldm2.queries.past_decisions import form_from_runs as form_from_runs
-from dqa_ldm2.queries.past_decisions import gather as gather
-from dqa_ldm2.queries.past_decisions import refine_on_questions as refine_on_questions
-from dqa_ldm2.queries.past_decisions import trajectories_of as trajectories_of
 from dqa_ldm2.records import Origin as Origin
 from dqa_ldm2.records import Remembered as Remembered
 from dqa_ldm2.records import State as State

@@ -125,7 +125,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
     UsageError
         The memory is empty, or the world has several players.
     InfrastructureError, BudgetSpentError
-        The model or the memory fails; what was added before that stays.
+        The model or the memory fails; earlier additions stay.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
     played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)

@@ -53,7 +53,7 @@ class Chooser(Protocol):
 class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
     """Decides questions one by one, and plays episodes several times.
 
-    It keeps nothing between questions or episodes; the player of an attempt keeps what it needs.
+    It stores nothing between questions or episodes; the player of an attempt has its own state.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
 
 class Ldm2Decider(MemoryDecider):
-    """LDM2 (section 3): imitates what is remembered of similar situations.
+    """LDM2 (section 3): imitates the actions in similar situations.
 
     An episode is played once with each batch memory, and the model chooses the best process without
     knowing the rewards (equation 5). A single question is decided with each batch memory; if the
@@ -160,7 +160,7 @@ class Imitation:
         self._subgoals: tuple[Subgoal, ...] = ()
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
-        """Return the action to which the batch memories lead."""
+        """Return the action that follows from the batch memories."""
         most = self._own.context
         history = self._history.summarise(asking, situation.goal, situation.steps, most)
         if self._own.evaluate and situation.steps:

@@ -1,4 +1,4 @@
-"""What can be explored: anything that can start again and shows the result of an action."""
+"""Explorable goals: they can start again, and show the result of an action."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Explored:
         return self.situation.steps, self.situation.observation
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the end to which an action led."""
+        """Return the end after an action."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)
@@ -49,7 +49,7 @@ class Explorable(Protocol):
         ...
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the state to which an action leads, the same each time; an error ends the path."""
+        """Return the state after an action, the same each time; an error ends the path."""
         ...
 
     def close(self) -> None:

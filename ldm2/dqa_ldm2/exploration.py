@@ -16,7 +16,7 @@ from dqa.deciders.method import Asking
 from dqa_ldm2.explorable import Explorable, Explored
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Remembered
-from dqa_ldm2.retrieval import Find, Retriever, find_nearest
+from dqa_ldm2.retrieval import Retriever
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import Known, explore, last_actions
@@ -104,10 +104,8 @@ class Exploration:
     summary, and the ground process is the path of the most confident actions.
     """
 
-    def __init__(
-        self, memory: Memory, batch: int, own: RefiningSettings, find: Find = find_nearest
-    ) -> None:
-        self._retriever = Retriever(memory, own.retrieved, find, asks=False)
+    def __init__(self, memory: Memory, batch: int, own: RefiningSettings) -> None:
+        self._retriever = Retriever(memory, own.retrieved, asks=False)
         self._batch = batch
         self._own = own
         self._known: dict[object, Shares | None] = {}

@@ -13,23 +13,20 @@ from dqa.deciders.method import method
 from dqa_ldm2.settings import (
     ExampleSettings,
     Ldm2Settings,
-    QueriesSettings,
-    RefinedQueriesSettings,
     RefinedSettings,
     TrialSettings,
 )
 
 _own = partial(method, family="ldm2")
-_refined = partial(method, family="ldm2", apart=("memory",))
-_QUERIES = "dqa_ldm2.queries.decider:QueriesDecider"
 
 LDM2 = _own(
-    *("ldm2", "imitates what a memory has of similar situations (LDM2)"),
+    *("ldm2", "imitates a memory's actions in similar situations (LDM2)"),
     *("dqa_ldm2.deciders:Ldm2Decider", Ldm2Settings),
 )
-LDM2_REFINED = _refined(
+LDM2_REFINED = _own(
     *("ldm2-refined", "as ldm2, with a refined memory (LDM2, section 3.3)"),
     *("dqa_ldm2.deciders:Ldm2Decider", RefinedSettings),
+    apart=("memory",),
 )
 STANDARD = _own(
     *("standard", "acts as fixed whole examples show (LDM2, section 4.2)"),
@@ -46,16 +43,4 @@ REACT = _own(
 REFLEXION_TRIALS = _own(
     *("reflexion-trials", "as react, and plays an episode again after a reflection"),
     *("dqa_ldm2.deciders:Reflexion", TrialSettings),
-)
-LDM2_QUERIES = _own(
-    *("ldm2-queries", "asks statements like those that led to right decisions before (LDM2)"),
-    *(_QUERIES, QueriesSettings),
-)
-LDM2_QUERIES_REFINED = _refined(
-    *("ldm2-queries-refined", "as ldm2-queries, with a refined memory"),
-    *(_QUERIES, RefinedQueriesSettings),
-)
-LDM2_QUERIES_BARE = _own(
-    *("ldm2-queries-bare", "as ldm2-queries, without a memory"),
-    *("dqa_ldm2.queries.decider:BareQueriesDecider", QueriesSettings),
 )

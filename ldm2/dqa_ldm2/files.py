@@ -6,7 +6,6 @@ The first line has the format, its version and the number of tuples; every other
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -26,13 +25,7 @@ def line_of(one: Remembered) -> dict[str, Any]:
     return {"batch": values.pop("batch"), "step": values.pop("number"), **values}
 
 
-def export_memory(
-    memory: Memory,
-    file: Path | str,
-    *,
-    version: int | None = None,
-    sources: Collection[str] | None = None,
-) -> int:
+def export_memory(memory: Memory, file: Path | str, *, version: int | None = None) -> int:
     """Write tuples as JSON lines to a new file that only its owner may read; return their number.
 
     Parameters
@@ -41,7 +34,7 @@ def export_memory(
         The memory.
     file
         The file.
-    version, sources
+    version
         Which tuples; see `Memory.tuples`.
 
     Raises
@@ -51,8 +44,7 @@ def export_memory(
     """
     path = Path(file)
     require_new_file(path)
-    found = memory.tuples(version=version, sources=sources, once=False)
-    tuples = [line_of(one) for one in found]
+    tuples = [line_of(one) for one in memory.tuples(version=version)]
     head = {"format": "dqa-memory", "version": _VERSION, "tuples": len(tuples)}
     lines = [json.dumps(one, ensure_ascii=False) for one in (head, *tuples)]
     try:

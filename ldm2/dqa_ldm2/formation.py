@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -30,7 +30,7 @@ _AT_ONCE, _CHARACTERS = 40, 24_000
 """Most texts, and most characters, that are sorted in one request."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Is called with what is done, how much of it is done, and how much there is."""
+"""Is called with the name of a part, the done items, and all items."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -187,8 +187,6 @@ class FormationReport:
         How many were added; equal tuples of a batch count once.
     there
         The trajectories that the memory had already.
-    skipped
-        The sources that were left out, with the reason.
     forgotten, unusable, unjudged, requests
         As in `Indexer`.
     """
@@ -199,7 +197,6 @@ class FormationReport:
     trajectories: int = 0
     tuples: int = 0
     there: int = 0
-    skipped: list[dict[str, str]] = field(default_factory=list)
     forgotten: int = 0
     unusable: int = 0
     unjudged: int = 0
@@ -215,12 +212,6 @@ class FormationReport:
         if self.there:
             there = counted(self.there, "trajectory was", "trajectories were")
             lines.append(f"{there} there already")
-        if self.skipped:
-            skipped = counted(len(self.skipped), "trajectory", "trajectories")
-            lines.append(f"Left out: {skipped}")
-            lines += [
-                f"  {one['source'] or 'without a source'}: {one['why']}" for one in self.skipped
-            ]
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -244,7 +235,7 @@ def form_memory(  # noqa: PLR0913  (each says something else)
     memory
         The memory.
     trajectories
-        Whole ones; others are left out and reported.
+        Each has a source of its own, a goal and whole steps.
     indexer
         Names histories, subgoals and types.
     source
@@ -258,6 +249,8 @@ def form_memory(  # noqa: PLR0913  (each says something else)
     ------
     UsageError
         `batch_size` is less than 1, or the memory may only be read.
+    DataError
+        A trajectory is incomplete, or has the source of another one; nothing was added.
     DqaError
         The model or the memory fails; whole batches before that stay.
     """
@@ -314,8 +307,7 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
     DqaError
         The model or the memory fails; nothing was added.
     """
-    if why := problem_of(trajectory):
-        raise DataError(f"The trajectory {trajectory.source or 'to add'} is not whole: {why}.")
+    require_whole(trajectory)
     count = len(trajectory.steps)
     if not 1 <= first <= count:
         raise UsageError(
@@ -334,35 +326,32 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
     return memory.add(tuples, origin, batch)
 
 
-def problem_of(trajectory: Trajectory) -> str:
-    """Return why a trajectory cannot be remembered; "" if it can."""
-    if not trajectory.source.strip():
-        return "it has no source"
-    if not trajectory.goal.strip():
-        return "it has no goal"
-    if not trajectory.steps:
-        return "it has no steps"
+def require_whole(trajectory: Trajectory) -> None:
+    """Raise `DataError` if a trajectory cannot be remembered."""
+    texts = {"its source": trajectory.source, "its goal": trajectory.goal}
     for number, step in enumerate(trajectory.steps, 1):
-        for what, text in (("observation", step.observation), ("action", step.action)):
-            if not text.strip():
-                return f"step {number} of {len(trajectory.steps)} has no {what}"
+        texts[f"the observation of step {number}"] = step.observation
+        texts[f"the action of step {number}"] = step.action
+    missing = [what for what, text in texts.items() if not text.strip()]
+    if not trajectory.steps:
+        missing.append("its steps")
     if trajectory.reward is not None and not math.isfinite(trajectory.reward):
-        return f"its reward is {trajectory.reward}, not a number"
-    return ""
+        missing.append("a reward that is a number")
+    if missing:
+        name = trajectory.source or "to add"
+        raise DataError(f"The trajectory {name} is not whole. Missing: {', '.join(missing)}.")
 
 
 def _whole(
     trajectories: Iterable[Trajectory], known: frozenset[str], report: FormationReport
 ) -> list[Trajectory]:
-    """Return the trajectories to add, and report the others."""
+    """Return the trajectories to add, and count those that the memory has."""
     found: dict[str, Trajectory] = {}
     for one in trajectories:
-        why = problem_of(one)
-        if not why and one.source in found:
-            why = "another trajectory before it has this source"
-        if why:
-            report.skipped.append({"source": one.source, "why": why})
-        elif one.source in known:
+        require_whole(one)
+        if one.source in found:
+            raise DataError(f"Two trajectories have the source '{one.source}'.")
+        if one.source in known:
             report.there += 1
         else:
             found[one.source] = one

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
@@ -48,19 +47,15 @@ class QuestionIdentity:
     @classmethod
     def of(cls, question: Question) -> Self:
         """Return the identity of a question."""
-        return cls.described(question.scenario, question.target, question.text)
-
-    @classmethod
-    def described(cls, scenario: str, target: Mapping[str, str], text: str) -> Self:
-        """Return the identity of a question that a trace describes."""
+        scenario, target = question.scenario, question.target
         about = json.dumps([scenario, sorted(target.items())]) if target else ""
-        words = fold(text)
+        words = fold(question.text)
         return cls(scenario, _hash(about) if about else "-", _hash(words), words)
 
     @classmethod
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
         """Return the identity of an episode, by its own name or by goal and first observation."""
-        return cls.described(world, {}, named or f"{goal}\n{beginning}").without_words()
+        return cls(world, "-", _hash(fold(named or f"{goal}\n{beginning}")))
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:

@@ -65,7 +65,7 @@ _CACHED: Final = 1_000
 """Most indices and lists of types that stay in RAM."""
 _HINT: Final = "Name a memory of 'dqa memory build'."
 _STAYS: Final = (
-    "What was added is stored: once the server answers, the same command adds what is missing."
+    "Earlier additions are stored: once the server answers, the same command adds the rest."
 )
 
 Scope: TypeAlias = tuple[int | None, str | None, str | None]
@@ -167,42 +167,20 @@ class Memory:
         found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
-    def equal_ones(
-        self, found: Sequence[Remembered], excluded: Collection[str] = frozenset()
-    ) -> list[list[Remembered]]:
-        """Return for each tuple all stored ones of its batch that are equal, with its likeness."""
-        groups: dict[Hashable, list[Remembered]] = {_key(one): [] for one in found}
-        likeness = {_key(one): one.likeness for one in found}
-        digests = select(TUPLES.c.digest).where(TUPLES.c.id.in_([one.id for one in found]))
-        which = and_(
-            LIVE,
-            TUPLES.c.batch.in_({one.batch for one in found}),
-            TUPLES.c.digest.in_(digests),
-            TUPLES.c.source.not_in(sorted(excluded)),
-        )
-        for one in self._each(which, once=False):
-            key = _key(one)
-            if key in groups:
-                groups[key].append(replace(one, likeness=likeness[key]))
-        return list(groups.values())
-
     def tuples(
         self,
         *,
         version: int | None = None,
         sources: Collection[str] | None = None,
-        once: bool = True,
     ) -> Iterator[Remembered]:
-        """Yield tuples in the order of their ids.
+        """Yield tuples in the order of their ids; equal ones of different sources are several.
 
         Parameters
         ----------
         version
             Yield those of the state after this version and before the next one; None for now.
         sources
-            Yield all tuples of these sources; None for those of every source.
-        once
-            Whether one of each group of equal tuples is enough where no sources are given.
+            Yield those of these sources; None for those of every source.
 
         Raises
         ------
@@ -213,7 +191,7 @@ class Memory:
             which = LIVE if version is None else self._state(connection, version)
         if sources is not None:
             which = and_(which, TUPLES.c.source.in_(sorted(sources)))
-        return self._each(which, once=once and sources is None)
+        return self._each(which)
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every goal with every source of its tuples, in the order of their first tuples."""
@@ -270,7 +248,7 @@ class Memory:
         return Version(number, origin, added, tuple(batches))
 
     def undo(self, version: int) -> Version:
-        """Undo an addition: its tuples are not found any more.
+        """Undo an addition: its tuples are no longer found.
 
         Tuples that another addition brought as well stay. Nothing is deleted.
 
@@ -370,8 +348,8 @@ class Memory:
         found: dict[int, Remembered] = {}
         if best:
             which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
-            found = {one.id: one for one in self._each(which, once=False)}
-        # What was undone in the meantime is not among them.
+            found = {one.id: one for one in self._each(which)}
+        # Tuples that were undone in the meantime are missing.
         return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
 
     def _read_index(self, scope: Scope) -> WordIndex:
@@ -385,18 +363,16 @@ class Memory:
             ]
         return WordIndex(documents)
 
-    def _each(self, which: ColumnElement[bool], *, once: bool) -> Iterator[Remembered]:
+    def _each(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
         """Yield tuples page by page, so that no transaction waits for the caller."""
-        last, seen = 0, set[tuple[int, str]]()
+        last = 0
         while True:
-            page = select(*FIELDS, TUPLES.c.digest).select_from(BOTH)
+            page = select(*FIELDS).select_from(BOTH)
             page = page.where(which, TUPLES.c.id > last).order_by(TUPLES.c.id).limit(_PAGE)
             with self._reading() as connection:
                 rows = connection.execute(page).mappings().all()
             for row in rows:
-                if not once or (row["batch"], row["digest"]) not in seen:
-                    seen.add((row["batch"], row["digest"]))
-                    yield Remembered(**{column.name: row[column.name] for column in FIELDS})
+                yield Remembered(**row)
             if len(rows) < _PAGE:
                 return
             last = rows[-1]["id"]
@@ -439,7 +415,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     Parameters
     ----------
     location
-        A SQLite file, or the URL of a database for which SQLAlchemy has a dialect.
+        A SQLite file, or the URL of a database with a SQLAlchemy dialect.
     create
         Whether a missing file, or an empty database, becomes a memory.
 
@@ -476,7 +452,7 @@ def require_place(location: str | Path) -> None:
 
 
 def document(goal: str, history: str, observation: str) -> str:
-    """Return the text by which states are compared."""
+    """Return the text that represents a state in comparisons."""
     return f"{observation}\n{history}\n{goal}"
 
 
@@ -547,7 +523,7 @@ def _within(scope: Scope) -> ColumnElement[bool]:
 
 
 def _stored(one: StateAction) -> dict[str, Any]:
-    """Return a tuple as a row, with what is the same for the same state and action."""
+    """Return a tuple as a row, with the digest of its state and action."""
     if not one.source.strip():
         raise UsageError("A tuple has no source: name the trajectory of its step.")
     row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
@@ -561,7 +537,3 @@ def _stored(one: StateAction) -> dict[str, Any]:
 def _stored_text(text: str) -> str:
     """Return a text as every database stores it: without NUL and halves of characters."""
     return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
-
-
-def _key(one: Remembered) -> tuple[int, str, str, str, str]:
-    return one.batch, one.goal, one.history, one.observation, one.action

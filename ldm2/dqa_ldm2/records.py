@@ -1,4 +1,4 @@
-"""What a memory stores and returns: tuples, types, additions."""
+"""The content of a memory: tuples, types, additions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Remembered(StateAction):
     batch, version
         Its batch, and the addition that brought it.
     likeness
-        The likeness to what was asked for; 0 where nothing was.
+        The likeness to the query; 0 without one.
     """
 
     id: int
@@ -73,7 +73,7 @@ class MemoryType:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an addition: how it came about, from what, and by which model."""
+    """The origin of an addition: its kind, its source, and the model."""
 
     making: Making
     source: str
@@ -107,7 +107,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of an agent, for which tuples are retrieved.
+    """The state of an agent that retrieves tuples.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Memory refinement (section 3.3): explore, compare, and add what was better from the key step."""
+"""Memory refinement (section 3.3): explore, compare, and add better steps from the key step on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Origin
-from dqa_ldm2.retrieval import Find, find_nearest
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.steps import compare
 
@@ -94,7 +93,7 @@ class RefinementReport:
 
     @property
     def calls(self) -> Counter[str]:
-        """The replies, by what they were for."""
+        """The replies by their purpose."""
         return sum((Counter(goal.calls) for goal in self.goals), Counter())
 
     def to_json(self) -> dict[str, Any]:
@@ -116,8 +115,6 @@ class Refinement:
         The model.
     own
         The bounds of the exploration.
-    find
-        Finds the tuples that prompts show.
     evaluates
         Whether subgoals are judged for the tuples that are added.
     """
@@ -125,7 +122,6 @@ class Refinement:
     memory: Memory
     use: ModelUse
     own: RefiningSettings = field(default_factory=RefiningSettings)
-    find: Find = find_nearest
     evaluates: bool = True
 
     def refine(
@@ -133,7 +129,7 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore each goal by the next batch memory, and add to it what was better.
+        """Explore each goal by the next batch memory, and add better steps to it.
 
         Every addition stays, whatever fails later.
 
@@ -167,9 +163,9 @@ class Refinement:
         return RefinementReport(tuple(goals), self.memory.location, self.use.stored_name)
 
     def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
-        """Explore one goal by one batch memory, and add to it what was better."""
+        """Explore one goal by one batch memory, and add better steps to it."""
         asking = self.use.asking()
-        found = Exploration(self.memory, batch, self.own, self.find).explore(explorable, asking)
+        found = Exploration(self.memory, batch, self.own).explore(explorable, asking)
         ground, best = found.ground, found.best
         refined = RefinedGoal(
             source=explorable.source,

@@ -1,4 +1,4 @@
-"""What models reply to LDM2's prompts, and what its steps find out besides."""
+"""The replies of models to LDM2's prompts, and the results of its steps."""
 
 from __future__ import annotations
 
@@ -34,14 +34,13 @@ def _truth(value: Any) -> Any:  # noqa: ANN401  (whatever a model writes)
     return True if word in _COMPLETE else False if word in _INCOMPLETE else value
 
 
-def _share(value: Any) -> float | None:  # noqa: ANN401  (whatever a model writes)
-    """Return a share or a percentage; None for what is not a number of at least 0."""
+def _share(value: Any) -> float:  # noqa: ANN401  (whatever a model writes)
+    """Return a share or a percentage; `ValueError` unless it is a number of at least 0."""
     text = str(value).strip()
-    try:
-        number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        return None
-    return number if 0.0 <= number < float("inf") else None
+    number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
+    if not 0.0 <= number < float("inf"):
+        raise ValueError("not a share")
+    return number
 
 
 class Subgoal(BaseModel):
@@ -136,7 +135,7 @@ class Clusters(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """What is wrong with the numbers."""
+        """The flaws of the numbers."""
         return self.problems
 
 
@@ -176,12 +175,12 @@ class KeyStep(_Numbered):
 
 
 class Likely(BaseModel):
-    """An action, and the confidence that it is the best; None where a model gave none."""
+    """An action, and the confidence that it is the best."""
 
     model_config = ConfigDict(frozen=True)
 
     action: Candidate
-    confidence: Annotated[float | None, BeforeValidator(_share)] = None
+    confidence: float
 
 
 class Exploration(Reply):
@@ -192,13 +191,13 @@ class Exploration(Reply):
     actions
         The legal actions; equal ones are one, with the sum of their confidences.
     dropped
-        The problems of the other actions.
+        The problems of the others: actions that are not legal, or without a confidence.
     """
 
     model_config = ConfigDict(title="possible actions")
 
     actions: tuple[Likely, ...] = Field(title="actions", min_length=1)
-    dropped: tuple[str, ...] = Field((), title="not legal")
+    dropped: tuple[str, ...] = Field((), title="dropped")
 
     @model_validator(mode="before")
     @classmethod
@@ -207,20 +206,18 @@ class Exploration(Reply):
         listed = told.get("actions")
         if options is None or not isinstance(listed, list):
             return told
-        found: dict[Candidate, float | None] = {}
+        found: dict[Candidate, float] = {}
         problems: list[str] = []
         for one in listed:
-            said = one.get("action") if isinstance(one, dict) else one
+            entry = one if isinstance(one, dict) else {"action": one}
+            said = action_text(entry.get("action"))
             try:
-                action = choose_action(
-                    action_text(said), options.actions, options.noun, options.form
-                )
+                action = choose_action(said, options.actions, options.noun, options.form)
+                found[action] = found.get(action, 0.0) + _share(entry.get("confidence"))
             except InvalidAnswerError as error:
                 problems.append(str(error))
-                continue
-            share = _share(one.get("confidence")) if isinstance(one, dict) else None
-            both = [value for value in (found.get(action), share) if value is not None]
-            found[action] = sum(both) if both else None
+            except ValueError:
+                problems.append(f"'{said}' needs a confidence from 0 to 1")
         if not found:
             raise ValueError("; ".join(problems[:3]) or "name at least one action")
         actions = [Likely(action=action, confidence=share) for action, share in found.items()]
@@ -232,19 +229,8 @@ class Exploration(Reply):
         return self.dropped
 
     def shares(self, most: int) -> tuple[tuple[Candidate, float], ...]:
-        """Return the `most` best actions with confidences that add up to 1.
-
-        An action without a confidence shares what the others leave; if they leave nothing, it gets
-        the least of theirs.
-        """
-        stated = [one.confidence for one in self.actions if one.confidence is not None]
-        missing = len(self.actions) - len(stated)
-        rest = max(1.0 - sum(stated), 0.0) / missing if missing else 0.0
-        if missing and not rest:
-            rest = min(stated)
-        weights = {
-            one.action: rest if one.confidence is None else one.confidence for one in self.actions
-        }
+        """Return the `most` best actions with confidences that add up to 1."""
+        weights = {one.action: one.confidence for one in self.actions}
         best = sorted(weights, key=lambda action: -weights[action])[:most]
         total = sum(weights[action] for action in best)
         return tuple(
@@ -258,7 +244,7 @@ class Indexed(Finding):
     Attributes
     ----------
     of, type
-        What was looked up, and its type; empty if the index has none.
+        The kind of text, and its type; empty if the index has none.
     batch
         The batch memory.
     how
@@ -288,12 +274,12 @@ class Recalled(BaseModel):
 
     @classmethod
     def of(cls, one: Remembered) -> Recalled:
-        """Return what a trace holds of a tuple."""
+        """Return the record of a tuple for a trace."""
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
 
 class Recall(Finding):
-    """What was retrieved for a situation (equation 3), the most like first.
+    """The retrieved tuples for a situation (equation 3), the most like first.
 
     Attributes
     ----------

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from threading import Lock
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 from dqa.core.errors import UsageError
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.method import Asking
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory, open_memory
-from dqa_ldm2.records import MemoryType, Remembered, State
+from dqa_ldm2.records import Remembered, State
 from dqa_ldm2.replies import Recall, Recalled
 from dqa_ldm2.situation import Situation
-from dqa_ldm2.steps import Kind, find_type, warn
+from dqa_ldm2.steps import find_type, warn
 
-Find: TypeAlias = Callable[[Memory, int, tuple[str, str], State, int], tuple[Remembered, ...]]
-"""Finds tuples of a batch and a place in its two indices; see `Memory.find`."""
 _SEARCHED: Final = 10
 """Tuples that are looked at for each whole example."""
-
-
-def find_nearest(
-    memory: Memory, batch: int, place: tuple[str, str], state: State, most: int
-) -> tuple[Remembered, ...]:
-    """Return the tuples of a place that are most like a state (equation 3)."""
-    return memory.find(batch, *place, state, most)
 
 
 class OpenedMemory:
@@ -72,28 +63,14 @@ class Retriever:
         The memory.
     most
         k.
-    find
-        Finds the tuples of a place.
     asks
         Whether a model names the types; else the words of the text do.
-    shows_own
-        Whether the question's own tuples are retrieved as well.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        most: int,
-        find: Find = find_nearest,
-        *,
-        asks: bool = True,
-        shows_own: bool = False,
-    ) -> None:
+    def __init__(self, memory: Memory, most: int, *, asks: bool = True) -> None:
         self._memory = memory
         self._most = most
-        self._find = find
         self._asks = asks
-        self._shows_own = shows_own
         self._own: frozenset[str] | None = None
         self._goal_types: dict[int, str] = {}
 
@@ -103,45 +80,37 @@ class Retriever:
         """Return the tuples that are most like a situation, and record them."""
         memory = self._memory
         if self._own is None:
-            self._own = frozenset() if self._shows_own else own_sources(memory, situation)
+            self._own = own_sources(memory, situation)
         own = self._own
         if batch not in self._goal_types:
             types = memory.goal_types(batch, own)
-            self._goal_types[batch] = self._type(asking, "goal", situation.goal, types, batch)
+            goal = situation.goal
+            self._goal_types[batch] = find_type(asking, "goal", goal, types, batch, asks=self._asks)
         goal_type = self._goal_types[batch]
         types = memory.observation_types(batch, goal_type, own)
-        seen = self._type(asking, "observation", situation.observation, types, batch)
-        state = State(situation.goal, history, situation.observation, own)
-        found = self._find(memory, batch, (goal_type, seen), state, self._most)
-        if not self._shows_own:  # another process may have added tuples in the meantime
-            found = tuple(one for one in found if not situation.is_own(one.source, one.goal))
+        seen = situation.observation
+        observation_type = find_type(asking, "observation", seen, types, batch, asks=self._asks)
+        state = State(situation.goal, history, seen, own)
+        near = memory.find(batch, goal_type, observation_type, state, self._most)
+        # Another process may have added tuples in the meantime.
+        found = tuple(one for one in near if not situation.is_own(one.source, one.goal))
         recall = Recall(
             memory=memory.location,
             batch=batch,
             goal_type=goal_type,
-            observation_type=seen,
+            observation_type=observation_type,
             tuples=tuple(map(Recalled.of, found)),
             own=len(own),
         )
         asking.note("recall", recall)
-        self._warn(asking, situation, found)
+        self._warn_of_other_scenarios(asking, situation, found)
         return found
 
-    def _type(
-        self, asking: Asking, kind: Kind, text: str, types: Sequence[MemoryType], batch: int
-    ) -> str:
-        return find_type(asking, kind, text, types, batch, asks=self._asks)
-
-    def _warn(self, asking: Asking, situation: Situation, found: Sequence[Remembered]) -> None:
+    def _warn_of_other_scenarios(
+        self, asking: Asking, situation: Situation, found: Sequence[Remembered]
+    ) -> None:
         location, identity = self._memory.location, situation.identity
-        own = sum(situation.is_own(one.source, one.goal) for one in found)
-        if own:
-            text = (
-                f"The memory {location} showed steps of this very question (same_question=true), "
-                "so a right decision proves nothing. Omit the setting to evaluate."
-            )
-            warn(asking, text, len(found) - own, len(found))
-        if self._shows_own or identity is None or not found:
+        if identity is None or not found:
             return
         known = [QuestionIdentity.in_source(one.source) for one in found]
         if not any(one and one.scenario == identity.scenario_word for one in known):

@@ -1,4 +1,4 @@
-"""The settings of LDM2 and its baselines, and what the paper set."""
+"""The settings of LDM2 and its baselines, and those of the paper."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from dqa.core.records import Record
 
 Preset: TypeAlias = Literal["default", "paper-household", "paper-shop"]
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -40,7 +42,7 @@ class MemorySettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _preset(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
-        """Fill in what the preset sets and the user does not."""
+        """Fill in the preset's values that the user does not set."""
         if not isinstance(values, Mapping):
             return values
         preset = PRESETS.get(str(values.get("preset")), {})
@@ -67,31 +69,6 @@ class RefinedSettings(Ldm2Settings):
     memory: str = _memory("memory-refined.db")
 
 
-class QueriesSettings(Ldm2Settings):
-    """The settings of LDM2 on questions whose database it asks in steps."""
-
-    retrieved: int = Field(
-        default=20, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
-    )
-    evaluate: bool = Field(
-        default=False, description="whether completed subgoals are judged before each action"
-    )
-    statements: int = Field(
-        default=10, ge=1, le=1_000, description="most statements of a decision process"
-    )
-    same_question: bool = Field(
-        default=False,
-        description="whether steps of the question itself are shown as well, for a question that "
-        "is asked every week; never in an evaluation",
-    )
-
-
-class RefinedQueriesSettings(QueriesSettings):
-    """The same with a refined memory."""
-
-    memory: str = _memory("memory-refined.db")
-
-
 class ExampleSettings(MemorySettings):
     """The settings of a baseline that shows whole examples."""
 
@@ -106,22 +83,16 @@ class TrialSettings(ExampleSettings):
     trials: int = Field(default=4, ge=1, le=20, description="most trials of an episode")
 
 
-class RefiningSettings(BaseModel):
-    """How a memory is refined (section 3.3)."""
+class RefiningSettings(Record, use_attribute_docstrings=True):
+    """How a memory is refined (section 3.3); the fields are options of ``dqa memory refine``."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    paths: int = Field(default=4, ge=1, le=64, description="n, the most paths at once")
-    depth: int = Field(default=30, ge=1, le=1_000, description="most steps of a path")
-    majority: float = Field(
-        default=0.8,
-        gt=0.0,
-        le=1.0,
-        description="share of the retrieved actions that must agree for no request",
-    )
-    retrieved: int = Field(
-        default=5, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
-    )
-    context: int = Field(
-        default=40_000, ge=1_000, description="most characters of past steps in a prompt"
-    )
+    paths: Annotated[int, Field(ge=1, le=64)] = 4
+    """n, the most paths at once."""
+    depth: Annotated[int, Field(ge=1, le=1_000)] = 30
+    """Most steps of a path."""
+    majority: Annotated[float, Field(ge=0.01, le=1.0)] = 0.8
+    """Share of the retrieved actions that must agree for no request."""
+    retrieved: Annotated[int, Field(ge=1, le=100)] = 5
+    """k, how many remembered tuples a prompt shows."""
+    context: Annotated[int, Field(ge=1_000)] = 40_000
+    """Most characters of past steps in a prompt."""

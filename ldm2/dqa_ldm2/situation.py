@@ -1,4 +1,4 @@
-"""The situation of a decision: a goal, the steps on the way to it, and what is seen now."""
+"""The situation of a decision: a goal, the steps so far, and the observation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
 from dqa.deciders.base import Settings
-from dqa.deciders.context import Context, check_question, goal_of, list_actions
+from dqa.deciders.context import Context, check_question, cut_rows, goal_of, list_actions
 from dqa.deciders.method import Options
 from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
@@ -47,17 +47,17 @@ class Situation:
     goal
         The goal.
     observation
-        What is seen now.
+        The current observation.
     actions
         The legal actions.
     steps
-        What was seen and done before.
+        The earlier observations and actions.
     rules
         The business rules, or those of the world.
     free_form
         A form in which further actions may be written; see `Question.free_form`.
     noun
-        What an action is called.
+        The word for an action.
     sources
         Sources that memories may use for this question or episode; nothing of it is recalled.
     key
@@ -206,10 +206,9 @@ def _read_question(
     read = _Rows.of(
         question, actions, database, recorder, limits=settings.limits, display=settings.display
     )
-    rows = "\n\n".join(read.tables)
     return Situation(
         read.goal,
-        rows if len(rows) <= most else (rows[:most].rpartition("\n")[0] or rows[:most]),
+        cut_rows("\n\n".join(read.tables), most, recorder, "ldm2.context"),
         read.actions,
         rules=read.rules,
         free_form=question.free_form,

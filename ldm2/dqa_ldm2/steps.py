@@ -62,7 +62,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """What a baseline shows instead of remembered tuples.
+    """The examples of a baseline, in place of remembered tuples.
 
     Attributes
     ----------
@@ -267,13 +267,13 @@ def first_difference(best: Sequence[Step], ground: Sequence[Step]) -> int:
 
 
 def reflect(asking: Asking, trials: Sequence[Trajectory], rules: str, most: int = MOST) -> str:
-    """Return what the next trial should do differently (Reflexion)."""
+    """Return the lesson for the next trial (Reflexion)."""
     values = _processes(trials, most) | {"rules": rules}
     return asking.ask("reflection", Reflection, **values).reflection
 
 
 def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None:
-    """Record a warning about the memory or what was shown of it, once."""
+    """Record a warning about the memory, once."""
     record = asking.recorder
     record.warn_once(
         WarningEvent(
@@ -290,7 +290,7 @@ def described(subgoals: Iterable[Subgoal]) -> str:
 
 
 def last_actions(steps: Sequence[Step]) -> str:
-    """Return the last actions, by which histories without a summary are compared."""
+    """Return the last actions, the history where no summary exists."""
     return "; ".join(step.action for step in steps[-8:])
 
 

@@ -63,7 +63,7 @@ def test_bounds_costs_and_units_hold(dqa: Command, run_folder: Path) -> None:
     ("options", "words"),
     [
         (("--cost", "nothing=2"), "nothing"),
-        (("--most", "nonsense"), "'nonsense' is no number"),
+        (("--most", "nonsense"), "'nonsense' is not a number"),
         (("--budget", "-1"), "budget"),
         (("--cost", "{action}=0"), "The cost of {action} has to be finite and above 0, not 0.0"),
         (("--most", "{action}=nan"), "The largest amount of {action} has to be finite"),

@@ -108,7 +108,7 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     }
     asked = {"factors": 2, "values": 2}
     listed = {rain: ["dry", wet], "demand": ["low", "high"]}
-    read = {"actions": actions, "text": "rows", "summarised": False, "failed": 0, "cut": 0}
+    read = {"actions": actions, "text": "rows", "failed": 0, "cut": 0}
     odd = {"left_out": [], "values_left_out": {}, "unusable": 0}
     return {
         "retrieval": [told_of("retrieval", 0, retrieved)],
@@ -138,7 +138,6 @@ def odd_events(name: str = "odd") -> dict[str, list[Event]]:
             "failed": 1,
             "cut": 2,
             "left_out": [name, 9, "x"],
-            "rules_summarised": True,
         },
         "factors": {
             "asked": {"factors": 2, "values": 3},

@@ -20,9 +20,9 @@ from dqa.core.events import Event, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
-from dqa_dellma.context.problem import Problem
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import Ranking
+from dqa_dellma.problem import Problem
 from dqa_dellma.scripted.analyst import RESPONDER
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.dellma import Dellma

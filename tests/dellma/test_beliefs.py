@@ -41,7 +41,7 @@ def test_states_are_drawn_from_independent_margins() -> None:
     assert abs(np.corrcoef(states[:, 0], states[:, 1])[0, 1]) < 0.02
 
 
-@pytest.mark.parametrize("count", [1, 5, 16, 50, 64])
+@pytest.mark.parametrize("count", [1, 16, 50])
 def test_values_come_as_often_as_they_are_believed(count: int) -> None:
     """A value that is believed at 60 % is drawn in 9 or 10 of 16 states, and not in 7 or 12."""
     words = {"a": "very likely", "b": "somewhat unlikely", "c": "very unlikely"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,10 +16,8 @@ from dqa.core.question import Candidate, Question
 from dqa.deciders.context import list_actions
 from dqa.deciders.method import Asking
 from dqa.deciders.prompting import fill_in
-from dqa.models.scripted import scripted_model
-from dqa_dellma.context.briefing import METHOD, Briefing
-from dqa_dellma.context.problem import Problem
-from tests.dellma.talking import Talking, conversation, noted, world
+from dqa_dellma.problem import METHOD, Briefing, Problem
+from tests.dellma.talking import conversation, noted, world
 from tests.scenarios.worlds import questions
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
@@ -60,7 +57,9 @@ def read_problem(
 ) -> Problem:
     """Return the problem that a question makes."""
     briefing = Briefing.of(question, actions, database, found.recorder, limits=Limits(rows=rows))
-    return briefing.problem(found, most)
+    problem, read = briefing.problem(most, found.recorder)
+    found.note("context", read)
+    return problem
 
 
 def read(question: Question, database: Database, found: Asking, most: int = 40_000) -> str:
@@ -70,13 +69,12 @@ def read(question: Question, database: Database, found: Asking, most: int = 40_0
 
 def test_rules_and_rows_make_the_context(database: Database) -> None:
     """Rows come as JSON lines, under the business rules, and nobody is asked."""
-    found = conversation("never asked")
+    found = conversation()
     text = read(asked(FRUIT), database, found)
     assert text.index("Buy one.") < text.index('["id", "name", "note"]\n[1, "fruit 1", "fair"]')
     assert found.recorder.steps == 0
     (event,) = noted(found.recorder.events, "context")
-    assert (event["actions"], event["summarised"]) == ([1, 2], False)
-    assert (event["failed"], event["cut"]) == (0, 0)
+    assert (event["actions"], event["failed"], event["cut"]) == ([1, 2], 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -105,30 +103,6 @@ def test_rows_beyond_the_limit_are_said_to_be_cut(database: Database) -> None:
     problem = read_problem(asked(FRUIT), (1, 2), database, found, rows=5)
     assert "only the first 5 of 60 rows are shown" in problem.context
     assert noted(found.recorder.events, "context")[0]["cut"] == 1
-
-
-def summarised(piece: str) -> str:
-    """Name the ids of a piece's rows, with a heading for good measure."""
-    ids = [row.partition(",")[0].removeprefix("[") for row in piece.splitlines() if row[:2] != '["']
-    return json.dumps({"summary": "# Step: decide\nAction 1. plum\n" + " ".join(ids)})
-
-
-def test_what_is_too_long_is_summarised_piece_by_piece(database: Database) -> None:
-    """No row is cut in two, each piece has its header, and no summary begins a heading."""
-
-    def program(text: str, number: int) -> str:
-        del number
-        return summarised(text.partition("# Rows\n")[2].partition("\n\n# Step")[0])
-
-    model = Talking(program=program)
-    found = conversation(model=model)
-    text = read(asked(FRUIT), database, found, 1_500)
-    assert len(model.prompts) > 1
-    assert all('# Rows\n["id", "name", "note"]\n[' in prompt for prompt in model.prompts)
-    assert all(f" {number} " in text.replace("\n", " ") for number in range(2, 60))
-    assert not [line for line in text.splitlines() if line.startswith(("# ", "Action", "Item"))]
-    assert noted(found.recorder.events, "context")[0]["summarised"] is True
-    assert {event["purpose"] for event in noted(found.recorder.events, "prompt")} == {"summary"}
 
 
 def test_actions_come_from_a_query_where_nobody_lists_them(database: Database) -> None:
@@ -169,19 +143,19 @@ def test_actions_without_a_row_are_left_out_and_named(database: Database) -> Non
     assert event["left_out"] == ["fruit", "fruit 77", "note"]
 
 
-@pytest.mark.parametrize("most", [2_000, 4_000, 10_000])
-def test_no_task_is_longer_than_allowed_whatever_is_long(database: Database, most: int) -> None:
-    """Rules and rows that are both too long share what goal and actions leave."""
-    question = asked(FRUIT, rules="A rule.\n" * 2_000, text="Which of them? " * 20)
-    found = conversation(model=scripted_model("analyst"))
-    actions = tuple(range(1, 21))
-    problem = read_problem(question, actions, database, found, most)
-    task = fill_in("dqa_dellma", "task", problem=problem)
-    assert len(task) <= most
-    assert "> A rule." in task
-    assert problem.actions == actions
-    for event in noted(found.recorder.events, "prompt"):
-        assert len(event["messages"][0][1]) < most + 500
+def test_rows_that_do_not_fit_are_left_out_with_a_warning(database: Database) -> None:
+    """Rules stay whole; without room for rows, the message names the setting."""
+    question = asked(FRUIT, rules="A rule.\n" * 100, text="Which of them? " * 20)
+    found = conversation()
+    problem = read_problem(question, tuple(range(1, 21)), database, found, 2_500)
+    assert len(fill_in("dqa_dellma", "task", problem=problem)) <= 2_500
+    assert problem.context.count("A rule.") == 100
+    assert '[1, "fruit 1", "fair"]' in problem.context
+    assert "fruit 60" not in problem.context
+    (warning,) = noted(found.recorder.events, "warning")
+    assert "--set dellma.context" in warning["text"]
+    with pytest.raises(UsageError, match=r"--set dellma\.context="):
+        read_problem(question, tuple(range(1, 21)), database, found, 1_300)
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])

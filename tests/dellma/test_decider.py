@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError
@@ -164,13 +163,3 @@ def test_a_database_that_fails_ends_the_run_as_infrastructure(after: int) -> Non
     assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
     assert len(decision.evidence) == after
     assert decision.steps == 0
-
-
-def test_max_steps_does_not_cut_a_run() -> None:
-    """How many replies there are follows from the settings."""
-    question, database = world()
-    decider = plugins.decider("dellma-pairs")(
-        scripted_model("analyst"), Settings(max_steps=1, options={"dellma.samples": "4"})
-    )
-    assert decider.decide(question, database).ending is Ending.ANSWERED
-    database.close()

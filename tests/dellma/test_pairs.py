@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.utilities.beliefs import sample_states
-from dqa_dellma.utilities.pairs import (
-    cut_minibatches,
-    pair_separate_states,
-    pair_shared_states,
-)
+from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.utilities.pairs import Pairs, cut_minibatches, draw_pairs
 from tests.dellma.talking import BELIEFS
 
 
+def drawn(actions: int, seed: int = 1, **own: Any) -> Pairs:
+    """Draw pairs of some actions."""
+    bearing = np.ones((actions, len(BELIEFS)), dtype=np.bool_)
+    return draw_pairs(BELIEFS, bearing, DellmaSettings(**own), np.random.default_rng(seed))
+
+
 def test_every_action_meets_the_same_states() -> None:
-    """Each state with each action once, in shuffled order (variance reduction)."""
-    rng = np.random.default_rng(1)
-    pairs = pair_shared_states(sample_states(BELIEFS, 8, rng), 3, rng)
+    """Each state with each action once, in an order that the seed gives."""
+    pairs = drawn(3, samples=8)
     met = sorted(zip(pairs.state_of.tolist(), pairs.action_of.tolist(), strict=True))
     assert met == [(state, action) for state in range(8) for action in range(3)]
     assert pairs.state_of.tolist() != sorted(pairs.state_of.tolist())
+    assert pairs.action_of.tolist() == drawn(3, samples=8).action_of.tolist()
+    assert pairs.action_of.tolist() != drawn(3, 2, samples=8).action_of.tolist()
 
 
 def test_naive_pairs_have_states_of_their_own() -> None:
-    """As many in all as were asked for, actions alike often."""
-    pairs = pair_separate_states(BELIEFS, 4, 50, np.random.default_rng(1), "stratified")
+    """As many in all as are set, actions alike often."""
+    pairs = drawn(4, shared=False, samples=50)
     assert sorted(pairs.state_of.tolist()) == list(range(50))
     assert sorted(np.bincount(pairs.action_of).tolist()) == [12, 12, 13, 13]
     assert pairs.action_of.tolist() != sorted(pairs.action_of.tolist())

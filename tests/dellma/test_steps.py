@@ -13,8 +13,8 @@ from dqa.core.errors import DataError
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, method
 from dqa.evaluation.traces import Trace
-from dqa_dellma.context.problem import Problem
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
+from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.dellma import Dellma
 from dqa_dellma.tree.decision_tree import DecisionTree

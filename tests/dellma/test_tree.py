@@ -8,7 +8,6 @@ import pytest
 
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
-from dqa.evaluation.traces import Trace
 from dqa_dellma.tree.decision_tree import DecisionTree, Place, has_tree
 from tests.dellma.dellma_traces import events, odd_events, refused, result_of, told_of, traced
 
@@ -85,15 +84,6 @@ def test_the_tree_is_json() -> None:
     assert document["statements"][0]["statement"] == "SELECT *\nFROM crop"
     assert document["utilities"]["actions"][0]["value"] == 0.05
     assert document["rankings"][1]["omitted"] == 2
-
-
-@pytest.mark.parametrize("trace", [traced(), refused()])
-def test_the_json_is_the_tree(trace: Trace) -> None:
-    """Of a decision, and of runs that ended early: whoever reads it misses nothing."""
-    tree = DecisionTree.of(trace)
-    document = json.loads(json.dumps(tree.to_json()))
-    assert document.keys() == {*DecisionTree.model_fields, "warnings", "speaking"}
-    assert len(document["rankings"]) == len(tree.rankings)
 
 
 def test_an_early_end_leaves_what_there_was() -> None:

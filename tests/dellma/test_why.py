@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa_dellma.context.problem import Problem
+from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs, judge
 from dqa_dellma.utilities.maximisation import Maximised
@@ -67,12 +67,6 @@ def test_the_sentence_names_choice_runner_up_chance_and_attitude() -> None:
     )
 
 
-def test_a_decision_of_little_certainty_hangs_in_the_balance() -> None:
-    """Below three in four."""
-    assert "balance" in why(elicited((0.03, 0.74), (0.02, 0.26)))
-    assert "balance" not in why(elicited((0.03, 0.76), (0.02, 0.24)))
-
-
 def test_another_action_that_is_likelier_the_best_is_named() -> None:
     """Few states with a large utility make a value large, and not likely the largest."""
     told = why(elicited((0.03, 0.1), (0.02, 0.3), (0.01, 0.6)))
@@ -114,7 +108,7 @@ def test_what_speaks_for_and_against_is_found_with_its_lead() -> None:
     assert dry.difference < 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_noise_is_not_taken_for_an_influence(seed: int) -> None:
     """States that differ by chance only say nothing of any factor."""
     found = elicited((0.03, 0.9), (0.02, 0.1))

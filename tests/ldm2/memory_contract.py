@@ -171,7 +171,7 @@ class MemoryContract:
         new = memory.add([placed("a", source="home 4")], FORMED)
         assert [each.added for each in (first, again, new)] == [2, 1, 1]
         assert [each.batches for each in memory.versions()] == [(1,), (1,), (2,)]
-        assert len(actions(memory)) == 4
+        assert len(actions(memory)) == 6
         assert len(memory.find(1, "put", "see", state("a b c"), 9)) == 3
         assert [kind.size for kind in memory.goal_types(1)] == [3]
         assert memory.sources() == {f"home {n}" for n in (1, 2, 3, 4)}
@@ -242,7 +242,7 @@ class MemoryContract:
         assert export_memory(memory, file) == 13
         head, *lines = map(json.loads, file.read_text("utf-8").splitlines())
         assert head == {"format": "dqa-memory", "version": 1, "tuples": 13}
-        stored = list(memory.tuples(once=False))
+        stored = list(memory.tuples())
         assert [(one["batch"], one["source"], one["step"], one["action"]) for one in lines] == [
             (one.batch, one.source, one.number, one.action) for one in stored
         ]

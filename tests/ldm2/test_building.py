@@ -102,35 +102,23 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
     assert named.asking().model is named.asking().model
 
 
-def test_trajectories_with_missing_parts_are_left_out_and_reported(memory: Memory) -> None:
-    """Each with what is missing; the others are there, and are added once."""
+def test_incomplete_trajectories_are_refused_and_known_ones_added_once(memory: Memory) -> None:
+    """Before any request; the message says what is missing."""
     step = Step("seen", "done")
     whole = Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5)
-    report = form_memory(
-        memory,
-        [
-            whole,
-            Trajectory("goal", (), "empty"),
-            Trajectory("goal", (step, Step(" ", "done")), "blind"),
-            Trajectory("goal", (Step("seen", ""), step), "idle"),
-            Trajectory("", (step,), "aimless"),
-            Trajectory("goal", (step,), " "),
-            Trajectory("goal", (step,), "whole"),
-            Trajectory("goal", (step,), "odd", reward=float("nan")),
-        ],
-        indexer(),
-        source="a test",
-    )
-    assert [(one["source"], one["why"]) for one in report.skipped] == [
-        ("empty", "it has no steps"),
-        ("blind", "step 2 of 2 has no observation"),
-        ("idle", "step 1 of 2 has no action"),
-        ("aimless", "it has no goal"),
-        (" ", "it has no source"),
-        ("whole", "another trajectory before it has this source"),
-        ("odd", "its reward is nan, not a number"),
-    ]
-    assert "  blind: step 2 of 2 has no observation" in report.lines()
+    for wrong, says in (
+        (Trajectory("goal", (), "empty"), "empty is not whole. Missing: its steps"),
+        (Trajectory("goal", (step, Step(" ", "done")), "blind"), "the observation of step 2"),
+        (Trajectory("goal", (Step("seen", ""), step), "idle"), "the action of step 1"),
+        (Trajectory("", (step,), " "), "its source, its goal"),
+        (Trajectory("goal", (step,), "whole"), "have the source 'whole'"),
+        (Trajectory("goal", (step,), "odd", reward=float("nan")), "a reward that is a number"),
+    ):
+        used = indexer()
+        with pytest.raises(DataError, match=says):
+            form_memory(memory, [whole, wrong], used, source="a test")
+        assert used.requests == 0
+    form_memory(memory, [whole], indexer(), source="a test")
     again = form_memory(memory, [whole], indexer(), source="x")
     assert again.lines() == ["Nothing new", "1 trajectory was there already"]
 
@@ -160,7 +148,7 @@ def test_a_subtrajectory_is_added_or_refused_whole(memory: Memory) -> None:
     whole = Trajectory("goal", (step, Step("elsewhere", "go")), "u")
     origin = Origin("refinement", "r")
     for given, first, error, says in (
-        (Trajectory("goal", (), "u"), 1, DataError, "u is not whole: it has no steps"),
+        (Trajectory("goal", (), "u"), 1, DataError, "u is not whole"),
         (whole, 3, UsageError, "no step 3: name one from 1 to 2"),
     ):
         with pytest.raises(error, match=says):
@@ -214,7 +202,7 @@ def test_a_goal_that_is_explored_does_not_recall_itself(built: Built) -> None:
 
     def explored(values: Mapping[str, object]) -> object:
         shown.extend(one.source for one in values["remembered"])  # type: ignore[attr-defined]
-        return {"actions": [values["legal"][0]]}  # type: ignore[index]
+        return {"actions": [{"action": values["legal"][0], "confidence": 1}]}  # type: ignore[index]
 
     for seed in (3, 700):
         own = RefiningSettings(depth=4, retrieved=20, majority=1.0)

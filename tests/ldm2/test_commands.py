@@ -44,18 +44,9 @@ def test_a_memory_is_built_and_refined() -> None:
     assert "kept.db: by scripted:analyst" in built.stdout
     assert "of 6 trajectories in 2 new batches" in built.stdout
     again = json.loads(run("build", *COMMON, "--games", "6", "--json").stdout)
-    assert (again["there"], again["tuples"], again["skipped"]) == (6, 0, [])
-    shop = (
-        "--preset",
-        "paper-shop",
-        "--player",
-        "expert",
-        "--world",
-        "rooms",
-        "--memory",
-        "shop.db",
-    )
-    run("build", *shop, "--games", "60")
+    assert (again["there"], again["tuples"]) == (6, 0)
+    shop = ("--preset", "paper-shop", *COMMON[:3], "shop.db")
+    run("build", *shop, "--player", "expert", "--games", "60")
     with open_memory("kept.db") as kept, open_memory("shop.db") as other:
         assert kept.batches() == (1, 2)
         assert any(one.subgoals for one in kept.tuples())
@@ -70,7 +61,7 @@ def test_a_memory_is_built_and_refined() -> None:
     assert "of 3 games brought more than before" in lines.stdout
     assert "replies on exploring" in lines.stdout
     assert lines.stderr.count("rooms 10000") == 3
-    run("refine", "--preset", "paper-shop", *COMMON[:3], "shop.db", "--games", "8", *elsewhere)
+    run("refine", *shop, "--games", "8", *elsewhere)
     with open_memory("shop.db") as other:
         assert other.sources("refinement")
         assert not any(one.subgoals for one in other.tuples())
@@ -94,16 +85,10 @@ def test_nothing_is_played_without_a_location_for_the_memory(
     for wrong in (
         ("build", "--memory", "m.db"),
         ("build", *COMMON),
-        ("build", *COMMON, "--games", "2", "--run", "runs/a"),
-        ("build", "--memory", "m.db", "--run", "runs/a", "--player", "expert"),
-        ("build", "--memory", "m.db", "--run", "runs/a", "--preset", "paper-shop"),
-        ("refine", "--memory", "m.db", "--generate", "1", "--preset", "paper-shop"),
-        ("refine", *COMMON, "--games", "2", "--generate", "2"),
+        ("refine", *COMMON, "--games", "2", "--paths", "65"),
+        ("refine", *COMMON, "--games", "2", "--depth", "1001"),
+        ("refine", *COMMON, "--games", "2", "--retrieved", "101"),
     ):
-        with pytest.raises(UsageError):
-            run(*wrong)
-    for beyond in (("--paths", "65"), ("--depth", "1001"), ("--retrieved", "101")):
-        for source in ((*COMMON, "--games", "2"), ("--memory", "m.db", "--generate", "1")):
-            result = CliRunner().invoke(app, ["refine", *source, *beyond])
-            assert result.exit_code == 2
-            assert f"Invalid value for '{beyond[0]}'" in result.output
+        result = CliRunner().invoke(app, wrong)
+        assert result.exit_code == 2
+        assert wrong[-2] in result.output or "Missing option" in result.output

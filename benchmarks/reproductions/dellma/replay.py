@@ -30,8 +30,8 @@ from dqa.core.question_set import Defect
 from dqa.deciders.replies import read_action, read_decision
 from dqa.evaluation.statistics import normalised_utility
 from dqa_dellma.release.questions import BOUGHT, KNOWN_YEAR, SOLD
-from dqa_dellma.release.tables import read_statistics, read_stocks
-from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
+from dqa_dellma.release.tables import gains, read_statistics, read_stocks
+from dqa_dellma.utilities.bradley_terry import fit_scores
 from dqa_dellma.utilities.rankings import order_strictly, rank_places, read_places
 
 from .recordings import DIRECT, Instance, RecordedRun, Recording, find_runs, read_pairs
@@ -144,13 +144,10 @@ def replay(
 def _read_utilities(folder: Path, run: RecordedRun, defects: list[Defect]) -> _Utilities:
     """Read each action's true utility: dollars an acre, or the gain of a dollar."""
     if run.dataset == "agriculture":
-        statistics, found = read_statistics(folder, (run.year or KNOWN_YEAR) + 1)
-        gains = {crop: row.revenue for crop, row in statistics.items() if row.comparable}
-    else:
-        stocks = read_stocks(folder)
-        gains, found = stocks.gains(BOUGHT, SOLD), stocks.defects
-    defects += found
-    return {action.lower(): gain for action, gain in gains.items()}
+        statistics = read_statistics(folder, (run.year or KNOWN_YEAR) + 1)
+        return {crop.lower(): row.revenue for crop, row in statistics.items()}
+    gained = gains(read_stocks(folder), BOUGHT, SOLD)
+    return {symbol.lower(): gain for symbol, gain in gained.items()}
 
 
 def _scores(
@@ -283,10 +280,9 @@ def _chosen(
         choices = rank_to_pairs if pairwise else one_vs_all
         scores = rounded_scores(choices(rankings), count, rule.alpha)
     else:
-        fit = fit_pairs if pairwise else fit_top1
         if not rule.released:  # only the first place of a repeated item counts
             rankings = [list(dict.fromkeys(ranking)) for ranking in rankings]
-        scores = fit(rankings, count, rule.alpha, repeats=rule.released)
+        scores = fit_scores(rankings, count, rule.elicitation, rule.alpha)
     expected = _expected(scores, elicited.action_of, rule)
     shown = np.unique(elicited.action_of[elicited.action_of >= 0])
     tied = shown[expected >= expected.max() * (1.0 - _TIED)]

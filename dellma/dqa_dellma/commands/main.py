@@ -1,18 +1,19 @@
-"""``dqa dellma``: what belongs to DeLLMa, beside its deciders."""
+"""``dqa dellma``: the commands of DeLLMa."""
 
 from __future__ import annotations
 
 import typer
 
 from dqa.cli.help import Command, Group
+from dqa.cli.options import documented
 from dqa_dellma.commands.portfolio import portfolio
 from dqa_dellma.commands.tree import tree
 
 app = typer.Typer(
     cls=Group,
-    help="DeLLMa: what a decision rests on, and the best combination of actions.",
+    help="DeLLMa: the tree of a decision, and the best combination of actions.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.command("tree", cls=Command)(tree)
-app.command("portfolio", cls=Command)(portfolio)
+app.command("portfolio", cls=Command)(documented(portfolio))

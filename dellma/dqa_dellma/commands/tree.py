@@ -1,16 +1,17 @@
-"""``dqa dellma tree``: what a DeLLMa decision rests on."""
+"""``dqa dellma tree``: the tree of a DeLLMa decision."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dqa.cli import options
 from dqa.cli.help import OUTPUT
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
 from dqa.core.files import require_new_file
+
+_PAGE = "New page with a tree that unfolds, down to states, rankings and statements."
 
 
 def tree(  # noqa: PLR0913  (one parameter an option)
@@ -19,18 +20,10 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     question: options.RunQuestion = None,
     database: options.OnDatabase = None,
     decider: options.ByDecider = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="New page with a tree that unfolds, down to states, rankings and statements.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    html: Annotated[Path | None, option("--html FILE", OUTPUT, _PAGE)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a DeLLMa decision rests on: beliefs, utilities, and why."""
+    """Show the tree of a DeLLMa decision: its reason, utilities and beliefs."""
     from dqa.api.stored import read_run
     from dqa_dellma.tree.decision_tree import find_tree
     from dqa_dellma.tree.page import write_tree

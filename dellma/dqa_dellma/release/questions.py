@@ -1,28 +1,35 @@
 """Questions of the DeLLMa release: 120 about fruit, 120 about stocks (sections 4.1 and 4.2).
 
-What a decider may know becomes the database; what happened afterwards is in no table and only in
-`Truth.outcomes`. Of the day on which stocks are bought that is the opening price, as the paper's
-prompts show it (appendix D).
+The facts that a decider may know become the database. Later facts are in `Truth.outcomes` only;
+of the day on which stocks are bought the opening price is known, as the paper's prompts show it
+(appendix D).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from itertools import combinations
+from pathlib import Path
 
 from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, Schema, Situation, Table
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import LIST_SEPARATOR
-from dqa_dellma.release.quantities import Statistic
-from dqa_dellma.release.tables import Agriculture, Day, Stocks
+from dqa_dellma.release.tables import (
+    Day,
+    Statistic,
+    gains,
+    read_report,
+    read_statistics,
+    read_stocks,
+)
 
 FRUITS = ("apple", "avocado", "grape", "grapefruit", "lemon", "peach", "pear")
-"""What the instances of agriculture choose from: told of in the report and by both years."""
+"""The fruits of the agriculture questions: in the report and in the statistics of both years."""
 SYMBOLS = ("AMD", "DIS", "GME", "GOOGL", "META", "NVDA", "SPY")
-"""What the instances of stocks choose from."""
+"""The stocks of the stocks questions."""
 KNOWN_YEAR, ASKED_YEAR = 2021, 2022
 """The season whose figures a farmer knows, and the one whose revenue is the truth."""
 BOUGHT, SOLD = date(2023, 12, 1), date(2023, 12, 29)
@@ -45,52 +52,31 @@ _NAMES: Mapping[str, str] = {
 }
 
 
-def list_choices(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield every choice of two or more of `names`: of seven names 120, small ones first."""
-    for size in range(2, len(names) + 1):
-        yield from combinations(names, size)
-
-
-# --- agriculture ----------------------------------------------------------------------------
-
-
-def make_agriculture_questions(data: Agriculture) -> tuple[tuple[LabelledQuestion, ...], Situation]:
-    """Return the questions about fruit and the situation of autumn 2021 they are asked about.
+def make_agriculture_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ...], Situation]:
+    """Return the questions about fruit, and the situation of autumn 2021.
 
     Raises
     ------
+    ParseError
+        A file is missing or cannot be read.
     DataError
-        A fruit is not in the report, or a year's statistics lack it or cannot be multiplied.
+        The report or the statistics of a year lack a fruit, or its figures cannot be multiplied.
     """
-    for fruit in FRUITS:
-        if fruit not in data.reports:
-            raise DataError(f"The report tells nothing of '{fruit}', which is asked about.")
-        _statistic(data, fruit, KNOWN_YEAR)
-    truth = {fruit: _statistic(data, fruit, ASKED_YEAR).revenue for fruit in FRUITS}
-    situation = _autumn(data)
-    target = {"year": str(ASKED_YEAR)}
-    return _questions(situation, "crops", truth, target), situation
-
-
-def _statistic(data: Agriculture, fruit: str, year: int) -> Statistic:
-    try:
-        return data.statistics[year][fruit]
-    except KeyError:
-        raise DataError(
-            f"The statistics of {year} (CA-{year}.csv) lack '{fruit}', which is asked about."
-        ) from None
-
-
-def _autumn(data: Agriculture) -> Situation:
-    known = data.statistics[KNOWN_YEAR]
+    report, known = read_report(folder), read_statistics(folder, KNOWN_YEAR)
+    later = read_statistics(folder, ASKED_YEAR)
+    for where, crops in (("report", report.crops), (KNOWN_YEAR, known), (ASKED_YEAR, later)):
+        if missing := [fruit for fruit in FRUITS if fruit not in crops]:
+            raise DataError(f"The questions need '{missing[0]}', which is not in {where}.")
+    truth = {fruit: later[fruit].revenue for fruit in FRUITS}
     rows: dict[str, list[tuple[Cell, ...]]] = {
-        "report": [(_REPORT, data.summary)],
-        "crop": [(crop,) for crop in sorted({*known, *data.reports})],
+        "report": [(_REPORT, report.summary)],
+        "crop": [(crop,) for crop in sorted({*known, *report.crops})],
         "season": [(KNOWN_YEAR,)],
-        "outlook": [(_REPORT, crop, told.summary) for crop, told in data.reports.items()],
+        "outlook": [(_REPORT, crop, summary) for crop, summary in report.crops.items()],
         "harvest": [_harvest(statistic) for statistic in known.values()],
     }
-    return _situation("agriculture", f"autumn-{KNOWN_YEAR}", rows)
+    situation = _situation("agriculture", f"autumn-{KNOWN_YEAR}", rows)
+    return _questions(situation, "crops", truth, {"year": str(ASKED_YEAR)}), situation
 
 
 def _harvest(known: Statistic) -> tuple[Cell, ...]:
@@ -98,70 +84,43 @@ def _harvest(known: Statistic) -> tuple[Cell, ...]:
     return known.crop, KNOWN_YEAR, amount.value, amount.unit, price.value, price.unit
 
 
-# --- stocks ---------------------------------------------------------------------------------
-
-
-def make_stocks_questions(data: Stocks) -> tuple[tuple[LabelledQuestion, ...], Situation]:
-    """Return the questions about stocks and the situation at the opening of 1 December 2023.
+def make_stocks_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ...], Situation]:
+    """Return the questions about stocks, and the situation at the opening of 1 December 2023.
 
     Raises
     ------
+    ParseError
+        A file is missing or cannot be read.
     DataError
-        A stock has no prices of the day of the purchase, of the day of the sale, or of one of the
-        24 months before.
+        A stock lacks the price of the purchase or of the sale.
     """
-    gains = data.gains(BOUGHT, SOLD)
-    for symbol in SYMBOLS:
-        if symbol not in gains:
-            raise _untold(data, symbol)
-    truth = {symbol: gains[symbol] for symbol in SYMBOLS}
+    stocks = read_stocks(folder)
+    gained = gains(stocks, BOUGHT, SOLD)
+    if missing := [symbol for symbol in SYMBOLS if symbol not in gained]:
+        raise DataError(f"'{missing[0]}' has no price on {BOUGHT} or on {SOLD}.")
     history = {
-        symbol: [day for day in days if _SINCE <= day.day < BOUGHT]
-        for symbol, days in data.days.items()
+        symbol: [day for day in days.values() if _SINCE <= day.day < BOUGHT]
+        for symbol, days in stocks.items()
     }
-    for symbol in SYMBOLS:
-        _refuse_gaps(symbol, history[symbol])
+    dates = sorted({day.day for days in history.values() for day in days})
     rows: dict[str, list[tuple[Cell, ...]]] = {
         "market": [_MARKET],
         "stock": [
-            (symbol, _NAMES.get(symbol, symbol), data.opening_price(symbol, BOUGHT))
+            (symbol, _NAMES.get(symbol, symbol), stocks[symbol][BOUGHT].opened)
             for symbol, days in history.items()
             if days
         ],
-        "trading_day": [
-            (day.isoformat(),) for day in sorted({d.day for days in history.values() for d in days})
-        ],
+        "trading_day": [(day.isoformat(),) for day in dates],
         "quote": [_quote(symbol, day) for symbol, days in history.items() for day in days],
     }
     situation = _situation("stocks", "november-2023", rows)
     target = {"since": str(_SINCE), "buy": str(BOUGHT), "sell": str(SOLD)}
+    truth = {symbol: gained[symbol] for symbol in SYMBOLS}
     return _questions(situation, "symbols", truth, target), situation
-
-
-def _untold(data: Stocks, symbol: str) -> DataError:
-    """Return what to say of a stock whose gain is not known."""
-    priced = {day.day for day in data.days.get(symbol, ()) if day.opened > 0.0}
-    missing = [str(day) for day in (BOUGHT, SOLD) if day not in priced]
-    return DataError(
-        f"There are no prices of '{symbol}' on {' and '.join(missing)}, which its questions are "
-        "about."
-    )
-
-
-def _refuse_gaps(symbol: str, history: Sequence[Day]) -> None:
-    there = {(day.day.year, day.day.month) for day in history}
-    year, month = _SINCE.year, _SINCE.month
-    while (year, month) < (BOUGHT.year, BOUGHT.month):
-        if (year, month) not in there:
-            raise DataError(f"There are no prices of '{symbol}' in {year}-{month:02}.")
-        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
 
 
 def _quote(symbol: str, day: Day) -> tuple[Cell, ...]:
     return symbol, day.day.isoformat(), day.opened, day.high, day.low, day.closed, day.volume
-
-
-# --- both -----------------------------------------------------------------------------------
 
 
 def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...]]]) -> Situation:
@@ -173,7 +132,7 @@ def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...
 def _questions(
     situation: Situation, key: str, truth: Mapping[str, float], target: Mapping[str, str]
 ) -> tuple[LabelledQuestion, ...]:
-    """Ask about every choice; the text lists it under the target's `key`."""
+    """Return a question for every choice of two or more; the target lists it under `key`."""
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(
         scenario.recorded(
@@ -182,5 +141,6 @@ def _questions(
             {key: LIST_SEPARATOR.join(choice), **target},
             truth,
         )
-        for choice in list_choices(tuple(truth))
+        for size in range(2, len(truth) + 1)
+        for choice in combinations(truth, size)
     )

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from dqa.core.errors import UnknownNameError
-from dqa.core.question_set import Defect, QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.release_layout import Form
 from dqa_dellma.release.questions import make_agriculture_questions, make_stocks_questions
-from dqa_dellma.release.tables import read_agriculture, read_stocks
-
-_Asked: TypeAlias = tuple[tuple[LabelledQuestion, ...], Situation, tuple[Defect, ...]]
 
 
 class DellmaReleaseReader:
@@ -53,8 +49,8 @@ class DellmaReleaseReader:
         folder
             The release: the folder that holds ``data``.
         scenarios
-            ``agriculture``, ``stocks``; None for those whose data are there. Others are passed
-            over.
+            ``agriculture``, ``stocks``; None for those with data. Other names are
+            ignored.
         form
             Of no use here: the release has one form of its data.
         part
@@ -64,26 +60,25 @@ class DellmaReleaseReader:
         -------
         QuestionSet
             Questions by scenario, number of candidates and name, e.g.
-            ``agriculture/apple-avocado``. `Truth.outcomes` are dollars an acre in 2022, and what a
-            dollar gained from 2023-12-01 (open) to 2023-12-29 (close).
+            ``agriculture/apple-avocado``. `Truth.outcomes` are dollars an acre in 2022, and
+            the gain of a dollar from 2023-12-01 (open) to 2023-12-29 (close).
 
         Raises
         ------
         ParseError
             A file is missing or cannot be read.
         DataError
-            A fruit or stock lacks the figures that its questions stand on.
+            A fruit or stock lacks the figures that its questions need.
         UnknownNameError
             The release has none of `scenarios`.
         """
         del form, part
-        asked = [_READERS[name](folder) for name in _wanted(folder, scenarios)]
-        defects = tuple(defect for _, _, found in asked for defect in found)
+        made = [_MAKERS[name](folder) for name in _wanted(folder, scenarios)]
         return QuestionSet.of(
             folder.resolve().name,
-            [question for questions, _, _ in asked for question in questions],
-            {situation.name: situation for _, situation, _ in asked},
-            defects,
+            [question for questions, _ in made for question in questions],
+            {situation.name: situation for _, situation in made},
+            (),
         )
 
 
@@ -92,20 +87,13 @@ READER = DellmaReleaseReader()
 
 def _wanted(folder: Path, scenarios: Sequence[str] | None) -> Sequence[str]:
     if scenarios is None:
-        return [n for n in _READERS if (folder / "data" / n).is_dir()] or list(_READERS)
-    if wanted := [name for name in _READERS if name in scenarios]:
+        return [n for n in _MAKERS if (folder / "data" / n).is_dir()] or list(_MAKERS)
+    if wanted := [name for name in _MAKERS if name in scenarios]:
         return wanted
-    raise UnknownNameError("scenario of the DeLLMa release", ", ".join(scenarios), _READERS)
+    raise UnknownNameError("scenario of the DeLLMa release", ", ".join(scenarios), _MAKERS)
 
 
-def _agriculture(folder: Path) -> _Asked:
-    data = read_agriculture(folder)
-    return *make_agriculture_questions(data), data.defects
-
-
-def _stocks(folder: Path) -> _Asked:
-    data = read_stocks(folder)
-    return *make_stocks_questions(data), data.defects
-
-
-_READERS: Mapping[str, Callable[[Path], _Asked]] = {"agriculture": _agriculture, "stocks": _stocks}
+_MAKERS: Mapping[str, Callable[[Path], tuple[tuple[LabelledQuestion, ...], Situation]]] = {
+    "agriculture": make_agriculture_questions,
+    "stocks": make_stocks_questions,
+}

@@ -1,71 +1,109 @@
-"""The readers of the release's tables: crop statistics and daily stock prices.
+"""The tables of the DeLLMa release: crop statistics and daily stock prices.
 
-A row that cannot be read is left out and reported as a `Defect`; a file that is missing, or that
-holds nothing usable, is an error.
+A file that is missing, or a row that cannot be read, is an error.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError
-from dqa.core.question_set import Defect
-from dqa_dellma.release.files import read_object, read_rows
-from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
+from dqa.core.files import DATA_BYTES, read_json, read_text
 
+_HINT = "The DeLLMa release has this file."
 _REPORT = Path("data/agriculture/reports/summary/fruit-sept-2021.json")
 _STATISTICS = Path("data/agriculture/stats")
 _PRICES = Path("data/stocks")
-_STATISTICS_FILE = re.compile(r"CA-(?P<year>\d{4})\.csv", re.IGNORECASE)
-_LEFT_OUT = "the row is left out"
+_QUANTITY = re.compile(r"\s*(?P<number>-?[\d,]*\.?\d+)\s+(?P<unit>\S.*?)\s*", re.ASCII)
+_SINGULAR: Mapping[str, str] = {"TONS": "TON", "BOXES": "BOX"}
+_POUNDS: Mapping[str, float] = {"LB": 1.0, "CWT": 100.0, "TON": 2000.0}
+"""Pounds in a unit of weight: the US hundredweight and short ton."""
 
 
 @dataclass(frozen=True, slots=True)
-class CropReport:
-    """What the report says about a crop, with the year's statistics for California."""
+class Quantity:
+    """A number and its unit as written: 9050.0 and ``LB / ACRE``, 23.3 and ``$ / BOX, ...``."""
 
-    crop: str
-    summary: str
-    crop_yield: Quantity
-    price: Quantity
+    value: float
+    unit: str
+
+    @classmethod
+    def parse(cls, text: str) -> Quantity:
+        """Read ``"9,050 LB / ACRE"``; `DataError` for another text."""
+        found = _QUANTITY.fullmatch(text)
+        if found is None:
+            raise DataError(f"'{text}' is not a number with a unit, such as '9,050 LB / ACRE'")
+        return cls(float(found["number"].replace(",", "")), found["unit"])
+
+    @property
+    def per(self) -> tuple[str, str]:
+        """The two parts of the unit, singular and without remarks: ``("TON", "ACRE")``."""
+        parts = self.unit.partition(",")[0].partition("/")
+        counted, per = (part.strip().upper() for part in (parts[0], parts[2]))
+        return _SINGULAR.get(counted, counted), _SINGULAR.get(per, per)
 
 
 @dataclass(frozen=True, slots=True)
-class Agriculture:
-    """The tables behind the agriculture questions (section 4.1).
+class Statistic:
+    """The yield of an acre of a crop, and the price of a unit of it.
 
     Attributes
     ----------
-    summary
-        The report's overview of the market.
-    reports
-        What it says by crop, in the file's order.
-    factors
-        What it says the market depends on.
-    statistics
-        Year to crop to yield and price in California. 2021 is what the farmer knows, 2022 what
-        came true.
-    defects
-        What was wrong in the files.
+    crop
+        The commodity, in the file's words.
+    crop_yield
+        Amount per acre.
+    price
+        Dollars per unit of that amount, or of another unit of weight.
     """
 
+    crop: str
+    crop_yield: Quantity
+    price: Quantity
+
+    @property
+    def revenue(self) -> float:
+        """Dollars per acre: yield times price, the ground truth of section 4.1.
+
+        Raises
+        ------
+        DataError
+            Yield and price are in units that cannot be converted.
+        """
+        amount, area = self.crop_yield.per
+        money, unit = self.price.per
+        if area == "ACRE" and money == "$":
+            if amount == unit:
+                return self.crop_yield.value * self.price.value
+            if amount in _POUNDS and unit in _POUNDS:
+                factor = _POUNDS[amount] / _POUNDS[unit]
+                return self.crop_yield.value * self.price.value * factor
+        raise DataError(
+            f"The yield of {self.crop} in '{self.crop_yield.unit}' cannot be multiplied by its "
+            f"price in '{self.price.unit}': expected the same unit in both, or two of "
+            f"{', '.join(_POUNDS)}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The market report: its overview, and its words about each crop, in the file's order."""
+
     summary: str
-    reports: Mapping[str, CropReport]
-    factors: tuple[str, ...]
-    statistics: Mapping[int, Mapping[str, Statistic]]
-    defects: tuple[Defect, ...] = ()
+    crops: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A stock's day: prices in dollars a share, and the shares that were traded."""
+    """A stock's day: prices in dollars a share, and the number of traded shares."""
 
     day: date
     opened: float
@@ -75,210 +113,108 @@ class Day:
     volume: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stocks:
-    """The table behind the stocks questions (section 4.2).
-
-    Attributes
-    ----------
-    days
-        Symbol (upper case, sorted) to its days, earliest first.
-    defects
-        What was wrong in the files.
-    """
-
-    days: Mapping[str, tuple[Day, ...]]
-    defects: tuple[Defect, ...] = ()
-
-    def gains(self, bought: date, sold: date) -> dict[str, float]:
-        """Return what a dollar gains from the opening of one day to the close of another.
-
-        Symbols without a price on one of the days are left out.
-        """
-        opened = {name: day.opened for name, day in self._on(bought) if day.opened > 0.0}
-        return {
-            name: day.closed / opened[name] - 1.0 for name, day in self._on(sold) if name in opened
-        }
-
-    def opening_price(self, symbol: str, when: date) -> float | None:
-        """Return the first price of a stock on a day; None where the data do not have it."""
-        found = (day.opened for day in self.days[symbol] if day.day == when and day.opened > 0.0)
-        return next(found, None)
-
-    def _on(self, when: date) -> list[tuple[str, Day]]:
-        return [(name, day) for name, days in self.days.items() for day in days if day.day == when]
+Stocks = Mapping[str, Mapping[date, Day]]
+"""Symbol (upper case, sorted) to its days by date, earliest first."""
 
 
-def read_agriculture(folder: Path) -> Agriculture:
-    """Read the report and the statistics of a release.
-
-    Parameters
-    ----------
-    folder
-        The release: the folder that holds ``data``.
-
-    Raises
-    ------
-    ParseError
-        A file is missing or cannot be read, or holds nothing usable.
-    """
-    defects: list[Defect] = []
+def read_report(folder: Path) -> Report:
+    """Read the report of a release, the folder that holds ``data``; `ParseError` as it says."""
     file = folder / _REPORT
     report = read_object(file, folder)
-    summary, factors = report.get("summary"), report.get("factors", [])
-    if not isinstance(summary, str) or not isinstance(factors, list):
-        raise ParseError(file, None, "expected a text 'summary' and a list 'factors'")
     crops = {name: entry for name, entry in report.items() if name not in {"summary", "factors"}}
-    reports = {name: _crop_report(name, entry, file, defects) for name, entry in crops.items()}
-    known = {name: entry for name, entry in reports.items() if entry is not None}
-    if not known:
-        raise ParseError(file, None, "this report tells of no crop")
-    statistics = {
-        year: MappingProxyType(_statistics(path, folder, defects))
-        for year, path in _statistics_files(folder / _STATISTICS)
-    }
-    return Agriculture(
-        summary=summary,
-        reports=MappingProxyType(known),
-        factors=tuple(str(factor) for factor in factors),
-        statistics=MappingProxyType(statistics),
-        defects=tuple(defects),
-    )
+    try:
+        return Report(str(report["summary"]), {name: crops[name]["summary"] for name in crops})
+    except (KeyError, TypeError) as error:
+        problem = f"expected a text 'summary', also for each crop; {error} is missing"
+        raise ParseError(file, None, problem) from error
 
 
-def read_statistics(folder: Path, year: int) -> tuple[Mapping[str, Statistic], tuple[Defect, ...]]:
-    """Read the statistics of one year of a release by crop, and what was wrong in their file.
+def read_statistics(folder: Path, year: int) -> Mapping[str, Statistic]:
+    """Read the statistics of California of one year by crop, in the file's order.
 
     Raises
     ------
     ParseError
-        There is no such file, or nothing in it can be read.
+        There is no such file, or a row cannot be read.
     """
-    statistics = folder / _STATISTICS
-    file = dict(_statistics_files(statistics)).get(year)
-    if file is None:
-        raise ParseError(statistics, None, f"there is no CA-{year}.csv")
-    defects: list[Defect] = []
-    return MappingProxyType(_statistics(file, folder, defects)), tuple(defects)
-
-
-def _crop_report(
-    name: str,
-    entry: Any,  # noqa: ANN401  (any JSON value)
-    file: Path,
-    defects: list[Defect],
-) -> CropReport | None:
-    texts = [entry.get(key) for key in ("summary", "yield", "price")] if _is_object(entry) else []
-    if not texts or not all(isinstance(text, str) for text in texts):
-        problem = f"'{name}' has to have the texts 'summary', 'yield' and 'price'"
-        defects.append(Defect(file, None, problem, "the crop is left out"))
-        return None
-    summary, crop_yield, price = texts
-    try:
-        return CropReport(name, summary, parse_quantity(crop_yield), parse_quantity(price))
-    except DataError as error:
-        defects.append(Defect(file, None, f"'{name}': {error}", "the crop is left out"))
-        return None
-
-
-def _is_object(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _statistics_files(folder: Path) -> list[tuple[int, Path]]:
-    files = sorted(folder.iterdir()) if folder.is_dir() else []
-    found = [(match, path) for path in files if (match := _STATISTICS_FILE.fullmatch(path.name))]
-    if not found:
-        raise ParseError(folder, None, "there is no CA-YEAR.csv with the statistics of a year")
-    return [(int(match["year"]), path) for match, path in found]
-
-
-def _statistics(file: Path, folder: Path, defects: list[Defect]) -> dict[str, Statistic]:
-    """Return a year's statistics by crop, in the file's order."""
-    statistics: dict[str, Statistic] = {}
+    found: dict[str, Statistic] = {}
+    file = folder / _STATISTICS / f"CA-{year}.csv"
     for line, row in read_rows(file, folder, ("Commodity", "Yield", "Price per Unit")):
+        crop, crop_yield, price = row
         try:
-            statistic = _statistic(row)
+            found[crop] = Statistic(crop, Quantity.parse(crop_yield), Quantity.parse(price))
         except DataError as error:
-            defects.append(Defect(file, line, str(error), _LEFT_OUT))
-            continue
-        if statistic.crop in statistics:
-            defects.append(Defect(file, line, f"'{statistic.crop}' is there twice", _LEFT_OUT))
-            continue
-        statistics[statistic.crop] = statistic
-        if not statistic.comparable:
-            units = f"'{statistic.crop_yield.unit}' and '{statistic.price.unit}'"
-            problem = f"yield and price of '{statistic.crop}' do not go together: {units}"
-            defects.append(Defect(file, line, problem, "the row is kept, without a revenue"))
-    if not statistics:
-        raise ParseError(file, None, "no row of this file can be read")
-    return statistics
-
-
-def _statistic(row: list[str] | None) -> Statistic:
-    if row is None:
-        raise DataError("the row has not as many values as the header")
-    crop, crop_yield, price = row
-    return Statistic(crop.strip(), parse_quantity(crop_yield), parse_quantity(price))
+            raise ParseError(file, line, str(error)) from error
+    return found
 
 
 def read_stocks(folder: Path) -> Stocks:
     """Read the daily prices of a release.
 
-    Parameters
-    ----------
-    folder
-        The release: the folder that holds ``data``.
+    Raises
+    ------
+    ParseError
+        There is no file of prices, or a row cannot be read.
+    """
+    files = {path.stem.upper(): path for path in sorted((folder / _PRICES).glob("*.csv"))}
+    if not files:
+        raise ParseError(
+            folder / _PRICES, None, "there is no SYMBOL.csv with the prices of a stock"
+        )
+    return {symbol: _days(files[symbol], folder) for symbol in sorted(files)}
+
+
+def gains(stocks: Stocks, bought: date, sold: date) -> dict[str, float]:
+    """Return the gain of a dollar from the opening of one day to the close of another.
+
+    Symbols without a price on one of the days are left out.
+    """
+    return {
+        symbol: days[sold].closed / days[bought].opened - 1.0
+        for symbol, days in stocks.items()
+        if bought in days and sold in days and days[bought].opened > 0.0
+    }
+
+
+def read_object(file: Path, folder: Path) -> dict[str, Any]:
+    """Return the JSON object of a file of the release; `ParseError` for another value."""
+    value = read_json(file, home=folder, most=DATA_BYTES, hint=_HINT)
+    if not isinstance(value, dict):
+        raise ParseError(file, 1, "expected a JSON object")
+    return value
+
+
+def read_rows(
+    file: Path, folder: Path, columns: Sequence[str]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the line and the values under `columns` of each row of a CSV file.
 
     Raises
     ------
     ParseError
-        There is no file of prices, or one cannot be read, or holds nothing usable.
+        The file cannot be read, its header lacks one of `columns`, or a row has not its length.
     """
-    prices = folder / _PRICES
-    files = prices.iterdir() if prices.is_dir() else ()
-    tables = {
-        path.stem.upper(): path
-        for path in files
-        if path.suffix.lower() == ".csv" and not path.name.startswith(".")
-    }
-    if not tables:
-        raise ParseError(prices, None, "there is no SYMBOL.csv with the prices of a stock")
-    defects: list[Defect] = []
-    days = {symbol: _days(tables[symbol], folder, defects) for symbol in sorted(tables)}
-    return Stocks(MappingProxyType(days), tuple(defects))
+    text = read_text(file, home=folder, most=DATA_BYTES, hint=_HINT)
+    reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
+    header = [name.strip() for name in reader.fieldnames or ()]
+    if missing := [name for name in columns if name not in header]:
+        raise ParseError(file, 1, f"the header lacks {', '.join(missing)}: it is {header}")
+    reader.fieldnames = header
+    for row in reader:
+        if None in row or None in row.values():
+            raise ParseError(file, reader.line_num, f"expected {len(header)} values")
+        yield reader.line_num, tuple(row[name].strip() for name in columns)
 
 
-def _days(file: Path, folder: Path, defects: list[Defect]) -> tuple[Day, ...]:
+def _days(file: Path, folder: Path) -> Mapping[date, Day]:
+    found: dict[date, Day] = {}
     columns = ("Date", "Open", "High", "Low", "Close", "Volume")
-    days: dict[date, Day] = {}
-    for line, row in read_rows(file, folder, columns):
+    for line, (day, *prices, volume) in read_rows(file, folder, columns):
         try:
-            day = _day(row)
-        except (DataError, ValueError) as error:
-            defects.append(Defect(file, line, str(error), _LEFT_OUT))
-            continue
-        if day.day in days:
-            defects.append(Defect(file, line, f"{day.day} is there twice", _LEFT_OUT))
-            continue
-        days[day.day] = day
-    if not days:
-        raise ParseError(file, None, "no row of this file can be read")
-    return tuple(sorted(days.values(), key=lambda day: day.day))
-
-
-def _day(row: list[str] | None) -> Day:
-    if row is None:
-        raise DataError("the row has not as many values as the header")
-    day, *prices, volume = row
-    opened, high, low, closed = map(float, prices)
-    if not all(map(math.isfinite, (opened, high, low, closed))):
-        raise DataError(f"a price of {day.strip()} is no number")
-    return Day(
-        day=date.fromisoformat(day.strip()),
-        opened=opened,
-        high=high,
-        low=low,
-        closed=closed,
-        volume=int(volume),
-    )
+            when, (opened, high, low, closed) = date.fromisoformat(day), map(float, prices)
+            found[when] = Day(when, opened, high, low, closed, int(volume))
+        except ValueError as error:
+            raise ParseError(file, line, str(error)) from error
+        if not all(map(math.isfinite, (opened, high, low, closed))):
+            raise ParseError(file, line, f"a price of {day} is not a number")
+    return dict(sorted(found.items()))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 from dqa.deciders.method import ScriptedReplies
 from dqa.deciders.prompting import on_one_line
-from dqa.models.scripted.figures import QUOTE, figures_of
+from dqa.models.scripted.figures import figures_of
 
 _SAME = 1e-9
 """Figures that differ by less, relatively, are the same but for rounding."""
@@ -61,7 +60,7 @@ def _rank(asked: Asked) -> object:
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
-    """Return places by what they are worth, the best first; equal ones in a list of their own."""
+    """Return places by their worth, the best first; equal ones in a list."""
     groups: list[list[int]] = []
     for place in sorted(worth, key=lambda place: (-worth[place], place)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)
@@ -79,15 +78,6 @@ def _decide(asked: Asked) -> object:
     return {"decision": named, "explanation": "It has the best figure."}
 
 
-def _summarise(asked: Asked) -> object:
-    """Return as many whole lines, from the first on, as fit with their marks."""
-    most = asked["most"]
-    lines = [line.lstrip(QUOTE) for line in asked["text"].strip().split("\n")]
-    ends = accumulate(len(QUOTE) + len(line) + 1 for line in lines)
-    whole = sum(end - 1 <= most for end in ends)
-    return {"summary": "\n".join(lines[:whole]) or lines[0][: most - len(QUOTE)]}
-
-
 def _think(_: Asked) -> object:
     return "Each action may turn out worse or better than the figures say, and neither is likely."
 
@@ -95,7 +85,6 @@ def _think(_: Asked) -> object:
 RESPONDER = ScriptedReplies(
     "dqa_dellma",
     {
-        "summary": _summarise,
         "enumeration": _enumerate,
         "forecasting": _forecast,
         "elicitation": _rank,

@@ -1,7 +1,7 @@
 """DeLLMa: enumerate, forecast, elicit, maximise (sections 3.1 to 3.4).
 
-The four steps are methods, so a subclass replaces one of them. `Dellma.solve` records what they
-return: a decision has its tree whoever took its steps.
+The four steps are methods, so a subclass replaces one of them. `Dellma.solve` records their
+results, so its decisions have a tree too.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from dqa.core.errors import UnparsableReplyError
+from dqa.core.errors import DataError, UnparsableReplyError
 from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking
-from dqa_dellma.context.problem import Problem
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
+from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.enumeration import Wanted, read_factors
 from dqa_dellma.steps.forecasting import read_forecast
-from dqa_dellma.steps.sampling import Elicitation
 from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, Factors, bearing_of, describe_state
 from dqa_dellma.utilities.maximisation import Maximised, maximise
-from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.pairs import Pairs, cut_minibatches, draw_pairs
 from dqa_dellma.utilities.rankings import read_ranking
 from dqa_dellma.utilities.why import explain_choice
 
@@ -84,8 +83,7 @@ class Dellma(ProblemDecider):
     ) -> Ranking:
         """Ask for the ranking of a minibatch, shown in its order (section 3.3).
 
-        If no reply can be used, nothing is ranked: the other minibatches still tell the items
-        apart.
+        If no reply can be used, nothing is ranked; the other minibatches still count.
         """
         ties = self.own.ties
         try:
@@ -110,24 +108,38 @@ class Dellma(ProblemDecider):
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
         """Take the four steps, and choose the action of the largest expected utility."""
+        own, actions = self.own, problem.actions
         named = self.enumerate(problem, asking)
         asking.note("enumeration", named)
         forecast = self.forecast(problem, named.factors, asking)
         asking.note("forecasting", forecast)
         beliefs = forecast.beliefs
-        elicitation = Elicitation(
-            rank=lambda pairs, batch: self.rank(problem, beliefs, pairs, batch, asking),
-            maximise=self.maximise,
-            note=asking.note,
-            settings=self.own,
-            actions=len(problem.actions),
-        )
-        rng = np.random.default_rng([self.own.seed, *key.encode()])
-        elicited = elicitation.run(beliefs, rng, bearing_of(beliefs, named.about, problem.actions))
+        rng = np.random.default_rng([own.seed, *key.encode()])
+        pairs = draw_pairs(beliefs, bearing_of(beliefs, named.about, actions), own, rng)
+        asking.note("pairs", pairs.found())
+        # States of their own link no two actions, so those pairs are ranked in one batch.
+        size = own.batch if own.shared else len(pairs)
+        rankings: list[Ranking] = []
+        for batch in cut_minibatches(len(pairs), size, own.overlap):
+            rankings.append(self.rank(problem, beliefs, pairs, batch, asking))
+            asking.note("elicitation", rankings[-1])
+        elicited = self._maximise(pairs, rankings, len(actions))
         why = explain_choice(problem, beliefs, elicited)
-        asking.note("utilities", elicited.found(problem.actions, why))
-        action = problem.actions[elicited.best]
+        asking.note("utilities", elicited.found(actions, why))
+        action = actions[elicited.best]
         return Chosen(str(action), action)
+
+    def _maximise(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
+        """Find the best action; `UnparsableReplyError` if no ranking says which."""
+        if not any(len(ranking.items) > 1 for ranking in rankings):
+            raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
+        try:
+            return self.maximise(pairs, rankings, actions)
+        except (DataError, ArithmeticError, np.linalg.LinAlgError) as error:
+            # Every ranking is paid for by now: the run ends with its trace.
+            raise UnparsableReplyError(
+                f"No figures to decide by follow from {len(rankings)} rankings: {error}"
+            ) from error
 
 
 def _task(problem: Problem, asking: Asking) -> dict[str, Any]:

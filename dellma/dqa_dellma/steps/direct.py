@@ -8,9 +8,9 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking, Words
-from dqa_dellma.context.problem import Problem
 from dqa_dellma.deciders import ProblemDecider, ask_decision
 from dqa_dellma.findings import Votes
+from dqa_dellma.problem import Problem
 from dqa_dellma.settings import VotingSettings
 
 

@@ -58,7 +58,7 @@ class _Factor:
     Attributes
     ----------
     name, values
-        What it is called, and its values, each once.
+        Its name, and its values, each once.
     about
         The actions that it bears on, none of them where it bears on all; None where that is not
         said.
@@ -70,7 +70,7 @@ class _Factor:
 
 
 def _read(reply: str, actions: Sequence[Candidate]) -> tuple[list[_Factor], int]:
-    """Return the factors that a reply names, with all values, and how many entries are none."""
+    """Return the factors that a reply names, with all values, and the number of other entries."""
     listed = read_object(reply, "factors").get("factors")
     if isinstance(listed, dict):
         listed = [{"name": name, "values": values} for name, values in listed.items()]
@@ -104,7 +104,7 @@ def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Cand
 
 
 def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatever a model gave)
-    """Return an entry's name and its values, each once; nothing for what it lacks."""
+    """Return an entry's name and its values, each once; empty if missing."""
     if not isinstance(entry, dict):
         return "", ()
     name, values = entry.get("name"), entry.get("values")
@@ -114,7 +114,7 @@ def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatev
 
 
 def _texts(values: Any) -> Iterator[str]:  # noqa: ANN401  (whatever a model gave)
-    """Yield what is text or a number in a list, on one line each."""
+    """Yield the texts and numbers of a list, on one line each."""
     for value in values if isinstance(values, list) else ():
         if isinstance(value, str | int | float) and (text := on_one_line(value)):
             yield text

@@ -1,4 +1,4 @@
-"""State forecasting: how likely each value of each factor is, in words (section 3.2)."""
+"""State forecasting: the likelihood of each value of each factor, in words (section 3.2)."""
 
 from __future__ import annotations
 
@@ -80,5 +80,5 @@ def _words(said: Any) -> str:  # noqa: ANN401  (whatever a model gave)
 
 
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)
-    """Return an object by its names as they are compared; an empty one for what is none."""
+    """Return an object by its names as they are compared; an empty one for another value."""
     return {fold(name): part for name, part in value.items()} if isinstance(value, dict) else {}

@@ -1,6 +1,6 @@
-"""The auditable tree of a DeLLMa decision: what it rests on, from the decision to the states.
+"""The auditable tree of a DeLLMa decision, from the decision to the states.
 
-It is built from a trace alone, so anyone can check it against what was asked and answered. Models
+It is built from a trace alone, so anyone can check it against the prompts and replies. Models
 and databases wrote the text in it: do not trust it.
 """
 
@@ -261,7 +261,7 @@ class DecisionTree(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not as asked for, with how often; empty if all was."""
+        """The deviations from the settings and prompts, with their numbers."""
         counts: dict[str, int] = {}
         if context := self.context:
             counts["queries of the context that failed"] = context.failed
@@ -278,7 +278,7 @@ class DecisionTree(Record):
             )
             counts["values left out, as a factor had more than asked for"] = more
         if self.forecast:
-            counts["beliefs about what nobody asked for"] = len(self.forecast.ignored)
+            counts["beliefs that were not asked for"] = len(self.forecast.ignored)
         for name in ("omitted", "repeated", "invented"):
             odd = sum(getattr(ranking, name) for ranking in self.rankings)
             counts[f"items {name} in rankings"] = odd

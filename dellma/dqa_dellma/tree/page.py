@@ -40,7 +40,7 @@ class _Shown:
 def render_tree(tree: DecisionTree) -> str:
     """Return the tree as one self-contained HTML page without scripts.
 
-    A large tree is folded, and the page says what it leaves out.
+    A large tree is folded, and the page names the omitted parts.
     """
     most = max(_FEWEST, _SAMPLES // max(1, len(tree.branches)))
     branches = [_shown(branch, tree.branches, most) for branch in tree.branches]

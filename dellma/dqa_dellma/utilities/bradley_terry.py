@@ -1,7 +1,7 @@
-"""Scores of items from rankings: exact Bradley-Terry fits (section 3.3, Algorithm 2).
+"""Scores of items from rankings: an exact Bradley-Terry fit (section 3.3, Algorithm 2).
 
 An item of a set is chosen with probability ``w_i / sum(w_j)``; its score is the logarithm of w_i.
-Both fits minimise
+The fit minimises
 
     NLL(theta) + alpha * n * sum(exp(theta_i) - theta_i),
 
@@ -12,17 +12,16 @@ Hessian is sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
-from scipy.special import expit
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
+from dqa_dellma.settings import Elicitation
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -30,8 +29,6 @@ Rankings: TypeAlias = Sequence[Sequence[int]]
 """Item numbers from 0, best first."""
 Ranks: TypeAlias = Sequence[Sequence[int]]
 """For each ranking the rank of each of its items: never falling, and the same for equal items."""
-Slopes: TypeAlias = Callable[[Floats], tuple[Floats, csr_array]]
-"""Returns the gradient and the Hessian of a negative log-likelihood at scores."""
 
 _TOLERANCE = 1e-6
 """The longest Newton step that is the last one; the error after it is about its square."""
@@ -41,30 +38,31 @@ _MOST_STEPS = 500
 """Far above the steps of any data: nearly separable rankings take about 30."""
 
 
-def fit_pairs(
+def fit_scores(
     rankings: Rankings,
     count: int,
+    elicitation: Elicitation,
     alpha: float,
-    *,
     ranks: Ranks | None = None,
-    repeats: bool = False,
 ) -> Floats:
-    """Fit scores to all pairs of the rankings (Rank2Pairs): choix's ``ilsr_pairwise``.
+    """Fit scores to rankings.
 
     Parameters
     ----------
     rankings
-        An item may be in many rankings. It may be in one ranking twice only with `repeats`.
+        An item may be in many rankings. If one ranking has it several times, as in the release,
+        each time counts; against itself an item neither wins nor loses.
     count
-        n, how many items there are. An item without a ranking gets the mean weight, 1.
+        n, the number of items. An item without a ranking gets the mean weight, 1.
+    elicitation
+        ``pairs`` fits all pairs of each ranking (Rank2Pairs, choix's ``ilsr_pairwise``), ``top1``
+        the choice of its first item among all (One-vs-All, choix's ``ilsr_top1``).
     alpha
         Regularisation, > 0. With a small alpha the scores of items that always win grow.
     ranks
         Which items of a ranking are equal; None if no items are. Equal items have half a win each,
-        as in Davidson's model of ties (1970) without its parameter for the frequency of ties.
-    repeats
-        Whether a ranking may name an item several times, as the release does. Each time counts;
-        against itself an item neither wins nor loses.
+        as in Davidson's model of ties (1970) without its parameter for the frequency of ties. Of
+        t equal firsts each has ``1 / t`` of the choice.
 
     Returns
     -------
@@ -73,142 +71,75 @@ def fit_pairs(
     Raises
     ------
     DataError
-        A ranking names an item twice, or an unknown item, or its ranks do not fit.
-    UsageError
-        alpha is not above 0.
+        Newton's method does not converge.
     """
-    winner, loser, wins = _pairs(rankings, _checked(rankings, count, ranks, repeats=repeats))
-    row = np.arange(len(wins))
-    meetings = csr_array(
-        (
-            np.concatenate([np.ones(len(row)), -np.ones(len(row))]),
-            (np.concatenate([row, row]), np.concatenate([winner, loser])),
-        ),
-        shape=(len(row), count),
-    )
+    listed = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
+    both = [pair for pair in zip(rankings, listed, strict=True) if len(pair[0]) > 1]
+    blocks = [_choices(np.array(one), np.array(rank), elicitation) for one, rank in both]
+    if not any(len(sets) for sets, _ in blocks):
+        return np.zeros(count)
+    lengths = np.concatenate([np.full(len(sets), sets.shape[1]) for sets, _ in blocks])
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    item = np.concatenate([sets.ravel() for sets, _ in blocks]).astype(np.int64)
+    wins = np.bincount(item, np.concatenate([won.ravel() for _, won in blocks]), count)
+    starts = ends[:-1]
 
     def slopes(scores: Floats) -> tuple[Floats, csr_array]:
-        upset = expit(-(meetings @ scores))
-        curve = diags_array(wins * upset * (1.0 - upset))
-        return -(meetings.T @ (wins * upset)), meetings.T @ curve @ meetings
+        """Return the gradient and the Hessian of the negative log-likelihood."""
+        worth = scores[item]
+        weights = np.exp(worth - np.repeat(np.maximum.reduceat(worth, starts), lengths))
+        chances = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+        table = csr_array((chances, item, ends), shape=(len(lengths), count))
+        expected = np.asarray(np.bincount(item, chances, count), dtype=np.float64)
+        return expected - wins, csr_array(diags_array(expected) - table.T @ table)
 
-    won, lost = np.bincount(winner, wins, count), np.bincount(loser, wins, count)
-    return _fit(np.log((won + 1.0) / (lost + 1.0)), slopes, alpha)
+    met = np.bincount(item, minlength=count)
+    scores, pull = np.log((wins + 1.0) / (met - wins + 1.0)), alpha * count
 
-
-def fit_top1(
-    rankings: Rankings,
-    count: int,
-    alpha: float,
-    *,
-    ranks: Ranks | None = None,
-    repeats: bool = False,
-) -> Floats:
-    """Fit scores to each ranking's first among its items (One-vs-All): choix's ``ilsr_top1``.
-
-    Parameters, result and errors are those of `fit_pairs`. The order below the first does not
-    matter. Each of t equal firsts has ``1 / t`` of the choice.
-    """
-    own_ranks = _checked(rankings, count, ranks, repeats=repeats)
-    both = [pair for pair in zip(rankings, own_ranks, strict=True) if len(pair[0]) > 1]
-    lengths = [len(ranking) for ranking, _ in both]
-    row = np.repeat(np.arange(len(both)), lengths)
-    item = np.array([item for ranking, _ in both for item in ranking], dtype=np.int64)
-    first = np.array([rank == own[0] for _, own in both for rank in own], dtype=np.float64)
-    wins = np.bincount(item, first / np.bincount(row, first)[row], count)
-
-    def slopes(scores: Floats) -> tuple[Floats, csr_array]:
-        largest = np.full(len(both), -np.inf)
-        np.maximum.at(largest, row, scores[item])
-        weights = np.exp(scores[item] - largest[row])
-        chances = csr_array(
-            (weights / np.bincount(row, weights)[row], (row, item)), shape=(len(both), count)
-        )
-        expected = np.asarray(chances.sum(axis=0), dtype=np.float64)
-        diagonal = diags_array(expected)
-        return expected - wins, csr_array(diagonal - chances.T @ chances)
-
-    return _fit(np.zeros(count), slopes, alpha)
-
-
-def _checked(rankings: Rankings, count: int, ranks: Ranks | None, *, repeats: bool) -> Ranks:
-    """Return the rank of each item of each ranking, or raise the first problem."""
-    found = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
-    for number, (ranking, own) in enumerate(zip(rankings, found, strict=True)):
-        if not repeats and len(set(ranking)) < len(ranking):
-            raise DataError(f"Ranking {number} names an item twice: {list(ranking)}.")
-        if ranking and not (min(ranking) >= 0 and max(ranking) < count):
-            raise DataError(
-                f"Ranking {number} names an item that is none of 0 to {count - 1}: {list(ranking)}."
-            )
-        if len(ranking) != len(own) or any(later < rank for rank, later in pairwise(own)):
-            raise DataError(
-                f"Ranking {number} of {len(ranking)} items needs a rank for each that never "
-                f"falls, not {list(own)}."
-            )
-    return found
-
-
-def _pairs(rankings: Rankings, ranks: Ranks) -> tuple[Ints, Ints, Floats]:
-    """Return winner, loser and wins of all pairs; two equal items win half a time each."""
-    empty = np.zeros(0, dtype=np.int64)
-    winners, losers, wins = [empty], [empty], [np.zeros(0)]
-    for ranking, own in zip(rankings, ranks, strict=True):
-        items, rank = np.array(ranking, dtype=np.int64), np.array(own, dtype=np.int64)
-        first, second = np.triu_indices(len(items), 1)
-        apart = items[first] != items[second]
-        first, second = first[apart], second[apart]
-        equal = rank[first] == rank[second]
-        winners += [items[first], items[second[equal]]]
-        losers += [items[second], items[first[equal]]]
-        wins += [np.where(equal, 0.5, 1.0), np.full(int(equal.sum()), 0.5)]
-    return np.concatenate(winners), np.concatenate(losers), np.concatenate(wins)
-
-
-def _fit(scores: Floats, slopes: Slopes, alpha: float) -> Floats:
-    """Minimise the likelihood with the regulariser by Newton's method, from any scores.
-
-    The terms of the objective are generalised self-concordant: with r the largest change of a
-    score, or of the difference of two, a step lowers the objective if r <= 1, or if the objective
-    still falls at its end; ``log(1 + r) / r`` of a step always lowers it.
-    """
-    if not alpha > 0.0:
-        raise UsageError(f"The regularisation alpha has to be above 0, not {alpha}.")
-    count = len(scores)
-    if not count:
-        return scores
-    pull = alpha * count
-
-    def both(scores: Floats) -> tuple[Floats, csc_array]:
+    def regularised(scores: Floats) -> tuple[Floats, csc_array]:
         gradient, hessian = slopes(scores)
         weights = pull * np.exp(np.minimum(scores, _LARGEST))
         return gradient + weights - pull, csc_array(hessian + diags_array(weights))
 
-    gradient, hessian = both(scores)
+    # The terms of the objective are generalised self-concordant: with r the largest change of a
+    # score, or of the difference of two, a step lowers the objective if r <= 1, or if the objective
+    # still falls at its end; log(1 + r) / r of a step always lowers it.
+    gradient, hessian = regularised(scores)
     for _ in range(_MOST_STEPS):
-        step = -_solved(hessian, gradient)
+        step = -_solve(hessian, gradient)
         reach = max(float(np.ptp(step)), float(np.abs(step).max()))
         if reach <= _TOLERANCE:
             found = scores + step
             return np.asarray(found - found.mean())
-        gradient, hessian = both(scores + step)
+        gradient, hessian = regularised(scores + step)
         share = 1.0
         if reach > 1.0 and gradient @ (step / reach) > 0.0:
             share = float(np.log1p(reach) / reach)
-            gradient, hessian = both(scores + share * step)
+            gradient, hessian = regularised(scores + share * step)
         scores = scores + share * step
-    raise DataError(
-        f"No scores of {count} items are found that fit the rankings best; a larger alpha makes "
-        "them easier to find."
-    )
+    raise DataError(f"No scores of {count} items fit the rankings best: use a larger alpha.")
 
 
-def _solved(hessian: csc_array, gradient: Floats) -> Floats:
+def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, Floats]:
+    """Return the sets of a ranking in which one item is chosen, and each item's share of that.
+
+    Both have the shape (sets, items of a set).
+    """
+    if elicitation == "top1":
+        first = rank == rank[0]
+        return items[None, :], (first / first.sum())[None, :]
+    one, other = np.triu_indices(len(items), 1)
+    apart = items[one] != items[other]
+    one, other = one[apart], other[apart]
+    won = np.where(rank[one] == rank[other], 0.5, 1.0)
+    return np.stack([items[one], items[other]], axis=1), np.stack([won, 1.0 - won], axis=1)
+
+
+def _solve(hessian: csc_array, gradient: Floats) -> Floats:
     """Divide the gradient by the Hessian; a small ridge replaces what rounding took from it."""
-    count = len(gradient)
     ridge = 1e-14 * float(hessian.diagonal().max())
     factors = splu(
-        csc_array(hessian + ridge * eye_array(count)),
+        csc_array(hessian + ridge * eye_array(len(gradient))),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},

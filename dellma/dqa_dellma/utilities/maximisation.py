@@ -19,15 +19,8 @@ import numpy as np
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate
 from dqa_dellma.findings import ActionFigures, Ranking, Utilities
-from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
-from dqa_dellma.utilities.bradley_terry import (
-    Floats,
-    Ints,
-    Rankings,
-    Ranks,
-    fit_pairs,
-    fit_top1,
-)
+from dqa_dellma.settings import Attitude, DellmaSettings
+from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_scores
 from dqa_dellma.utilities.pairs import Pairs
 
 LEVEL = 0.9
@@ -47,7 +40,7 @@ _OBJECTIVES = {
 
 @dataclass(frozen=True)
 class Maximised:
-    """What the rankings say of every action, and which is the best.
+    """The figures of every action, and the best one.
 
     Attributes
     ----------
@@ -69,7 +62,7 @@ class Maximised:
     ranked
         Shape (A,): how many pairs of each action have a utility.
     settings
-        What was computed.
+        The settings of the computation.
     """
 
     pairs: Pairs
@@ -132,12 +125,12 @@ def maximise(
     DataError
         No ranking compares two pairs, or one names a pair twice or one that does not exist.
     """
-    telling = [ranking for ranking in rankings if len(ranking.items) > 1]
-    if not telling:
-        raise DataError("A decision needs a ranking of at least two items; there is none.")
-    orders, ranks = [ranking.items for ranking in telling], [ranking.ranks for ranking in telling]
+    useful = [ranking for ranking in rankings if len(ranking.items) > 1]
+    if not useful:
+        raise DataError("A decision needs a ranking of at least two items.")
+    orders, ranks = [ranking.items for ranking in useful], [ranking.ranks for ranking in useful]
     scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha, ranks)
-    held = np.unique(np.concatenate([[*r.items, *r.shown] for r in telling])).astype(np.int64)
+    held = np.unique(np.concatenate([ranking.shown for ranking in useful])).astype(np.int64)
     state_of, action_of = pairs.state_of[held], pairs.action_of[held]
     known = scale_utilities(scores[held], action_of, settings.scale, settings.temperature)
     expected = average_utilities(known, action_of, actions)
@@ -166,18 +159,6 @@ def maximise(
         ranked=ranked,
         settings=settings,
     )
-
-
-def fit_scores(
-    rankings: Rankings,
-    count: int,
-    elicitation: Elicitation,
-    alpha: float,
-    ranks: Ranks | None = None,
-) -> Floats:
-    """Fit the scores of `count` items as an elicitation reads rankings; see `bradley_terry`."""
-    fit = fit_top1 if elicitation == "top1" else fit_pairs
-    return fit(rankings, count, alpha, ranks=ranks)
 
 
 def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: float) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa_dellma.findings import DrawnPairs
-from dqa_dellma.settings import Draws
+from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
 
@@ -39,7 +39,7 @@ class Pairs:
 
     @classmethod
     def of(cls, event: DrawnPairs) -> Self:
-        """Return the pairs of a trace, whichever factors bear on what."""
+        """Return the pairs of a trace."""
         return cls(
             np.array(event.states, dtype=np.int64),
             np.array(event.state_of, dtype=np.int64),
@@ -48,8 +48,8 @@ class Pairs:
 
     def found(self) -> DrawnPairs:
         """Return the pairs for a trace."""
-        told = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
-        return DrawnPairs(**{name: one.tolist() for name, one in told.items()})
+        parts = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
+        return DrawnPairs(**{name: one.tolist() for name, one in parts.items()})
 
     def bears(self, item: int) -> NDArray[np.bool_]:
         """Return which factors bear on an item's action, shape (k,)."""
@@ -58,29 +58,36 @@ class Pairs:
         return np.asarray(self.bearing[self.action_of[item]])
 
 
-def pair_shared_states(states: NDArray[np.int64], actions: int, rng: np.random.Generator) -> Pairs:
-    """Pair every action with the same states, shape (S, k), shuffled (variance reduction)."""
-    order = rng.permutation(len(states) * actions)
-    return Pairs(states, order // actions, order % actions)
-
-
-def pair_separate_states(
-    beliefs: Beliefs,
-    actions: int,
-    total: int,
-    rng: np.random.Generator,
-    draws: Draws = "independent",
+def draw_pairs(
+    beliefs: Beliefs, bearing: NDArray[np.bool_], own: DellmaSettings, rng: np.random.Generator
 ) -> Pairs:
-    """Draw `total` states and pair each with one action, all actions alike often (DeLLMa-Naive).
+    """Draw states, and pair them with actions, shuffled.
 
-    The states of an action are drawn together, so that they are as even as `draws` makes them.
+    Shared states are paired with every action (variance reduction). Otherwise all actions have
+    alike many states of their own, `samples` together (DeLLMa-Naive); those of an action are drawn
+    together, so that they are as even as `draws` makes them.
+
+    Parameters
+    ----------
+    beliefs
+        The beliefs about k factors.
+    bearing
+        Shape (A, k): which factors bear on which action.
+    own
+        Samples, draws, and whether states are shared.
+    rng
+        Draws states and shuffles pairs.
     """
-    sizes = np.bincount(np.arange(total) % actions, minlength=actions)
-    drawn = [sample_states(beliefs, size, rng, draws) for size in sizes.tolist()]
-    order = rng.permutation(total)
-    return Pairs(
-        np.concatenate(drawn)[order], np.arange(total), np.repeat(np.arange(actions), sizes)[order]
-    )
+    actions = len(bearing)
+    if own.shared:
+        states = sample_states(beliefs, own.samples, rng, own.draws)
+        order = rng.permutation(len(states) * actions)
+        return Pairs(states, order // actions, order % actions, bearing)
+    sizes = np.bincount(np.arange(own.samples) % actions, minlength=actions)
+    drawn = [sample_states(beliefs, size, rng, own.draws) for size in sizes.tolist()]
+    order = rng.permutation(own.samples)
+    states, action_of = np.concatenate(drawn)[order], np.repeat(np.arange(actions), sizes)[order]
+    return Pairs(states, np.arange(own.samples), action_of, bearing)
 
 
 def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
@@ -99,7 +106,7 @@ def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
             f"Minibatches need a size of at least 2 and an overlap from 0 to below 1, not {size} "
             f"and {overlap}."
         )
-    # 10 * (1 - 0.8) is 1.9999999999999996 to a computer, and 2 items to everybody else.
+    # 10 * (1 - 0.8) is 1.9999999999999996 in floating point.
     step = max(1, math.floor(round(size * (1.0 - overlap), 9)))
     last = max(0, count - size)
     starts = (min(start, max(0, count - 2)) for start in range(0, last + step, step))

@@ -1,4 +1,4 @@
-"""Reading a model's ranking of a minibatch, and what was wrong with it (section 3.3)."""
+"""Read a model's ranking of a minibatch, and count its errors (section 3.3)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LISTED = re.compile(rf"{_ENTRY}(?:(?:{_BETWEEN}|{_EQUAL}){_ENTRY})+", re.IGNORE
 def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
     """Read a model's ranking of a minibatch.
 
-    Items that it leaves out stay unranked, and what it names twice or makes up is dropped; the
-    result counts all of it.
+    Omitted items stay unranked; repeated and invented ones are dropped. The result counts all of
+    these.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a mod
 
     Returns
     -------
-    A list for each entry, with one place at least; none for what is no ranking.
+    A list for each entry, with one place at least; empty for another value.
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
         entries = re.split(_BETWEEN, value.strip())
@@ -82,7 +82,7 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
 
 
 def order_strictly(places: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return places of which none are equal: an entry of several names none."""
+    """Return strict places: an entry of several places becomes invalid."""
     return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in places]
 
 

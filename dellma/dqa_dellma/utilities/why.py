@@ -9,7 +9,7 @@ import numpy as np
 
 from dqa.core.text import counted
 from dqa.report.pages import percent
-from dqa_dellma.context.problem import Problem
+from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs
 from dqa_dellma.utilities.bradley_terry import Floats
@@ -48,19 +48,19 @@ class Influence:
 
     @property
     def difference(self) -> float:
-        """How much larger the lead is there; negative where the value speaks against the choice."""
+        """How much larger the lead is there; negative if the value speaks against the choice."""
         return self.lead - self.elsewhere
 
 
 def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
-    """Say why an action was chosen, in words for somebody who knows none of the method.
+    """Return the reason of the choice, for readers who do not know the method.
 
     Parameters
     ----------
     problem, beliefs
-        What was decided, and what was believed.
+        The problem and the beliefs.
     elicited
-        What the rankings said.
+        The result of the rankings.
 
     Returns
     -------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+import itertools
+from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
 from dqa.cli.completion import by_name, one_of
@@ -11,22 +11,20 @@ from dqa.cli.fields import BaseUrl, Model, with_options
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import option, pairs_in
 from dqa.cli.output import echo, echo_json
-from dqa.cli.progress import Bar
-from dqa.cli.questions import QuestionOptions
+from dqa.cli.progress import Progress
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.core.events import Event, FaultEvent
-from dqa.core.recorder import DecisionWatcher, watched_by
+from dqa.core.recorder import watched_by
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 if TYPE_CHECKING:
-    from dqa_ldm2.formation import FormationReport, ModelUse
-    from dqa_ldm2.refinement import RefinedGoal, RefinementReport
+    from dqa_ldm2.formation import ModelUse
+    from dqa_ldm2.refinement import RefinedGoal
 
 World = Annotated[
-    str | None,
+    str,
     option(
         "--world NAME",
         QUESTIONS,
@@ -34,7 +32,7 @@ World = Annotated[
         complete=by_name("world"),
     ),
 ]
-Games = Annotated[int | None, option("--games N", QUESTIONS, "Number of games.", least=1)]
+Games = Annotated[int, option("--games N", QUESTIONS, "Number of games.", least=1)]
 Seed = Annotated[
     int,
     option("--seed N", QUESTIONS, "Seed of the first game, and of a scripted model.", least=0),
@@ -55,10 +53,8 @@ AsInPaper = Annotated[
 @with_options(calling=CallOptions)
 def build(  # noqa: PLR0913  (one parameter per option)
     *,
-    world: World = None,
-    games: Games = None,
-    run: Annotated[list[str] | None, option("--run RUN", QUESTIONS)] = None,
-    keep_all: Annotated[bool, option("--all", QUESTIONS)] = False,
+    world: World,
+    games: Games,
     seed: Seed = 0,
     memory: MemoryAt,
     player: Annotated[str | None, option("--player NAME", QUESTIONS)] = None,
@@ -70,60 +66,42 @@ def build(  # noqa: PLR0913  (one parameter per option)
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Form a memory from a program's games of a world, or from the decisions of earlier runs.
+    """Form a memory from a program's games of a world.
 
     The steps become tuples of goal, history, subgoals, observation and action. The model writes the
-    histories and subgoals, and names the types by which tuples are found.
+    histories and subgoals, and names the types of goals and observations.
 
     Parameters
     ----------
-    run
-        Run whose decisions are remembered: a folder, a run of a store, or the file of 'dqa ask
-        --trace'; repeatable.
-    keep_all
-        Keep wrong decisions of --run as well, which are counted and never shown, and those without
-        a verdict.
     player
         Program of the world that plays (expert, or that of the preset); 'dqa list --worlds' has
         them.
     batch
-        Games of a batch memory, each of which decides in its own process (50).
+        Games of a batch memory; each batch decides in its own process (50).
     preset
         The paper's settings for one of its worlds: the size of a batch, whether subgoals are
         judged, and for the shop a program that does not know the product.
     """
     from dqa_ldm2.building import build_memory
 
-    _require_one_origin(world, games, run)
-    if world is None or games is None:
-        if player is not None or settings or preset != "default":
-            raise UsageError(
-                "--player, --set and --preset are for a world: leave them out with --run, or name "
-                "a world (--world)."
-            )
-        use = _model_use(model, base_url, seed, calling)
-        report, lines, skipped = _build_from_runs(run or [], memory, use, batch, keep_all=keep_all)
-    else:
-        bar = _Bar()
-        with bar, watched_by(_Faults()):
-            report = build_memory(
-                world,
-                memory,
-                games=games,
-                seed=seed,
-                batch=batch,
-                preset=preset,
-                player=player,
-                use=_model_use(model, base_url, seed, calling),
-                settings=_settings_of(world, settings),
-                progress=bar.show,
-            )
-        lines, skipped = [], {}
+    with _Progress() as shown, watched_by(shown):
+        report = build_memory(
+            world,
+            memory,
+            games=games,
+            seed=seed,
+            batch=batch,
+            preset=preset,
+            player=player,
+            use=_model_use(model, base_url, seed, calling),
+            settings=_settings_of(world, settings),
+            progress=shown.show,
+        )
     if as_json:
-        echo_json(report.to_json() | ({"runs": skipped} if skipped else {}))
+        echo_json(report.to_json())
         return
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
-    echo(*lines, *report.lines())
+    echo(*report.lines())
     for what, count in (
         ("histories that no reply gave, so they list the actions", report.unusable),
         ("steps whose subgoals no reply judged, so they have none", report.unjudged),
@@ -133,92 +111,59 @@ def build(  # noqa: PLR0913  (one parameter per option)
             echo(f"warning: {what}: {count}", err=True)
 
 
-@with_options(calling=CallOptions)
+@with_options(refining=RefiningSettings, calling=CallOptions)
 def refine(  # noqa: PLR0913  (one parameter per option)
     *,
-    world: World = None,
-    games: Games = None,
-    generate: Annotated[int | None, option("--generate N", QUESTIONS, least=1)] = None,
-    questions: Annotated[Path | None, option("--questions DIR", QUESTIONS)] = None,
-    scenarios: options.Scenarios = None,
+    world: World,
+    games: Games,
     seed: Seed = 100_000,
     memory: MemoryAt,
     preset: AsInPaper = "default",
-    paths: Annotated[int | None, option("--paths N", LIMITS, least=1, most=64)] = None,
-    depth: Annotated[int | None, option("--depth N", LIMITS, least=1, most=1_000)] = None,
-    majority: Annotated[float | None, option("--majority X", LIMITS, least=0.01, most=1.0)] = None,
-    retrieved: Annotated[int | None, option("--retrieved K", MODELS, least=1, most=100)] = None,
+    refining: RefiningSettings,
     model: Model = "scripted:analyst",
     base_url: BaseUrl = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Refine a memory by exploring games of a world, or questions.
+    """Refine a memory by exploring games of a world.
 
     If a path has a larger reward than the memory leads to, its steps from the key step on are
     added, as a version that can be undone.
 
     Parameters
     ----------
-    generate
-        Explore N generated questions of each scenario instead of games.
-    questions
-        Explore the questions in a folder that 'dqa generate' wrote.
     preset
         The paper's settings for one of its worlds: whether subgoals are judged.
-    paths
-        n, the most paths at once (4).
-    depth
-        Most steps of a path (30; of questions 5).
-    majority
-        Share of the retrieved actions that must agree for no request (0.8).
-    retrieved
-        k, how many remembered tuples a prompt shows (5; of questions 20).
     """
-    _require_one_origin(world, games, generate, questions)
-    given = {"paths": paths, "depth": depth, "majority": majority, "retrieved": retrieved}
-    own = {name: value for name, value in given.items() if value is not None}
-    use = _model_use(model, base_url, seed, calling)
-    bar = _Bar()
+    from dqa_ldm2.building import refine_memory
+
+    count = itertools.count(1)
 
     def done(goal: RefinedGoal) -> None:
-        bar.advance()
+        shown.show("Exploring", next(count), games)
         if not as_json:
-            echo(_told(goal), err=True)
+            echo(_result_line(goal), err=True)
 
-    with bar, watched_by(_Faults()):
-        if world is None or games is None:
-            if settings or preset != "default":
-                raise UsageError(
-                    "--set and --preset are for a world: leave them out, or name one (--world)."
-                )
-            source = QuestionOptions(generate=generate, generated=questions)
-            read = source.source(seed, options.scenarios_in(scenarios)).read()
-            bar.start("Exploring", len(read.questions))
-            report = _refine_on_questions(memory, read, use, own, done)
-        else:
-            from dqa_ldm2.building import refine_memory
-
-            bar.start("Exploring", games)
-            report = refine_memory(
-                world,
-                memory,
-                games=games,
-                seed=seed,
-                preset=preset,
-                refining=RefiningSettings.model_validate(own),
-                use=use,
-                settings=_settings_of(world, settings),
-                done=done,
-            )
+    with _Progress() as shown, watched_by(shown):
+        shown.show("Exploring", 0, games)
+        report = refine_memory(
+            world,
+            memory,
+            games=games,
+            seed=seed,
+            preset=preset,
+            refining=refining,
+            use=_model_use(model, base_url, seed, calling),
+            settings=_settings_of(world, settings),
+            done=done,
+        )
     if as_json:
         echo_json(report.to_json())
         return
-    calls = report.calls
-    what = counted(len(report.goals), "question" if world is None else "game")
+    calls, games_played = report.calls, counted(len(report.goals), "game")
     echo(
-        f"{report.memory}: {report.improved} of {what} brought more than before, "
+        f"{report.memory}: {report.improved} of {games_played} brought more than before, "
         f"{counted(report.added, 'tuple')} added, by {report.model} ({calls['exploring']} replies "
         f"on exploring, {calls['comparing']} on comparing, {calls['adding']} on adding)"
     )
@@ -226,50 +171,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
         echo(f"warning: paths that an error ended: {report.failed}", err=True)
 
 
-def _build_from_runs(
-    runs: list[str], memory: str, use: ModelUse, batch: int | None, *, keep_all: bool
-) -> tuple[FormationReport, list[str], dict[str, Any]]:
-    """Form a memory from runs; return also what was read of each, as lines and by run."""
-    from dqa.api.stored import read_run
-    from dqa_ldm2.memory import open_memory
-    from dqa_ldm2.queries.past_decisions import form_from_runs, gather
-
-    gathered = gather([read_run(run) for run in runs], keep_all=keep_all)
-    with watched_by(_Faults()), open_memory(memory, create=True) as opened:
-        report = form_from_runs(opened, gathered, use, batch_size=batch or 50)
-    lines = [f"{name}: {line}" for name, one in gathered.items() for line in one.lines()]
-    return report, lines, {name: dict(one.skipped) for name, one in gathered.items()}
-
-
-def _refine_on_questions(
-    memory: str,
-    questions: Any,  # noqa: ANN401  (a QuestionSet, which is not imported for the help)
-    use: ModelUse,
-    own: dict[str, float],
-    done: Any,  # noqa: ANN401  (as in `refine_on_questions`)
-) -> RefinementReport:
-    from dqa_ldm2.memory import open_memory
-    from dqa_ldm2.queries.past_decisions import REFINING, refine_on_questions
-
-    with open_memory(memory) as opened:
-        refining = REFINING.model_copy(update=own)
-        return refine_on_questions(opened, questions, use, refining=refining, done=done)
-
-
-def _require_one_origin(world: str | None, games: int | None, *others: object) -> None:
-    """Raise `UsageError` unless exactly one source is named."""
-    given = [other for other in others if other]
-    if (world is None) == (not given) or len(given) > 1:
-        raise UsageError(
-            "Name one source: --world NAME with --games N, or for past decisions --run RUN to "
-            "build, and --generate N or --questions DIR to refine."
-        )
-    if (world is None) != (games is None):
-        raise UsageError("--world NAME and --games N go together.")
-
-
 def _settings_of(world: str, given: list[str] | None) -> dict[str, str]:
-    """Return the settings of a world, given as ``WORLD.NAME=VALUE``."""
+    """Return the settings of a world from ``WORLD.NAME=VALUE``."""
     found: dict[str, str] = {}
     for name, value in pairs_in("--set", given or (), f"{world}.NAME=VALUE").items():
         of, _, setting = name.partition(".")
@@ -294,39 +197,26 @@ def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions
     return ModelUse(made, model, seed, calling.policy(seed, Usage))
 
 
-def _told(goal: RefinedGoal) -> str:
-    """Return the result of a game or a question as a line."""
-    told = "no more than before"
+def _result_line(goal: RefinedGoal) -> str:
+    """Return the result of a game as a line."""
+    line = f"{goal.source}: no larger reward"
     if goal.key_step is not None:
-        told = f"{goal.best_reward or 0:.3g} in place of {goal.ground_reward or 0:.3g}"
-        told += f", {counted(goal.added, 'tuple')} from step {goal.key_step} added"
+        before, after = goal.ground_reward or 0, goal.best_reward or 0
+        line = f"{goal.source}: {after:.3g} instead of {before:.3g}, "
+        line += f"{counted(goal.added, 'tuple')} from step {goal.key_step} added"
     if goal.failed:
-        told += f"; paths that an error ended: {len(goal.failed)}, such as {goal.failed[0]}"
-    return f"{goal.source}: {told}"
+        line += f"; paths that an error ended: {len(goal.failed)}, such as {goal.failed[0]}"
+    return line
 
 
-class _Bar(Bar):
-    """A progress bar of several parts."""
+class _Progress(Progress):
+    """Shows games and trajectories, and the first failing call of each kind."""
 
     _what = ""
 
     def show(self, what: str, done: int, total: int) -> None:
         """Show how much of a part is done."""
         if what != self._what:
-            self.start(what, total, done - 1)
+            self._bar.start(what, total)
             self._what = what
-        self.advance()
-
-
-class _Faults(DecisionWatcher):
-    """Warns once of each kind of failing call, while the next attempt waits."""
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-
-    def happened(self, event: Event, usage: Usage) -> None:
-        """Warn of a fault."""
-        del usage
-        if isinstance(event, FaultEvent) and event.fault not in self._known:
-            self._known.add(event.fault)
-            echo(f"warning: {event.message}", err=True)
+        self._bar.update(done, total=total)

@@ -70,7 +70,7 @@ def search(
     """Show the tuples of all batches that are most like some words."""
     with _open(memory) as opened:
         found = opened.search(words, most)
-    lines = [_tuples(found, likeness=True)] if found else ["Nothing in it has one of these words."]
+    lines = [_tuples(found)] if found else ["Nothing in it has one of these words."]
     show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
 
 
@@ -80,7 +80,7 @@ def undo(
     version: Annotated[int, argument("VERSION", "The addition.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Undo an addition: its tuples are not found any more."""
+    """Undo an addition: its tuples are no longer found."""
     with _open(memory) as opened:
         undone = opened.undo(version)
     tuples = counted(undone.added, "tuple")
@@ -163,12 +163,12 @@ def _types(what: str, types: Sequence[MemoryType], where: str) -> list[str | Tab
     return [f"{where}: {tuples} in {counted(len(types), what)}.", table]
 
 
-def _tuples(tuples: Iterable[Remembered], *, likeness: bool = False) -> Table:
-    names = ["Id", "Batch", "Version", "Goal type", "Observation type", "Goal", "Observation"]
-    names = [*(["Likeness"] if likeness else []), *names, "Action", "Source", "Step"]
+def _tuples(tuples: Iterable[Remembered]) -> Table:
+    names = ["Likeness", "Id", "Batch", "Version", "Goal type", "Observation type", "Goal"]
+    names += ["Observation", "Action", "Source", "Step"]
     rows = (
         (
-            *([f"{one.likeness:.2f}"] if likeness else []),
+            f"{one.likeness:.2f}",
             *(one.id, one.batch, one.version, one.goal_type, one.observation_type),
             *(shortened(text, _CELL) for text in (one.goal, one.observation, one.action)),
             *(one.source, one.number),

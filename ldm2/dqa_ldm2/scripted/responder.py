@@ -1,7 +1,7 @@
 """Scripted replies to LDM2's steps. They show that everything works together without a model.
 
-The script imitates: it chooses the legal action that is most like what the remembered tuples and
-examples did and like the goal, and that was not done before.
+The script imitates: it chooses the legal action that is most like the goal and the actions of the
+remembered tuples and examples, and that was not done before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DONE_AGAIN: Final = 0.25
 
 
 def _rank(values: Values) -> list[str]:
-    """Return what can be done, the best first."""
+    """Return the possible actions, the best first."""
     if "shown" in values:
         examples = [
             (process.goal, step.observation, step.action)

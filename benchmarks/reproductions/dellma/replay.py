@@ -122,7 +122,7 @@ def replay(
         for run in watch(find_runs(folder)):
             key = run.dataset, run.year
             if key not in truths:
-                truths[key] = _read_utilities(folder, run, defects)
+                truths[key] = _read_utilities(folder, run)
             for score, decisions in _scores(run, truths[key], rules, defects):
                 scores.append(score)
                 # A choice is one question, in every run and order.
@@ -141,7 +141,7 @@ def replay(
     return ReplayScores(record, tuple(defects))
 
 
-def _read_utilities(folder: Path, run: RecordedRun, defects: list[Defect]) -> _Utilities:
+def _read_utilities(folder: Path, run: RecordedRun) -> _Utilities:
     """Read each action's true utility: dollars an acre, or the gain of a dollar."""
     if run.dataset == "agriculture":
         statistics = read_statistics(folder, (run.year or KNOWN_YEAR) + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -145,7 +144,10 @@ def _outcome(asked: Evidence) -> str:
     return counted(asked.row_count, "row")
 
 
-@cache
+_QUESTIONS: dict[str, QuestionSet] = {}
+"""Generated question sets, by the arguments of `make_questions`."""
+
+
 def make_questions(
     *scenarios: str,
     count: int = 2,
@@ -168,7 +170,10 @@ def make_questions(
     UsageError, UnknownNameError
         As `dqa.generate`.
     """
-    return generate(scenarios or None, count, seed, **options)
+    key = repr((scenarios, count, seed, sorted(options.items())))
+    if key not in _QUESTIONS:
+        _QUESTIONS[key] = generate(scenarios or None, count, seed, **options)
+    return _QUESTIONS[key]
 
 
 QuestionMaker: TypeAlias = Callable[..., QuestionSet]

@@ -9,6 +9,8 @@ import pytest
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.testing import assert_at_most, assert_choice, assert_ending, assert_reads
+from dqa.testing.decisions import make_questions
+from dqa_simulators.locating.generator import LocatingSize
 
 READ = Evidence("SELECT o.total FROM orders o WHERE o.note = 'salary'", "", row_count=1)
 FAILED = Evidence("SELECT * FROM budget", "There is no table budget.", error="StatementError")
@@ -75,3 +77,11 @@ def test_the_message_goes_on_with_what_happened() -> None:
     with pytest.raises(AssertionError, match="Error: No reply could be read") as raised:
         assert_choice(BROKEN, "north")
     assert "No statement was asked." in str(raised.value)
+
+
+def test_the_same_arguments_give_the_same_question_set() -> None:
+    """Each set is generated once, whatever the options are."""
+    sizes = [LocatingSize(nodes=8, edges=9, countries=5, node_countries=9)]
+    one, same = (make_questions("locating", count=1, sizes=list(sizes)) for _ in range(2))
+    assert one is same
+    assert make_questions("locating", count=1, seed=1, sizes=sizes) is not one

@@ -178,27 +178,6 @@ def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
     assert cassette.read_bytes() == recorded
 
 
-def test_a_cassette_of_a_parametrised_method_has_a_name_that_files_may_have(
-    pytester: pytest.Pytester,
-) -> None:
-    """Class, parameter and model are in it."""
-    done = run(
-        pytester,
-        """
-import pytest
-
-class TestShop:
-    @pytest.mark.parametrize("place", ["a/b: c"])
-    def test_it(self, dqa_recorded, place):
-        assert dqa_recorded("scripted:analyst") is dqa_recorded("scripted:analyst")
-""",
-        "--dqa-record=missing",
-    )
-    done.assert_outcomes(passed=1)
-    (kept,) = (pytester.path / "cassettes").rglob("*.jsonl")
-    assert kept.name == "TestShop.test_it-a-b-c.scripted-analyst.jsonl"
-
-
 SERVED = """
 import pytest
 

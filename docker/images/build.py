@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "local"))
 
-from engines import Neo4j  # noqa: E402 - beside this folder, not in it
+from engines import Neo4j  # noqa: E402 - in the folder next to this one
 from machine import ServerError, install, program, run  # noqa: E402
 
 VARIABLES = {
@@ -137,7 +137,7 @@ def _docker() -> str:
 
 @contextmanager
 def _timed(what: str) -> Iterator[None]:
-    """Say on the error output how long something took."""
+    """Print on the error output how long something took."""
     begun = time.monotonic()
     yield
     sys.stderr.write(f"{what}: {time.monotonic() - begun:.0f} s\n")
@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
     names = "|".join(VARIABLES)
     parser.add_argument("names", nargs="*", type=_name, metavar=names, help="all, if none is named")
-    parser.add_argument("--fresh", action="store_true", help="leave nothing as it was built before")
+    parser.add_argument("--fresh", action="store_true", help="use nothing of earlier builds")
     return parser
 
 

@@ -55,8 +55,8 @@ class Engine(ABC):
     def create(self, site: Site) -> None:
         """Make the data folder, with the user and the database in it."""
 
-    def clear(self, site: Site) -> None:  # noqa: B027 - most leave nothing
-        """Remove what a killed server left behind that would keep it from starting again."""
+    def clear(self, site: Site) -> None:  # noqa: B027 - most need nothing
+        """Remove files of a killed server that prevent its start."""
 
     @abstractmethod
     def command(self, site: Site) -> list[str]:
@@ -68,7 +68,7 @@ class Engine(ABC):
 
     @abstractmethod
     def url(self, site: Site) -> str:
-        """Return where and as whom to connect."""
+        """Return the URL with the user and the password."""
 
 
 class MariaDB(Engine):
@@ -229,7 +229,7 @@ class Neo4j(Engine):
         target = self.jars()
         if target.is_dir():
             if target.stat().st_uid != os.geteuid():
-                raise ServerError(f"{target} belongs to somebody else; remove it")
+                raise ServerError(f"{target} belongs to another user; remove it")
             return
         if program("mvn") is None:
             install(["maven"], "Maven")
@@ -259,7 +259,7 @@ class Neo4j(Engine):
             "server.http.enabled": "false",
             "server.https.enabled": "false",
             "server.memory.pagecache.size": "64m",
-            # About half the heap for all queries: what none of them holds is left for the server.
+            # About half the heap for all queries; the server needs the rest.
             "db.memory.transaction.max": "128m",
             "dbms.memory.transaction.total.max": "256m",
             "server.directories.import": "import",

@@ -31,7 +31,7 @@ def default_state() -> Path:
 
 
 def open_state(folder: Path) -> Path:
-    """Make the state folder if need be, and check that it is nobody else's.
+    """Create a missing state folder, and check that no other user can write to it.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where and as whom to connect."""
+        """The URL with the user and the password."""
         return self.engine.url(self._site(self._load()))
 
     def describe(self) -> dict[str, object]:
@@ -122,7 +122,7 @@ class Server:
                 f"{self.name} is down and its data are still there: "
                 f"'restart {self.name}' continues with them, 'stop {self.name}' discards them"
             )
-        self._discard()  # what a start that was interrupted may have left
+        self._discard()  # files of an interrupted start
         record = _Record(free_port(), secrets.token_hex(16), pid=0, started=0)
         site = self._site(record)
         try:

@@ -163,8 +163,8 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
 
 def tail(text: str, lines: int = 15) -> str:
     """Return the last lines of a log, indented."""
-    kept = [line for line in text.splitlines() if line.strip()][-lines:]
-    return "\n".join(f"  {line}" for line in kept) or "  (nothing was logged)"
+    shown = [line for line in text.splitlines() if line.strip()][-lines:]
+    return "\n".join(f"  {line}" for line in shown) or "  (nothing was logged)"
 
 
 def install(packages: Sequence[str], why: str) -> None:
@@ -208,7 +208,7 @@ def _services_held_back() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process told apart from a later one with the same number by its start time."""
+    """A process; its start time distinguishes it from a later one with the same number."""
 
     pid: int
     started: int
@@ -235,14 +235,14 @@ class Process:
         return cls(child.pid, int(state[19]) if state else 0)
 
     def alive(self) -> bool:
-        """Tell whether it runs; a dead one that nobody has waited for yet does not."""
+        """Return whether it runs; a zombie does not."""
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
         state = _stat(self.pid)
         return state is not None and state[0] not in "ZX" and int(state[19]) == self.started
 
     def ends(self, timeout: float) -> bool:
-        """Wait for its end and tell whether it came in time."""
+        """Wait for its end; return whether it came in time."""
         deadline = time.monotonic() + timeout
         while self.alive():
             if time.monotonic() > deadline:
@@ -272,7 +272,7 @@ class Process:
             member.signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it and its children go on."""
+        """Let it and its children continue."""
         for member in reversed(self._family()):
             member.signal(signal.SIGCONT)
 
@@ -286,7 +286,7 @@ class Process:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of /proc/PID/stat after the program's name, or None if it is gone."""
+    """Return the fields of /proc/PID/stat after the program's name, or None if it has ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

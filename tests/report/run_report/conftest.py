@@ -95,7 +95,7 @@ def page_file(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return file
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, or the one of ``DQA_CHROMIUM``."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -155,7 +155,7 @@ def test_runs_are_listed_wherever_they_lie(
         ),
         (("--databases", "sqlite"), 'databases was ["sqlite", "ladybug"] and is now ["sqlite"]'),
         (("--row-limit", 5), "limits.rows was 200 and is now 5"),
-        (("--model", "openai:m"), 'model.name was "scripted:analyst"'),
+        (("--temperature", 0.5), "temperature was 0.0 and is now 0.5"),
         (("--generate", 3), 'questions.source was "generated" and is now "generator"'),
         (("--limit", 1), "questions.limit was null and is now 1"),
         (("--strict-official",), "strict_official was false and is now true"),

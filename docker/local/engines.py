@@ -302,7 +302,7 @@ class Neo4j(Engine):
         ]
 
     def answers(self, site: Site) -> bool:
-        """Return whether the log says so: without a driver, logging in takes a protocol."""
+        """Return whether the log reports the start; asking the server would need a driver."""
         return " Started." in site.log.read_text(encoding="utf-8", errors="replace")
 
     def url(self, site: Site) -> str:  # noqa: D102

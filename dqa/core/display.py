@@ -143,7 +143,7 @@ def _rounded_column(
     cells: tuple[Value, ...], digits: int, kept: Collection[float]
 ) -> Iterable[Value]:
     numbers = set(_numbers(cells)).difference(kept)
-    shown = {number: short for number, short in _told_apart(numbers, digits) if short != number}
+    shown = {number: short for number, short in _distinguish(numbers, digits) if short != number}
     return (_with(cell, shown) for cell in cells) if shown else cells
 
 
@@ -157,7 +157,7 @@ def _numbers(cells: Iterable[Value]) -> Iterator[float]:
             yield from _numbers(cell.values())
 
 
-def _told_apart(numbers: Iterable[float], digits: int) -> Iterator[tuple[float, float]]:
+def _distinguish(numbers: Iterable[float], digits: int) -> Iterator[tuple[float, float]]:
     """Yield each number with its shortest form that no other number has."""
     alike: dict[float, list[float]] = {}
     for number in numbers:
@@ -166,7 +166,7 @@ def _told_apart(numbers: Iterable[float], digits: int) -> Iterator[tuple[float, 
         if len(group) == 1 or digits >= _SAME:
             yield from ((number, short) for number in group)
         else:
-            yield from _told_apart(group, digits + 1)
+            yield from _distinguish(group, digits + 1)
 
 
 def _rounded(number: float, digits: int) -> float:

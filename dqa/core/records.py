@@ -92,7 +92,8 @@ def problem_of_field(
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
-        return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if near else ''}"
+        is_other = near and near[0] != name  # the record of another kind may have this field
+        return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if is_other else ''}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:

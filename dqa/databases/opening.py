@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from dqa.core.session import Session, Source
     from dqa.core.situation import Situation
 
+_HEADER = 4_096
+"""Bytes at the beginning of a DuckDB file that no statement changes; they hold its own number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -90,13 +93,17 @@ class OpenedFiles:
     """
 
     def __init__(self, file: Path | None, sources: Sequence[Source]) -> None:
-        self._file = None if file is None else (file, _state_of(file)[:2])
+        self._file = file
         self._sources = tuple(sources)
+        self._state = None if file is None else _state_of(file)
+        self._identity = None if file is None else _identity_of(file)
 
     def require_same(self) -> None:
         """Raise `DatabaseUnavailableError` if a worker that opens now would read other files."""
-        if self._file is not None and _state_of(self._file[0])[:2] != self._file[1]:
-            raise _changed_error(self._file[0], "replaced or removed")
+        if self._file is not None and (state := _state_of(self._file)) != self._state:
+            if _identity_of(self._file) != self._identity:
+                raise _changed_error(self._file, "replaced or removed")
+            self._state = state
         for path, before in self._sources:
             if _state_of(path) != before:
                 raise _changed_error(path, "changed or removed")
@@ -106,10 +113,23 @@ def _changed_error(file: Path | str, how: str) -> DatabaseUnavailableError:
     return DatabaseUnavailableError(f"'{file}' was {how} since it was opened; open it again.")
 
 
-def _state_of(path: Path | str) -> tuple[int, ...]:
-    """Return the state of a file as `Source` has it; nothing without a file."""
+def _state_of(path: Path | str) -> tuple[int, int, int, int] | None:
+    """Return the state of a file as `Source` has it; None without a file."""
     try:
         found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
     except OSError:
-        return ()
+        return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _identity_of(path: Path) -> tuple[int, int, bytes] | None:
+    """Return the device, the inode and DuckDB's own number of a file; None without a file.
+
+    SQLite itself notices that its file was overwritten by another.
+    """
+    try:
+        with path.open("rb") as file:
+            header, found = file.read(_HEADER), os.fstat(file.fileno())
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, header if header[8:12] == b"DUCK" else b""

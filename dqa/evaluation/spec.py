@@ -258,7 +258,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @field_validator("models")
     @classmethod
-    def _told_apart(cls, models: tuple[ModelSpec, ...]) -> tuple[ModelSpec, ...]:
+    def _require_distinct(cls, models: tuple[ModelSpec, ...]) -> tuple[ModelSpec, ...]:
         for name, times in Counter(model.called for model in models).items():
             if times > 1:
                 raise UsageError(

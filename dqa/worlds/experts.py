@@ -85,7 +85,8 @@ def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> T
             names = (world.name, str(seed), str(steps))
             decision = decider.decide_at(move.question, move.position, names, move.reveal)
             target = {GOAL: move.question.text, **move.question.target}
-            episode.choose(decision.choice or move.position.fallback)
+            choice = decision.choice
+            episode.choose(move.position.fallback if choice is None else choice)
             steps += 1
         reward = episode.returns()[player]
         game = history.number_of(seed, mirrored=False)

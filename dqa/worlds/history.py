@@ -30,6 +30,7 @@ from sqlalchemy import (
     Text,
     func,
     insert,
+    inspect,
     select,
 )
 from sqlalchemy.exc import IntegrityError
@@ -151,7 +152,7 @@ class History:
     MissingKeyError
         The driver of the database is not installed.
     DataError
-        The file is not a database.
+        The file is not a database, or has a table of one of these names with other columns.
     DatabaseUnavailableError
         The server cannot be reached.
     """
@@ -165,6 +166,7 @@ class History:
         self._attempts: dict[int, str] = {}
         self._engine = open_store(self._location, writing=True)
         with translate_errors(self._location):
+            self._require_columns()
             with write(self._engine) as connection:
                 _create_tables(connection)
             if run:
@@ -287,6 +289,17 @@ class History:
                 f"The history {self._location.shown} holds games of another run, which would be "
                 "lost: name another file or database for this run (--history)."
             )
+
+    def _require_columns(self) -> None:
+        inspector = inspect(self._engine)
+        for table in filter(lambda one: inspector.has_table(one.name), _METADATA.sorted_tables):
+            there = {column["name"] for column in inspector.get_columns(table.name)}
+            missing = [column.name for column in table.columns if column.name not in there]
+            if missing:
+                raise DataError(
+                    f"{self._location.shown} has a table '{table.name}' without '{missing[0]}', so "
+                    "it is not a history: name another file or schema for the history."
+                )
 
 
 class _Reader:

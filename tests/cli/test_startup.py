@@ -47,7 +47,7 @@ def too_much(*commands: tuple[Sequence[str], Sequence[str]]) -> list[object]:
     return [
         (words, code, found)
         for (words, banned), (code, names) in zip(commands, json.loads(done.stdout), strict=True)
-        if code or (found := sorted({*banned} & {*names}))
+        if (found := sorted({*banned} & {*names})) or code
     ]
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from dqa import plugins
 from dqa.core.database import Kind
@@ -225,8 +226,13 @@ def _require_known(
     deciders = plugins.names("decider")
     for name in asked:
         if decider_of(name) not in {*deciders, *known}:
-            kind = f"player of {factory.name}"
-            raise UnknownNameError(kind, name, [*factory.policies, *known, *deciders])
+            own = sorted({*factory.policies, *known})
+            close = get_close_matches(decider_of(name), [*own, *deciders], n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise UsageError(
+                f"There is no player of {factory.name} '{name}'. Its programs: {', '.join(own)}. "
+                f"Every decider plays, too: 'dqa list' names them.{hint}"
+            )
 
 
 def _connect(

@@ -111,6 +111,19 @@ def test_each_form_scores_by_its_own_rule(tmp_path: Path) -> None:
     }
 
 
+def test_no_prompt_contains_a_gold_statement(bird: Path) -> None:
+    """A method that reads the gold statement would always be right."""
+    seen: list[str] = []
+
+    def watching(request: Request) -> Reply:
+        seen.append("\n".join(message.text for message in request.messages))
+        return answer("SELECT 1")
+
+    api.evaluate(api.read_release(bird), "planrag", model=GivenReplies(watching))
+    assert len(seen) == len(QUESTIONS)
+    assert not [one.gold for one in QUESTIONS if any(one.gold in text for text in seen)]
+
+
 def test_gold_that_cannot_run_is_told_and_not_scored(dqa: Command, tmp_path: Path) -> None:
     """It is the data's fault: neither right nor wrong."""
     entries = bird_entries()

@@ -205,3 +205,18 @@ def test_an_error_ends_a_decision_as_what_it_is(
     assert outcomes(fail, options=options) == [*errors.values(), *errors.values()][:6]
     with pytest.raises(dqa.UsageError, match="the key"):
         outcomes(stop)
+
+
+class _Nothing(dqa.Decider):
+    name = "nothing"
+
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
+        return None  # type: ignore[return-value]
+
+
+def test_a_decider_that_returns_no_decision_crashes(questions: QuestionSet) -> None:
+    """The error has the returned value, and nothing is scored."""
+    run = dqa.evaluate(questions, _Nothing(), databases="sqlite", options=ONE)
+    assert {(result.outcome, result.error) for result in run.results} == {
+        (Outcome.CRASHED, "TypeError: the decider 'nothing' returned None, not a Decision")
+    }

@@ -143,6 +143,22 @@ def test_a_run_records_into_no_cassette_of_another_one(one: QuestionSet, tmp_pat
         assert len(dqa.find_runs(out.partition("#")[0])) == 1
 
 
+def test_figures_can_be_calculated_from_columns_of_the_store(store: Path) -> None:
+    """By any SQL client, without reading JSON."""
+    run = dqa.read_run(store)
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute(
+            "SELECT decider, scenario, SUM(outcome = 'correct'), COUNT(*), SUM(input_tokens), "
+            "SUM(seconds) FROM dqa_results GROUP BY decider, scenario ORDER BY scenario"
+        ).fetchall()
+    summaries = sorted(run.summaries, key=lambda summary: summary.scenario)
+    assert [row[:4] for row in rows] == [
+        (one.decider, one.scenario, one.correct, one.judged) for one in summaries
+    ]
+    assert sum(row[4] for row in rows) == run.spent.input_tokens > 0
+    assert sum(row[5] for row in rows) == pytest.approx(sum(t.seconds for t in run.traces))
+
+
 def test_what_is_no_store_is_named(tmp_path: Path) -> None:
     """A text, another database, a missing file, and damage."""
     (tmp_path / "text.db").write_text("no database, but a text of some length", "utf-8")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
@@ -120,3 +121,21 @@ def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> N
     assert index.search("the of and") == ()
     assert index.search("zebra") == ()
     assert index.search("") == ()
+
+
+def test_search_has_the_scores_of_the_formula(tmp_path: Path) -> None:
+    """Lucene's BM25 with k1 = 0.9 and b = 0.4, worked out for three products."""
+    texts = {"B1": "red scarf", "B2": "red red wool coat", "B3": "blue wool scarf scarf scarf hat"}
+    index = make_index(tmp_path / "index", texts)
+
+    def score(count: int, length: int, holding: int) -> float:
+        weight = np.log(1 + (3 - holding + 0.5) / (holding + 0.5))
+        return float(weight * count / (count + 0.9 * (1 - 0.4 + 0.4 * length / 4)))
+
+    red = [score(1, 2, 2), score(2, 4, 2), 0.0]
+    scarf = [score(1, 2, 2), 0.0, score(3, 6, 2)]
+    assert index.scores(index.terms("red")) == pytest.approx(red, rel=1e-6)
+    both = [sum(pair) for pair in zip(red, scarf, strict=True)]
+    assert index.scores(index.terms("red scarfs")) == pytest.approx(both, rel=1e-6)
+    assert index.search("red") == ("B2", "B1")
+    assert index.search("red scarfs") == ("B1", "B3", "B2")

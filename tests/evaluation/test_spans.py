@@ -235,3 +235,28 @@ def test_a_program_needs_no_telemetry() -> None:
     """Without OpenTelemetry nothing changes."""
     ran = run_python("-c", OFF)
     assert (ran.returncode, ran.stdout.strip()) == (0, "2"), ran.stderr
+
+
+OWN = """
+import dqa
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+taken = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(taken))
+trace.set_tracer_provider(provider)
+with provider.get_tracer("theirs").start_as_current_span("theirs") as theirs:
+    dqa.evaluate(dqa.generate(count=1, seed=4), ["first"], databases=["sqlite"])
+(whole,) = [span for span in taken.get_finished_spans() if span.name.startswith("invoke_workflow")]
+assert whole.parent.span_id == theirs.get_span_context().span_id
+print("taken")
+"""
+
+
+@pytest.mark.slow
+def test_a_program_gets_the_spans_in_its_own_provider() -> None:
+    """Within its own span."""
+    ran = run_python("-c", OWN)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "taken"), ran.stderr

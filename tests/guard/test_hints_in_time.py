@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event
+from time import sleep
 
 import pytest
 
-from dqa.core.database import Kind, Limits, Rows
+from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.session import Session
@@ -88,6 +89,19 @@ class GraphSession(FailingSession):
         """Return a label and a relationship type."""
         city = NodeInfo("City", (Field("name", "STRING"),), key="name")
         return DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
+
+
+def test_a_timeout_names_the_whole_limit() -> None:
+    """A message with the rest of the time would differ in each run, and match no cassette."""
+
+    class Slow(GuardedDatabase):
+        def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
+            sleep(0.15)  # a backend may look into a statement before it runs
+            return super()._ran(statement, text, limits, until)
+
+    session = FailingSession(lambda limits: timed_out(limits, "relational"))
+    with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
+        Slow(session).query("SELECT name FROM shop", Limits(seconds=2.0))
 
 
 def test_a_hint_names_no_empty_label() -> None:

@@ -235,6 +235,16 @@ def test_distractors_change_no_answer(scenario: str) -> None:
 # --- worlds ---
 
 
+def test_names_are_unique_and_fit_the_columns_of_the_release(small: QuestionSet) -> None:
+    """Without regard to case, as MySQL compares; an answer could otherwise name two candidates."""
+    names = {"locating": (("trade_node", "trade_node"), ("country", "country_name"))}
+    for situation in small.situations.values():
+        for table, column in names.get(situation.schema.scenario, (("goods", "goods_name"),)):
+            found = [name.lower() for name in situation[table][column].tolist()]
+            assert len(set(found)) == len(found)
+            assert max(map(len, found)) <= 30
+
+
 def test_computed_columns_agree_with_the_simulator(small: QuestionSet) -> None:
     """Doing nothing changes no cell."""
     for question in small.questions:

@@ -69,6 +69,34 @@ def test_profits_worked_out_by_hand() -> None:
     assert released.value("mid") == pytest.approx((3 + 10.5) * (1 - 2 / 16) * 6 / 16)
 
 
+@pytest.mark.parametrize(
+    ("rules", "development", "bonus"),
+    [
+        ("paper", 149.0, 50.0),
+        ("paper", 151.5, 50.5),
+        ("clean", 10.0, 50.0),
+        ("clean", 51.0, 51.0),
+        ("released", 51.0, 51.0),
+    ],
+)
+def test_a_small_country_gets_the_least_inland_bonus(
+    rules: str, development: float, bonus: float
+) -> None:
+    """At an inland node less than 50, by the text of a third of the development, counts as 50."""
+    situation = small(countries=[("A", "home", development), COUNTRIES[1]])
+    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
+    power = after["node_country"]["calculated_trading_power"][2]
+    assert power == pytest.approx(1.05 * (3 + bonus))
+
+
+@pytest.mark.parametrize("rules", SIMULATOR.rule_sets)
+def test_a_straight_flow_comes_before_an_earlier_one(rules: str) -> None:
+    """The flow straight home is supported though another that leads there comes first."""
+    flows = [("mid", "alley"), ("alley", "home"), ("mid", "home")]
+    situation = small(nodes=[*NODES, ("alley", 0.0, False)], flows=flows)
+    assert SIMULATOR.simulate(situation, ASK, "mid", rules)["flow"]["flow"][2] == pytest.approx(10)
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"flows": [*FLOWS, ("mid", "atlantis")]}, "dest of row 3 of table 'flow' is 'atlantis'"),
     ({"flows": [*FLOWS, FLOWS[0]]}, "rows 0 and 3 of table 'flow' have the same key"),

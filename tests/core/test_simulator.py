@@ -28,6 +28,12 @@ def test_values_that_differ_by_rounding_tie() -> None:
     assert outcomes.margin == pytest.approx(1e-11, rel=1e-3)
 
 
+def test_candidates_behind_the_best_share_a_rank_up_to_rounding() -> None:
+    """Two that lose equally are second, and the next one is fourth."""
+    outcomes = profits(5.0, 2.0, float(np.nextafter(2.0, 3.0)), 1.0)
+    assert [outcomes.rank(c) for c in "abcd"] == [1, 2, 2, 4]
+
+
 @pytest.mark.parametrize("goal", ["maximise", "minimise"])
 def test_a_question_that_nothing_moves_is_a_tie_of_all(goal: Goal) -> None:
     """Candidates that differ by rounding alone all tie, and none leads."""

@@ -101,6 +101,16 @@ def test_who_never_differs_has_an_interval_all_the_same() -> None:
     assert 0.0 < always.low < 1.0
 
 
+def test_equal_differences_of_regret_prove_nothing() -> None:
+    """They do not vary, so there is no error to compare them with."""
+    found = paired_difference([0.5, 0.5], [1, 2])
+    assert found is not None
+    assert (found.value, found.p_value, found.low, found.high) == (0.5, None, None, None)
+    equal = paired_difference([0.0, 0.0], [1, 2])
+    assert equal is not None
+    assert (equal.p_value, equal.low, equal.high) == (1.0, None, None)
+
+
 def test_the_questions_that_are_said_to_be_needed_show_the_difference() -> None:
     """In 4 of 5 simulated comparisons, by the test that the formula stands for."""
     discordance, difference = 0.3, 0.1

@@ -185,6 +185,15 @@ def test_32_expensive_statements_at_once_return_within_their_limits(shop: Databa
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
+def test_a_path_is_relative_to_the_folder_of_the_caller(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that starts workers may have begun in another folder."""
+    monkeypatch.chdir(shop_file.parent)
+    with closing(dqa.open_database(shop_file.name)) as database:
+        assert database.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
 ENVIRONMENTS = """
 import os, sys, dqa
 from pathlib import Path

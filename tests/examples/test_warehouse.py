@@ -54,6 +54,29 @@ def test_the_folder_holds_no_python_and_describes_the_tables_that_are_made() -> 
     assert {edge["label"] for edge in told["edges"]} == {each.label for each in RELATIONSHIPS}
 
 
+BY_RULES = {
+    "stop-north": (4, {"Drayton": -4337.67, "Calder": 1018.23}),
+    "stop-south": (4, {"Garston": -4432.67, "Elmstead": 299.16}),
+    "stop-east": (4, {"Kelby": -4401.58, "Ilford": 2368.05}),
+    "switch-lighting": (7, {"Farrow Parts": 18942.25, "Dunn Parts": 24360.49}),
+    "switch-bicycles": (7, {"Egerton & Sons": 20843.14, "Abbott & Sons": 25776.70}),
+    "switch-tools": (7, {"Abbott Supply": 22192.43, "Barlow Supply": 26588.25}),
+    "add-cameras": (11, {"Oakham": -172.0, "Quorn": -127.75, "Witney": 335.14}),
+    "add-kitchen": (11, {"Yarm": -356.0, "Upton": -152.36, "Witney": 154.09}),
+    "add-furniture": (11, {"Verwood": -66.08, "Selby": 1.74, "Penrith": 169.63}),
+}
+"""How many outcomes a question has, and some of them, by the rules and the rows without SQL."""
+
+
+def test_outcomes_are_those_of_the_rules(measured: Measured) -> None:
+    """The values were calculated by a program that uses no statement of the folder."""
+    assert {*measured.outcomes} == {*BY_RULES}
+    for key, (count, values) in BY_RULES.items():
+        found = measured.outcomes[key]
+        assert len(found) == count
+        assert {name: found[name] for name in values} == pytest.approx(values, abs=0.011)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["duckdb", "ladybug"])
 def test_other_databases_decide_alike(name: str, measured: Measured, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -376,8 +376,18 @@ def test_too_many_open_files_are_an_infrastructure_error(shop_file: Path, shop: 
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
-def test_a_replaced_file_is_an_error(tmp_path: Path, engine: Literal["sqlite", "duckdb"]) -> None:
+@pytest.mark.parametrize(
+    ("engine", "replace"),
+    [
+        ("sqlite", Path.replace),
+        ("duckdb", Path.replace),
+        ("duckdb", lambda new, old: old.write_bytes(new.read_bytes())),
+    ],
+    ids=["sqlite", "duckdb", "duckdb overwritten in place"],
+)
+def test_a_replaced_file_is_an_error(
+    tmp_path: Path, engine: Literal["sqlite", "duckdb"], replace: Callable[[Path, Path], object]
+) -> None:
     """The rows of one file are not given as those of the other."""
     files = [tmp_path / f"{name}.{engine}" for name in ("old", "new")]
     connect: Any = {"sqlite": sqlite3.connect, "duckdb": duckdb.connect}[engine]
@@ -387,6 +397,6 @@ def test_a_replaced_file_is_an_error(tmp_path: Path, engine: Literal["sqlite", "
             made.commit()
     with closing(dqa.open_database(files[0])) as database:
         assert database.query("SELECT name FROM shop").rows == (("old",),)
-        files[1].replace(files[0])
+        replace(files[1], files[0])
         with pytest.raises(DatabaseUnavailableError, match="replaced or removed since"):
             database.query("SELECT name FROM shop")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,17 @@ def game(number: int) -> Game:
 def event(number: int) -> GameEvent:
     """Return something that happened."""
     return GameEvent(number, "bets", "player", "check")
+
+
+def test_a_database_of_another_kind_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    """A table of the same name with other columns is no history."""
+    file = tmp_path / "own.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE events (game INTEGER, note TEXT)")
+    with pytest.raises(DataError, match="table 'events'"):
+        History(str(file))
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("events",)]
 
 
 def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:

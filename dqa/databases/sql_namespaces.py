@@ -216,8 +216,19 @@ class ServerNamespaces(Namespaces):
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations in the schemas with the project's prefix."""
         for name in sorted(inspect(self._connection).get_schema_names()):
-            if name.startswith("dqa_") and isinstance(found := self.read(name), LoadedSituation):
+            found = self._try_read(name) if name.startswith("dqa_") else None
+            if isinstance(found, LoadedSituation):
                 yield found
+
+    def _try_read(self, namespace: str) -> NamespaceContent:
+        """Return the content of a namespace; None if another process drops it at this moment."""
+        try:
+            with self._connection.begin_nested():
+                return self.read(namespace)
+        except SQLAlchemyError:
+            if TAG_TABLE in (self._tables(namespace) or ()):
+                raise
+            return None
 
     def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Replace the content; without a transaction, try first whether the new one fits."""

@@ -147,6 +147,7 @@ def lock_schema(connection: Connection, number: int, name: str) -> Iterator[None
         connection.execute(text(f"SELECT GET_LOCK('{name}_{number}', 120)"))
         try:
             yield
+            connection.execute(text("COMMIT"))  # the next process must see the new rows
         finally:
             connection.execute(text(f"SELECT RELEASE_LOCK('{name}_{number}')"))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,7 +13,7 @@ from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import open_store, write
 from dqa.evaluation.location import locate_run
-from dqa.evaluation.stored_runs import METADATA, store_of
+from dqa.evaluation.stored_runs import METADATA, create_tables, store_of
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -30,6 +31,24 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
 def asked() -> QuestionSet:
     """Return a few questions of two scenarios."""
     return dqa.generate(("locating", "building"), count=4, seed=3)
+
+
+def test_several_processes_create_the_tables_at_once(store: str) -> None:
+    """One of them creates them, and the others find them."""
+
+    def create(_: int) -> None:
+        location = locate_run(f"{store}#team")
+        engine = open_store(store_of(location), writing=True)
+        create_tables(engine, location)
+        engine.dispose()
+
+    for _ in range(5):
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(create, range(6)))
+        engine = open_store(store_of(locate_run(store)), writing=True)
+        with write(engine) as connection:
+            METADATA.drop_all(connection)
+        engine.dispose()
 
 
 def test_a_server_keeps_what_a_file_keeps(store: str, asked: QuestionSet, tmp_path: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from decimal import Decimal
 from pkgutil import resolve_name
@@ -90,6 +91,29 @@ def test_a_situation_is_there_twice_and_then_gone(
             assert held() == 2
         assert one.schema().tables or one.schema().nodes
     assert held() == 0
+
+
+def test_situations_are_listed_while_others_go(place: tuple[str, str]) -> None:
+    """A list made at the moment of an unloading is no error."""
+    engine, url = place
+    with dqa.temporary_database(small_situation(), engine, url) as database:
+        listing = True
+
+        def load_and_unload() -> None:
+            while listing:
+                with dqa.temporary_database(small_situation(), engine, url):
+                    pass
+
+        with ThreadPoolExecutor(1) as pool:
+            unloading = pool.submit(load_and_unload)
+            try:
+                listed = [dqa.loaded(url) for _ in range(40)]
+            finally:
+                listing = False
+            unloading.result()
+        assert all(
+            any(one.namespace in database.name for one in situations) for situations in listed
+        )
 
 
 def test_one_database_for_everybody_takes_no_script(neo4j_url: str) -> None:

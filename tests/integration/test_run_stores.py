@@ -13,7 +13,7 @@ from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import open_store, write
 from dqa.evaluation.location import locate_run
-from dqa.evaluation.stored_runs import METADATA, create_tables, store_of
+from dqa.evaluation.stored_runs import METADATA, VERSION, create_tables, store_of, version_of
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -47,6 +47,7 @@ def test_several_processes_create_the_tables_at_once(store: str) -> None:
             list(pool.map(create, range(6)))
         engine = open_store(store_of(locate_run(store)), writing=True)
         with write(engine) as connection:
+            assert version_of(connection) == VERSION
             METADATA.drop_all(connection)
         engine.dispose()
 

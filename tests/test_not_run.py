@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -80,6 +81,17 @@ def run_tests(checkout: Path, *arguments: str, **variables: str) -> tuple[int, s
         env={**inherited, **variables, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     return done.returncode, done.stdout.splitlines()[-2]
+
+
+def test_one_line_counts_what_was_not_run(checkout: Path) -> None:
+    """Each test counts once, also if two processes collect it."""
+    code, line = run_tests(checkout, "-m", "not slow and not deep", "-n", "2")
+    assert code == 0
+    counts = re.findall(r"([\d,]+) that (read|need a server|need more|are slow|take)", line)
+    assert counts == [
+        ("1", "read"), ("1", "need a server"), ("2", "need more"), ("1,200", "are slow"),
+        ("1", "take"),
+    ]  # fmt: skip
 
 
 def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Path) -> None:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.database import Rows
-from dqa.core.display import Display, Value, numbers_in, round_rows
+from dqa.core.display import Display, Value, cell_of, numbers_in, round_rows
+from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 
 
@@ -87,3 +88,16 @@ def test_rounding_keeps_the_order_and_the_digits(values: list[float], digits: in
     assert len(numbers) == len(ordered)
     for value, seen in zip(ordered, numbers, strict=True):
         assert seen == pytest.approx(value, rel=10.0 ** (1 - digits), abs=0.0)
+
+
+@pytest.mark.parametrize("wrong", [{"digits": -1}, {"samples": -1}])
+def test_negative_settings_are_refused(wrong: dict[str, int]) -> None:
+    """The message names the setting."""
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        Display(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_list_is_its_json_text_where_a_plain_value_is_needed() -> None:
+    """Candidates that a query returns are plain values."""
+    assert cell_of(["é", None]) == '["é", null]'
+    assert cell_of(2) == 2

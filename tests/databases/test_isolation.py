@@ -363,6 +363,21 @@ def test_a_fork_of_this_process_has_workers_of_its_own(shop: Database) -> None:
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
+def test_a_worker_that_cannot_start_is_one_clear_error(shop_file: Path) -> None:
+    """The cause is that of the operating system, and no memory is asked for."""
+    program = (
+        "import sys, dqa\n"
+        "import multiprocessing\n"
+        "multiprocessing.set_executable('/nowhere/python')\n"
+        "try:\n"
+        "    dqa.open_database(sys.argv[1])\n"
+        "except dqa.InfrastructureError as error:\n"
+        "    print(error)\n"
+    )
+    done = run_python("-c", program, str(shop_file), check=True)
+    assert "cannot be started" in done.stdout
+
+
 def test_too_many_open_files_are_an_infrastructure_error(shop_file: Path, shop: Database) -> None:
     """Open databases keep their workers."""
     shop.query("SELECT 1")

@@ -122,6 +122,17 @@ def test_the_rows_of_a_long_search_are_not_counted(
         assert database.query(NODES[database.dialect]).cut is None
 
 
+def test_duckdb_s_lists_structs_maps_and_json_are_json_in_the_row(situation: Situation) -> None:
+    """One shape for all, parsed where the driver gives text."""
+    database = BUILT_IN["duckdb"].load(situation)
+    found = database.query(
+        "SELECT [1, 2] AS a, {'x': 1.5} AS b, MAP([1], ['y']) AS c, '{\"z\": [null]}'::JSON AS d"
+    )
+    assert found.rows == (([1, 2], {"x": 1.5}, {"1": "y"}, {"z": [None]}),)
+    assert found.to_text().splitlines()[1] == '[[1, 2], {"x": 1.5}, {"1": "y"}, {"z": [null]}]'
+    database.close()
+
+
 def test_an_endless_statement_is_stopped_and_the_database_goes_on(database: Database) -> None:
     """The limit holds where the statement runs, and the next one runs as if nothing had been."""
     for _ in range(2):

@@ -68,12 +68,28 @@ def judged(text: str) -> str:
     return json.dumps({"beliefs": {"luck": {"good": "likely", "bad": "unlikely"}}})
 
 
-def decided(kind: type[Dellma]) -> tuple[Decision, list[str]]:
+class Unreadable(Mine):
+    """No minibatch is ranked."""
+
+    def rank(
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        pairs: Pairs,
+        batch: Sequence[int],
+        asking: Asking,
+    ) -> Ranking:
+        """Rank nothing."""
+        return ranking((), batch, omitted=len(batch))
+
+
+def decided(kind: type[Dellma], **options: str) -> tuple[Decision, list[str]]:
     """Decide a generated question by a decider of one's own; return the steps that were asked."""
     question, database = world()
     mine = method("mine", "of my own", kind, DellmaSettings)
     model = analyst_but(judge=judged)
-    own = Settings(options={"mine.samples": "4"})
+    given = {"samples": "4"} | options
+    own = Settings(options={f"mine.{name}": value for name, value in given.items()})
     decision = mine(model, own).decide(question, database)
     database.close()
     return decision, [text.rpartition("# Step: ")[2].split()[0] for text in model.prompts]
@@ -109,3 +125,27 @@ def test_a_fourth_step_without_figures_ends_the_run_with_its_trace() -> None:
     assert (decision.ending, decision.choice) == (Ending.UNPARSABLE, None)
     assert "No scores are found" in str(decision.error)
     assert len(tree_of(decision).rankings) == len(noted(decision.trace, "elicitation")) > 0
+
+
+def test_without_a_ranking_there_is_no_choice() -> None:
+    """No figure is invented."""
+    decision, _ = decided(Unreadable)
+    assert (decision.ending, decision.choice) == (Ending.UNPARSABLE, None)
+
+
+def test_states_of_their_own_are_ranked_in_one_batch() -> None:
+    """No state links two actions, so two batches could not be compared (Algorithm 2)."""
+    batches = [
+        [len(found["shown"]) for found in noted(decided(Mine, **options)[0].trace, "elicitation")]
+        for options in ({"shared": "false", "samples": "20", "batch": "8"}, {"batch": "8"})
+    ]
+    assert batches[0] == [20]
+    assert len(batches[1]) > 1
+
+
+def test_the_same_seed_draws_the_same_states() -> None:
+    """Another seed draws others."""
+    runs = [
+        noted(decided(Mine, seed=seed, samples="32")[0].trace, "pairs") for seed in ("1", "1", "2")
+    ]
+    assert runs[0] == runs[1] != runs[2]

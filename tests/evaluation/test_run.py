@@ -19,6 +19,7 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.evaluation.build import BuiltRun
+from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.loaders.reading import read_questions
@@ -199,3 +200,32 @@ def test_a_judge_whose_database_stays_away_is_waited_for_once(
     assert set(outcomes) == {Outcome.INFRASTRUCTURE, Outcome.STEP_LIMIT}
     places = {result.question.partition("/")[0] for result in run.results}
     assert len(asked) == outcomes[Outcome.INFRASTRUCTURE] + len(places)
+
+
+def test_a_judge_waits_for_a_database_that_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decision is judged as if nothing had happened, and is not made again."""
+    left, made = iter([True, True]), count()
+
+    class Asking(Decider):
+        name = "asking"
+        answer_forms = ("statement",)
+
+        def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
+            next(made)
+            return Decision(Ending.ANSWERED, "SELECT 1")
+
+    def fail(*arguments: Any) -> Any:
+        if next(left, False):
+            raise DatabaseUnavailableError("the server is away")
+        return compare_statements(*arguments)
+
+    questions = read_questions(write_bird(tmp_path / "bird"))
+    how: dict[str, Any] = {"options": RunOptions(workers=1, patience=30.0, isolation="none")}
+    undisturbed = dqa.evaluate(questions, Asking(), **how)
+    monkeypatch.setattr("dqa.evaluation.score.compare_statements", fail)
+    assert dqa.evaluate(questions, Asking(), **how).results == undisturbed.results
+    assert next(left, None) is None
+    assert next(made) == 2 * len(undisturbed.results)
+    assert {result.outcome for result in undisturbed.results} <= {Outcome.CORRECT, Outcome.WRONG}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,6 +133,42 @@ def test_annotation_and_generation_come_out_as_here(
     assert made.content_hash == dqa.generate(count=6, seed=7, difficulty=harder).content_hash
     with pytest.raises(UsageError, match="resist"):
         dqa.generate(count=2, resist="first", options=nodes.options())
+
+
+def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:
+    """The tokens that one worker spends end the run of all."""
+    questions = dqa.generate(("locating",), count=5, seed=11)
+    with ModelServer(lambda request: "Thought: done\nFinal Answer: nowhere") as server:
+        run = dqa.evaluate(
+            questions,
+            "zero-shot",
+            databases="sqlite",
+            model=dqa.ModelSpec(name="openai:test", base_url=server.url),
+            calls=CallOptions(budget_tokens=10, max_concurrency=1),
+            options=nodes.options(workers=1),
+        )
+    assert run.stopped_by is not None
+    assert "budget of 10 tokens is spent" in run.stopped_by
+    assert len(run.results) < len(questions.questions)
+
+
+def test_a_decider_that_cannot_be_sent_is_refused(nodes: Nodes) -> None:
+    """Before the first decision, by its name."""
+
+    class Unsendable(Decider):
+        """Holds a frame, which no other process can have."""
+
+        name = "unsendable"
+
+        def __init__(self) -> None:
+            self._frame = sys._getframe()
+
+        def decide(self, question: Question, database: Database) -> Decision:
+            raise AssertionError
+
+    questions = dqa.generate(("locating",), count=1, seed=3)
+    with pytest.raises(UsageError, match="'unsendable' cannot be sent to another process"):
+        dqa.evaluate(questions, Unsendable(), databases="sqlite", options=nodes.options())
 
 
 @pytest.mark.deep

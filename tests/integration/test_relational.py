@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,26 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     assert read_back(server.load(situation, namespace), situation) == situation
 
 
+def test_a_namespace_with_a_view_and_a_trigger_is_replaced(
+    occupied: tuple[Target, Situation, sa.Engine],
+) -> None:
+    """MySQL moves neither to another database, so all is dropped first."""
+    server, situation, engine = occupied
+    namespace = namespace_for(situation)
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE VIEW {namespace}.seen AS SELECT 1 AS a"))
+        if server.backend.name == "mysql":
+            connection.execute(
+                sa.text(
+                    f"CREATE TRIGGER {namespace}.seven BEFORE INSERT ON {namespace}.precious "
+                    "FOR EACH ROW SET NEW.a = 7"
+                )
+            )
+    assert read_back(server.load(situation, namespace), situation) == situation
+    assert "seen" not in sa.inspect(engine).get_view_names(namespace)
+    assert not {f"{namespace}_new", f"{namespace}_old"} & set(sa.inspect(engine).get_schema_names())
+
+
 def test_a_schema_that_appears_during_a_load_is_left_alone(
     occupied: tuple[Target, Situation, sa.Engine],
 ) -> None:
@@ -234,6 +255,24 @@ def test_a_long_statement_is_stopped_and_the_connection_goes_on(target: Target) 
         with pytest.raises(StatementTimeoutError, match=r"after 0\.2 seconds"):
             database.query(CROSS, Limits(seconds=0.2))
         assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
+
+
+def test_other_threads_run_while_a_server_works(server: Target) -> None:
+    """A driver that held Python's lock would stop them all."""
+    database = server.load(world())
+    ticks, is_over = [], Event()
+
+    def tick() -> None:
+        while not is_over.wait(0.01):
+            ticks.append(1)
+
+    clock = Thread(target=tick)
+    clock.start()
+    with pytest.raises(StatementTimeoutError):
+        database.query(CROSS, Limits(seconds=0.5))
+    is_over.set()
+    clock.join()
+    assert len(ticks) > 10
 
 
 def test_nothing_is_written_even_without_the_guard(server: Target) -> None:

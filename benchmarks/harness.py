@@ -30,12 +30,11 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
-from dqa.evaluation.build import build
 from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import open_executor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
-from dqa.evaluation.plan import plan
+from dqa.evaluation.prepare import prepare
 from dqa.evaluation.record import RunRecord, now, versions
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.store import RunStore
@@ -126,9 +125,9 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         model=next(iter(chats), "scripted:analyst"),
     )
     given = GivenObjects({} if isinstance(decider, str) else {name: decider}, chats)
-    built = build(spec, questions=questions, given=given, options=options)
+    setup = prepare(spec, questions=questions, given=given, options=options)
     record = RunRecord(
-        spec=built.spec,
+        spec=setup.spec,
         content_hash=questions.content_hash,
         planned=len(questions.questions),
         began=now(),
@@ -140,10 +139,10 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
     def decide() -> None:
         with (
             TemporaryDirectory() as folder,
-            open_executor(built, given, DEFAULT_CALLS, options) as executor,
+            open_executor(setup, given, DEFAULT_CALLS, options) as executor,
         ):
             store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
-            made = run_tasks(plan(built.setup), executor, store, lambda _: None)
+            made = run_tasks(setup.tasks, executor, store, lambda _: None)
             store.close()
             assert len(made) == len(questions.questions)
             assert all(one.outcome.judged for one in made), made[0]

@@ -15,7 +15,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import StatementError
-from dqa.evaluation.build import BuiltRun
+from dqa.evaluation.prepare import PreparedRun
 from tests.programs import run_python
 
 PUBLIC = tuple(
@@ -176,8 +176,8 @@ def test_a_watcher_is_told_of_the_beginning_and_of_every_decision() -> None:
     told: list[object] = []
 
     class Mine(dqa.Watcher):
-        def started(self, built: BuiltRun, done: int) -> None:
-            told.append((built.setup.size, done))
+        def started(self, setup: PreparedRun, done: int) -> None:
+            told.append((setup.size, done))
 
         def decided(self, result: dqa.Result) -> None:
             told.append(result)

@@ -44,7 +44,7 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.crashes import decide_or_end
+from dqa.evaluation.decide import decide_or_end
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers

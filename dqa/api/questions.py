@@ -26,14 +26,13 @@ from dqa.core.schema import describe
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
+from dqa.evaluation.decide import MOST_IN_A_ROW, Crashes, Worker
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.plan import Setup, Task, plan
+from dqa.evaluation.prepare import Setup, Task
 from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.targets import targets_of
-from dqa.evaluation.worker import Worker
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.generator import generate as generate_questions
@@ -355,7 +354,7 @@ class DecidersErr:
         self._connected = connected
         self._options = options
         self._targets = targets_of((_DATABASE,))
-        self._setups: dict[str, Setup] = {}
+        self._deciders: dict[str, Mapping[str, Decider]] = {}
         self._asked = 0
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in connected.models}
         self._crashes = Crashes(fail_fast=options.fail_fast)
@@ -367,18 +366,18 @@ class DecidersErr:
             for number, (question, truth) in enumerate(asked, 1)
         ]
         self._asked += len(asked)
-        setup = replace(
-            self._setup(numbered[0].question, situation),
-            questions=QuestionSet.of("drawn", numbered, {situation.name: situation}),
-        )
+        questions = QuestionSet.of("drawn", numbered, {situation.name: situation})
+        able = self._able(numbered[0].question, situation)
+        models, judge = self._connected.models, Judge(questions)
+        setup = Setup(questions, self._targets, (able,), models, judge)
         wrong: Counter[str] = Counter()
-        tasks, options = plan(setup), self._options
-        worker = Worker(setup, Judge(setup.questions), options.patience, options.workers)
+        tasks, options = setup.tasks, self._options
+        worker = Worker(setup, options.patience, options.workers)
         with closing(worker), ThreadPoolExecutor(options.workers) as threads:
             for task, decision in zip(tasks, threads.map(worker.make, tasks), strict=True):
-                right = decision.choice in setup.questions.truth_of(task.question).answers
+                right = decision.choice in questions.truth_of(task.question).answers
                 wrong[task.question.key] += self._is_wrong(task, decision, right=right)
-        return [wrong[question.key] == len(setup.deciders) for question, _ in numbered]
+        return [wrong[question.key] == len(able) for question, _ in numbered]
 
     def description(self) -> str:
         """Return how often each decider was right until now."""
@@ -388,10 +387,10 @@ class DecidersErr:
             for name, count in self._counts.items()
         )
 
-    def _setup(self, question: Question, situation: Situation) -> Setup:
+    def _able(self, question: Question, situation: Situation) -> Mapping[str, Decider]:
         """Return a scenario's deciders: those that decide such a question at all."""
         scenario = question.scenario
-        if scenario not in self._setups:
+        if scenario not in self._deciders:
             rules = plugins.generator(scenario).label_rules(situation)
             (made,) = self._connected.deciders(next(iter(rules), None))
             refused: list[str] = []
@@ -407,9 +406,8 @@ class DecidersErr:
                     f"resist names no decider that decides questions of '{scenario}': "
                     f"name one for it, or leave that scenario out. {' '.join(refused)}"
                 )
-            nothing = QuestionSet("drawn", (), {})
-            self._setups[scenario] = Setup(nothing, self._targets, able, self._connected.models)
-        return self._setups[scenario]
+            self._deciders[scenario] = able
+        return self._deciders[scenario]
 
     def _is_wrong(self, task: Task, decision: Decision, *, right: bool) -> bool:
         """Count a decision; raise if no further decision would be made. No answer is not wrong."""

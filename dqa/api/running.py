@@ -30,22 +30,20 @@ from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.build import build
 from dqa.evaluation.connecting import Connected, GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import Executor, ThreadExecutor, check_engine, open_executor
+from dqa.evaluation.games import prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.plan import Task, plan
-from dqa.evaluation.playing.run import GameWorker
-from dqa.evaluation.playing.setup import build_games
-from dqa.evaluation.playing.spec import PlaySpec, all_pairs
+from dqa.evaluation.play import GameWorker
+from dqa.evaluation.prepare import Task, prepare
 from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, require_questions, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
-from dqa.evaluation.spec import ModelSpec, RunSpec
+from dqa.evaluation.spec import ModelSpec, PlaySpec, RunSpec, all_pairs
 from dqa.evaluation.store import RunStore, name_run
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import PassedQuestions, QuestionSource
@@ -155,12 +153,12 @@ class StoredWork:
         store: RunStore,
         tasks: Sequence[Task],
         executor: Executor,
-        connected: Connected | None,
+        connected: Connected,
         shortcuts: Sequence[ShortcutChoices] = (),
     ) -> tuple[Result, ...]:
         """Make every decision that the store lacks; return the results of all."""
         store.add_shortcuts(shortcuts)
-        if connected is not None and store.done < len(tasks):
+        if store.done < len(tasks):
             connected.check_reachable()
         return run_tasks(
             *(tasks, executor, store, self.watcher.decided),
@@ -338,7 +336,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     spec = _spec(what, names, named_fields, work)
     check_engine(work.options, work.calls)
     with ExitStack() as opened:
-        built = build(
+        setup = prepare(
             spec,
             calls=work.calls,
             options=work.options,
@@ -346,15 +344,14 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             questions=what if isinstance(what, QuestionSet) else None,
             given=given,
         )
-        setup = built.setup
         refuse_asked(work.location, setup.locations)
         opened.enter_context(run_span(setup))
-        executor = opened.enter_context(open_executor(built, given, work.calls, work.options))
+        executor = opened.enter_context(open_executor(setup, given, work.calls, work.options))
         content = setup.questions.content_hash
-        with work.storing(built.spec, content, setup.size) as store:
+        with work.storing(setup.spec, content, setup.size) as store:
             shortcuts = choose_by_shortcuts(setup.questions, setup.places)
-            work.watcher.started(built, store.done)
-            results = work.decide(store, plan(setup), executor, built.connected, shortcuts)
+            work.watcher.started(setup, store.done)
+            results = work.decide(store, setup.tasks, executor, setup.connected, shortcuts)
         return work.finish(
             store, results, defects=setup.questions.defects, shortcut_choices=shortcuts
         )
@@ -472,7 +469,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     named_fields, chats = name_models(fields)
     spec, given = _play_spec(world, players, opponents, named_fields, work.earlier)
     with watch_training(work.watcher):
-        setup = build_games(
+        setup = prepare_games(
             spec,
             calls=work.calls,
             resumed=work.resumed,
@@ -492,8 +489,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             log = History(where, isolation=work.options.isolation, run=games.run)
             worker = GameWorker(setup, log)
             executor = ThreadExecutor(worker, work.options.workers)
-            tasks = [setup.task_of(game) for game in setup.games]
-            results = work.decide(store, tasks, executor, setup.connected)
+            results = work.decide(store, setup.tasks, executor, setup.connected)
         return work.finish(store, results)
 
 

@@ -19,8 +19,6 @@ from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.playing.metrics import PlayFigures, count_games
-from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import AnySpec, RunRecord
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
@@ -31,7 +29,7 @@ from dqa.evaluation.shortcuts import (
     count_shortcuts,
     right_answers,
 )
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.statistics import (
     EpochStatistics,
     KindMean,
@@ -44,6 +42,7 @@ from dqa.evaluation.statistics import (
     summarise,
     total_matches,
 )
+from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.counts import RunCounts, count_decisions

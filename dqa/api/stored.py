@@ -16,11 +16,10 @@ from dqa.core.files import DATA_BYTES, read_json, require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
-from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
 from dqa.evaluation.traces import Trace
 from dqa.report.counts import RunCounts, count_decisions

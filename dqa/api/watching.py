@@ -11,8 +11,8 @@ from dqa.worlds.watching import TrainingWatcher
 
 if TYPE_CHECKING:
     from dqa.core.decision import Usage
-    from dqa.evaluation.build import BuiltRun
-    from dqa.evaluation.playing.setup import GameSetup
+    from dqa.evaluation.games import GameSetup
+    from dqa.evaluation.prepare import PreparedRun
     from dqa.evaluation.results import Result
 
 _ONE_AT_A_TIME = Lock()
@@ -21,7 +21,7 @@ _ONE_AT_A_TIME = Lock()
 class Watcher(DecisionWatcher, TrainingWatcher):
     """Receives the progress of a run, and of trainings for it; does nothing by default."""
 
-    def started(self, built: BuiltRun, done: int) -> None:
+    def started(self, setup: PreparedRun, done: int) -> None:
         """Handle the beginning of a run with `done` stored decisions."""
 
     def playing(self, setup: GameSetup, done: int) -> None:

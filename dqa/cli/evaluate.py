@@ -24,8 +24,7 @@ from dqa.cli.questions import AnyQuestionOptions, options_of, set_in
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.playing.spec import PlaySpec
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
     from dqa.api.games import Tournament

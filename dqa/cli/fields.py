@@ -28,8 +28,7 @@ from dqa.cli.completion import Completion, by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
 from dqa.cli.options import AuditFile, Policy, describe, descriptions, names_in, option, pairs_in
 from dqa.core.records import Record
-from dqa.evaluation.playing.spec import PlaySpec
-from dqa.evaluation.spec import PARAMETERS, Deciding, RunSpec
+from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
 
 _Command: TypeAlias = Callable[..., None]
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from dqa.core.decision import Usage
-    from dqa.evaluation.build import BuiltRun
-    from dqa.evaluation.playing.setup import GameSetup
+    from dqa.evaluation.games import GameSetup
+    from dqa.evaluation.prepare import PreparedRun
     from dqa.evaluation.results import Result
     from dqa.models.budget import Prices
 
@@ -143,12 +143,12 @@ class Progress(Watcher):
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def started(self, built: BuiltRun, done: int) -> None:
+    def started(self, setup: PreparedRun, done: int) -> None:
         """Print the defects of the data, and show the bar."""
-        for warning in built.warnings:
+        for warning in setup.warnings:
             self._bar.warn(warning)
-        report_defects(built.setup.questions.defects, self._verbose)
-        self.total, self.done = built.setup.size, done
+        report_defects(setup.questions.defects, self._verbose)
+        self.total, self.done = setup.size, done
         self._bar.start("Deciding", self.total, done, "{task.fields[correct]} correct")
 
     def playing(self, setup: GameSetup, done: int) -> None:

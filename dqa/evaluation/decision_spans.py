@@ -14,7 +14,7 @@ from dqa.evaluation.results import NO_MODEL, Outcome
 
 if TYPE_CHECKING:
     from dqa.evaluation.keys import DecisionKey
-    from dqa.evaluation.plan import Setup
+    from dqa.evaluation.prepare import Setup
     from dqa.evaluation.results import Result
 
 _FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
@@ -29,9 +29,9 @@ def run_span(setup: Setup) -> AbstractContextManager[Span]:
             "gen_ai.operation.name": "invoke_workflow",
             "gen_ai.agent.name": name,
             "gen_ai.workflow.name": name,  # so earlier conventions call it
-            "dqa.run.deciders": tuple(setup.deciders),
+            "dqa.run.deciders": tuple(setup.deciders[0]),
             "dqa.run.databases": tuple(setup.targets) or tuple(setup.places),
-            "dqa.run.epochs": setup.epochs,
+            "dqa.run.epochs": len(setup.deciders),
             "dqa.run.decisions": setup.size,
         },
         {},

@@ -11,9 +11,9 @@ from pydantic import Field
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.findings import Analysis, FindingTable
-from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.statistics.clusters import Estimate
+from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.statistics.summaries import Summary, grouped, kind_means
 
 Place: TypeAlias = tuple[str, str]

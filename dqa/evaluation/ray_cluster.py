@@ -26,9 +26,11 @@ from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayT
 from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, InfrastructureError, UsageError
 from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.executors import CLOSING_SECONDS, Executor, Lane
-from dqa.evaluation.remote import (
+from dqa.evaluation.executors import (
+    CLOSING_SECONDS,
     Batch,
+    Executor,
+    Lane,
     Problem,
     RemoteWorker,
     needed_variables,
@@ -40,9 +42,8 @@ from dqa.evaluation.remote import (
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 
 if TYPE_CHECKING:
-    from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.options import CallOptions, RunOptions
-    from dqa.evaluation.plan import Task
+    from dqa.evaluation.prepare import PreparedRun, Task
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
@@ -160,7 +161,7 @@ class RayCluster:
         return found
 
     def executor(
-        self, built: BuiltRun, given: GivenObjects, calls: CallOptions, options: RunOptions
+        self, run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions
     ) -> Executor:
         """Return the executor of a run: one worker per processor.
 
@@ -169,9 +170,9 @@ class RayCluster:
         UsageError
             A decider or a chat model cannot be sent to a worker.
         """
-        count = min(self.slots, built.setup.size, calls.max_concurrency or self.slots)
+        count = min(self.slots, run.size, calls.max_concurrency or self.slots)
         threads = [options.workers] * count
-        packed = ray.put(pack_run(built, given, _pack, needed_variables(built)))
+        packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
         shares = share_options(calls, options, threads)
         lanes = [RayLane(self, own_versions(), packed, *share) for share in shares]
         return Executor(lanes, options.workers)

@@ -20,7 +20,7 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.keys import DecisionKey
 
 if TYPE_CHECKING:
-    from dqa.evaluation.plan import Task
+    from dqa.evaluation.prepare import Task
     from dqa.evaluation.score import Assessment
 
 Goal: TypeAlias = Literal["maximise", "minimise"]
@@ -87,7 +87,7 @@ class PlayedGame(Record):
     Attributes
     ----------
     world, number, seed, mirrored
-        The game; see `dqa.evaluation.playing.spec.Game`.
+        The game; see `dqa.evaluation.spec.Game`.
     player, opponent
         The contestants; an opponent of ``""`` in a world of one player.
     seats

@@ -18,17 +18,15 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.evaluation.crashes import Crashes
+from dqa.evaluation.decide import Crashes, Made, decide_task
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
-from dqa.evaluation.plan import Group, Task
+from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.worker import Made, decide_task
 
 if TYPE_CHECKING:
-    from dqa.evaluation.executors import Executor
-    from dqa.evaluation.remote import Batch
+    from dqa.evaluation.executors import Batch, Executor
 
 _LOOK_SECONDS: Final = 0.5
 """How often the loop looks for Ctrl-C, and for tasks that other processes have left."""

@@ -33,7 +33,7 @@ from dqa.core.errors import DqaError
 from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
-from dqa.evaluation.plan import Group, Task
+from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.record import RunRecord, resume_record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run_files import make_folder, write_lines

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from dqa.core.text import counted, visible
-from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayFigures
 from dqa.models.registry import is_scripted
 from dqa.report.spending import Spending
 from dqa.report.table import Table, estimate_text, in_percent

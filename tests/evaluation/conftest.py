@@ -14,7 +14,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.plan import Setup
+from dqa.evaluation.prepare import Setup
+from dqa.evaluation.score import Judge
 from dqa.evaluation.targets import DatabaseLocation
 from dqa.loaders.generator import generate
 from dqa_simulators.building.generator import BuildingSize
@@ -69,8 +70,9 @@ def make_setup(questions: QuestionSet) -> Callable[..., Setup]:
         return Setup(
             questions,
             {"sqlite": DatabaseLocation(plugins.backend("sqlite"))},
-            dict(deciders),
+            (deciders,),
             dict.fromkeys(deciders, "none"),
+            Judge(questions),
         )
 
     return make

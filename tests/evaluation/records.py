@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from dqa.evaluation.decide import Worker
 from dqa.evaluation.executors import ThreadExecutor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_RUN, RunOptions
-from dqa.evaluation.plan import Setup, plan
+from dqa.evaluation.prepare import Setup
 from dqa.evaluation.record import RunRecord, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.runner import run_tasks
-from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.worker import Worker
 from dqa.loaders.sources import PassedQuestions
 
 
@@ -33,13 +32,13 @@ def open_store(folder: Path | None = None, *, retry_failed: bool = False) -> Run
 
 
 def decide_all(
-    setup: Setup, judge: Judge, store: RunStore, options: RunOptions = DEFAULT_RUN
+    setup: Setup, store: RunStore, options: RunOptions = DEFAULT_RUN
 ) -> tuple[Result, ...]:
     """Make every decision of a setup that a store lacks, and close the store."""
-    worker = Worker(setup, judge, options.patience, options.workers)
+    worker = Worker(setup, options.patience, options.workers)
     try:
         return run_tasks(
-            plan(setup), ThreadExecutor(worker, options.workers), store, lambda _: None
+            setup.tasks, ThreadExecutor(worker, options.workers), store, lambda _: None
         )
     finally:
         store.close()

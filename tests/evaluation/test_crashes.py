@@ -19,8 +19,8 @@ from dqa.core.errors import (
     UnparsableReplyError,
 )
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.build import BuiltRun
-from dqa.evaluation.crashes import MOST_IN_A_ROW
+from dqa.evaluation.decide import MOST_IN_A_ROW
+from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from dqa.models.scripted import GivenReplies, Request
 from dqa.models.scripted.steps import Step
@@ -197,7 +197,7 @@ def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
     load = kind.load
 
     class Breaking(dqa.Watcher):
-        def started(self, built: BuiltRun, done: int) -> None:
+        def started(self, setup: PreparedRun, done: int) -> None:
             monkeypatch.setattr(kind, "load", loading)
 
     def broken(*_: object) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.evaluation.build import build
-from dqa.evaluation.executors import open_mapper
+from dqa.evaluation.executors import needed_variables, open_mapper, share_options
 from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
-from dqa.evaluation.remote import needed_variables, share_options
+from dqa.evaluation.prepare import prepare
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 
@@ -87,5 +86,5 @@ def test_workers_are_sent_the_secrets_that_they_need_and_no_others(
         databases="sqlite",
         model=ModelSpec(name="openai:test", base_url="http://localhost:1/v1"),
     )
-    needed = needed_variables(build(spec))
+    needed = needed_variables(prepare(spec))
     assert set(needed) == {"OPENAI_API_KEY", "OPENAI_ORG_ID", "DQA_SQLITE_URL"}

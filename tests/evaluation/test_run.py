@@ -18,9 +18,9 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
-from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from dqa.loaders.reading import read_questions
 from tests.evaluation.conftest import Rule
@@ -45,7 +45,7 @@ class Loading(dqa.Watcher):
 
         monkeypatch.setattr(kind, "load", load)
 
-    def started(self, built: BuiltRun, done: int) -> None:
+    def started(self, setup: PreparedRun, done: int) -> None:
         """Count from now on."""
         self.begun = True
 

@@ -12,7 +12,7 @@ import pytest
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
-from dqa.evaluation.build import build
+from dqa.evaluation.prepare import prepare
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
@@ -127,12 +127,12 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
     model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")
     spec = RunSpec(questions=GeneratedQuestions(count=1), deciders=("planrag",), model=model)
     with pytest.raises(UsageError, match="was written without its password"):
-        build(spec)
+        prepare(spec)
     body = {"headers": {"Authorization": "Bearer abcdefgh"}}
     secret = spec.changed(model=ModelSpec(name="openai:m", extra_body=body))
     stored = RunSpec.model_validate_json(secret.model_dump_json())
     with pytest.raises(UsageError, match=r"stands for a secret.*--extra-body"):
-        build(stored)
+        prepare(stored)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
     """Nothing that is written could make them again."""
     spec = RunSpec(questions=PassedQuestions(name="mine", content_hash="0"), deciders=("first",))
     with pytest.raises(UsageError, match="'mine' were passed in Python"):
-        build(spec)
+        prepare(spec)
 
 
 def test_a_spec_is_read_and_written_by_the_name_of_a_file(

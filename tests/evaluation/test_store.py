@@ -14,11 +14,11 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
+from dqa.evaluation.decide import Made
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.plan import Task
+from dqa.evaluation.prepare import Task
 from dqa.evaluation.stored_runs import RunReader
-from dqa.evaluation.worker import Made
 from tests.evaluation.conftest import Rule
 from tests.evaluation.records import open_store
 

@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.plan import Setup
+from dqa.evaluation.prepare import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.targets import DatabaseLocation
@@ -30,7 +30,8 @@ def setup(
     """An evaluation with the scripted analyst."""
     model = scripted_model("analyst")
     deciders = {name: plugins.decider(name)(model, Settings()) for name in agents}
-    return Setup(questions, targets, deciders, dict.fromkeys(agents, "scripted:analyst"))
+    models = dict.fromkeys(agents, "scripted:analyst")
+    return Setup(questions, targets, (deciders,), models, Judge(questions, "released"))
 
 
 def choices(results: Sequence[Result]) -> dict[str, dict[tuple[str, str], object]]:
@@ -59,10 +60,7 @@ def test_every_database_leads_to_the_same_decisions(
     servers = {"mysql": mysql_url, "postgres": postgres_url, "neo4j": neo4j_url}
     locations = {"sqlite": None, "ladybug": None, **servers}
     targets = {n: DatabaseLocation(plugins.backend(n), at) for n, at in locations.items()}
-    judge = Judge(questions, "released")
-    results = decide_all(
-        setup(questions, targets, AGENTS), judge, open_store(), RunOptions(workers=2)
-    )
+    results = decide_all(setup(questions, targets, AGENTS), open_store(), RunOptions(workers=2))
     for name, url in servers.items():
         unload(url, name, questions)
     assert {result.outcome for result in results} <= {

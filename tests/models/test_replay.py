@@ -25,7 +25,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.plan import Setup
+from dqa.evaluation.prepare import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator import generate
@@ -123,12 +123,13 @@ def run(
     setup = Setup(
         questions,
         targets,
-        {name: plugins.decider(name)(model, settings) for name in DECIDERS},
+        ({name: plugins.decider(name)(model, settings) for name in DECIDERS},),
         dict.fromkeys(DECIDERS, NAME),
+        Judge(questions, "paper"),
     )
     store = open_store(folder, retry_failed=resume)
     options = RunOptions(workers=workers)
-    results = decide_all(setup, Judge(questions, "paper"), store, options)
+    results = decide_all(setup, store, options)
     cassette.close()
     return results
 

@@ -30,7 +30,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
-from dqa.evaluation.plan import Task
+from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace

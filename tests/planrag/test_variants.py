@@ -20,7 +20,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.plan import Setup
+from dqa.evaluation.prepare import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.targets import DatabaseLocation
@@ -62,10 +62,11 @@ def evaluated(
     setup = Setup(
         questions,
         {name: DatabaseLocation(plugins.backend(name)) for name in databases},
-        dict(deciders),
+        (deciders,),
         dict.fromkeys(deciders, "scripted:analyst"),
+        Judge(questions, rules),
     )
-    return decide_all(setup, Judge(questions, rules), open_store(), RunOptions(workers=2))
+    return decide_all(setup, open_store(), RunOptions(workers=2))
 
 
 def assert_protocols_agree(results: Sequence[Result]) -> None:

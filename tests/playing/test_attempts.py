@@ -20,8 +20,8 @@ from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
 from dqa.core.trajectories import Trajectory
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.playing.spec import DEALS
 from dqa.evaluation.results import Outcome
+from dqa.evaluation.spec import DEALS
 from tests.worlds.errand import ERRAND, ROOMS, Errand, ErrandEpisode
 
 pytestmark = pytest.mark.usefixtures("errand")

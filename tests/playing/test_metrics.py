@@ -8,9 +8,9 @@ from math import sqrt
 import pytest
 
 from dqa.core.question import Candidate
-from dqa.evaluation.playing.metrics import count_games
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import t_quantile
+from dqa.evaluation.statistics.games import count_games
 
 Facts = Mapping[str, Candidate | float | bool | None]
 

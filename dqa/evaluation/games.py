@@ -1,4 +1,4 @@
-"""From a spec to games: make the world, find the contestants, and connect their models."""
+"""Prepare a run of games: make the world, find the contestants, and connect their models."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
+from itertools import product
 
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.settings import read_settings
-from dqa.evaluation.build import check_decider
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.plan import Task
-from dqa.evaluation.playing.spec import Game, PlaySpec, decider_of, plan_games
+from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.spec import PlaySpec, decider_of
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.training import hash_weights, learn
@@ -30,11 +32,42 @@ from dqa.worlds.world import World
 _MOST_HASHED = 25
 """Deals whose beginnings identify a world."""
 _TWO = 2
+_VERSUS = " vs "
+"""Joins the names of two contestants in results."""
 
 
 @dataclass(frozen=True, slots=True)
+class Game:
+    """One game of a run.
+
+    Attributes
+    ----------
+    world
+        The world.
+    number
+        The number of the deal, from 1. All pairs play the same deals.
+    seed
+        The seed of the deal.
+    mirrored
+        Whether the players have each other's hidden things.
+    player, opponent
+        The contestants; the opponent is ``""`` in a world of one player.
+    match
+        The number of its match, from 0. A match is a pair of contestants in one epoch.
+    """
+
+    world: str
+    number: int
+    seed: int
+    mirrored: bool
+    player: str
+    opponent: str
+    match: int
+
+
+@dataclass(frozen=True)
 class GameSetup:
-    """Everything that the games of a run need.
+    """A run of games that is ready to begin.
 
     Attributes
     ----------
@@ -42,39 +75,36 @@ class GameSetup:
         The spec of the games, and the factory of their world.
     players
         The world's names of the player and the opponent, or of the only player.
-    games
-        The games in the order of the plan.
-    epochs
+    deciders
         By epoch, the deciders by contestant.
     models
         By contestant, the name of its model, or `NO_MODEL`.
     reference
         The program that players are compared with; None for none.
     connected
-        The models; None if no contestant asks one.
+        The models of the contestants.
     content_hash
         The hash of the beginnings of the games.
     weights
         By trained program, the hash of its weights.
-    database, kind
-        The database of the history; see `with_history`.
     warnings
         Warnings for the user before the games begin.
+    database, kind
+        The database of the history; see `with_history`.
     """
 
     spec: PlaySpec
     factory: WorldFactory
     players: tuple[str, ...]
-    games: tuple[Game, ...]
-    epochs: tuple[Mapping[str, Decider], ...]
+    deciders: tuple[Mapping[str, Decider], ...]
     models: Mapping[str, str]
     reference: Policy | None
-    connected: Connected | None
+    connected: Connected
     content_hash: str
     weights: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
     database: str = "sqlite"
     kind: Kind = "relational"
-    warnings: tuple[str, ...] = ()
 
     def with_history(self, location: str) -> GameSetup:
         """Return the setup of games whose history is at a location: a file, or a URL."""
@@ -85,16 +115,38 @@ class GameSetup:
         """Make the world, whose games are written into a history."""
         return _make_world(self.factory, self.spec, history)
 
-    def task_of(self, game: Game) -> Task:
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every game of the run: deal by deal, each with its mirror, of all pairs.
+
+        A deal follows from the run's seed and its number alone, so all pairs, and any two runs of
+        the same seed, have the same ones.
+        """
+        spec, mirrors = self.spec, (False, True) if self.spec.mirror else (False,)
+        matches = list(enumerate(product(range(1, spec.epochs + 1), spec.pairs)))
+        return tuple(
+            self._task(Game(spec.world, number, spec.deal(number), mirrored, *pair, match), epoch)
+            for number in range(1, spec.games + 1)
+            for match, (epoch, pair) in matches
+            for mirrored in mirrors
+        )
+
+    def _task(self, game: Game, epoch: int) -> Task:
         """Return the task of a game, with its models joined by ``+``."""
-        named = (name for name in (game.player, game.opponent) if name)
-        asked = dict.fromkeys(self.models[name] for name in named)
-        model = " + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL
-        where = (self.database, game.pair, str(game.seed), game.epoch)
-        return Task(game.question, *where, kind=self.kind, model=model)
+        contestants = [name for name in (game.player, game.opponent) if name]
+        pair, mirrored = _VERSUS.join(contestants), ", mirrored" if game.mirrored else ""
+        asked = dict.fromkeys(self.models[name] for name in contestants)
+        text = f"Game {game.number} of {game.world}{mirrored}: {pair}."
+        return Task(
+            Question(game.world, f"{game.number}{'m' if game.mirrored else ''}", text, ""),
+            *(self.database, pair, str(game.seed), epoch),
+            kind=self.kind,
+            model=" + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL,
+            game=game,
+        )
 
 
-def build_games(
+def prepare_games(
     spec: PlaySpec,
     *,
     calls: CallOptions,
@@ -127,15 +179,12 @@ def build_games(
     programs = [one for one in spec.contestants if one in factory.policies and one not in known]
     asked = [one for one in spec.contestants if one not in programs]
     _require_known(factory, asked, known)
-    connected: Connected | None = None
-    labels: dict[str, str] = {}
-    if asked:
-        connected, labels = _connect(spec, asked, calls, resumed, given)
-    elif spec.decider_settings:
+    if spec.decider_settings and not asked:
         raise UsageError(
             f"{next(iter(spec.decider_settings))} (--set) sets neither the world {spec.world}, "
             f"whose settings are written {spec.world}.NAME, nor anybody who plays."
         )
+    connected, labels = _connect(spec, asked, calls, resumed, given)
     weights: dict[str, str] = {}
     if spec.reference is not None:
         if spec.reference not in factory.policies:
@@ -145,24 +194,21 @@ def build_games(
     policies = {
         name: _make_policy(factory, name, spec.seed, weights) for name in dict.fromkeys(programs)
     }
-    models = dict.fromkeys(spec.contestants, NO_MODEL)
-    epochs: list[dict[str, Decider]] = [
+    deciders = tuple(
         {name: PolicyDecider(name, one, spec.seed + epoch) for name, one in policies.items()}
-        for epoch in range(spec.epochs)
-    ]
-    if connected is not None:
-        models |= {name: connected.models[label] for name, label in labels.items()}
-        for players, by_label in zip(epochs, connected.deciders(spec.rule_set), strict=True):
-            players |= {name: by_label[label] for name, label in labels.items()}
-    _check_deciders(world, spec, {name: epochs[0][name] for name in spec.contestants})
+        | {name: by_label[label] for name, label in labels.items()}
+        for epoch, by_label in enumerate(connected.deciders(spec.rule_set))
+    )
+    _check_deciders(world, spec, {name: deciders[0][name] for name in spec.contestants})
     return GameSetup(
-        *(spec, factory, world.players, plan_games(spec), tuple(epochs)),
-        models=models,
+        *(spec, factory, world.players, deciders),
+        models=dict.fromkeys(spec.contestants, NO_MODEL)
+        | {name: connected.models[label] for name, label in labels.items()},
         reference=policies.get(spec.reference or ""),
         connected=connected,
         content_hash=_hash_beginnings(world, spec),
         weights=weights,
-        warnings=() if connected is None else connected.warnings,
+        warnings=connected.warnings,
     )
 
 
@@ -244,9 +290,10 @@ def _connect(
 ) -> tuple[Connected, dict[str, str]]:
     """Connect the models of the deciders; return them, and each contestant's name there."""
     models = tuple(dict.fromkeys(spec.model_of(name) for name in asked))
+    model = models[0] if models else spec.model
     names = tuple(dict.fromkeys(map(decider_of, asked)))
     connected = connect(
-        *(spec.changed(model=models[0], settings=spec.decider_settings), names, calls),
+        *(spec.changed(model=model, settings=spec.decider_settings), names, calls),
         models=models,
         epochs=spec.epochs,
         resumed=resumed,

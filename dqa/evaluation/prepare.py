@@ -1,0 +1,303 @@
+"""Prepare a run of questions: look up names, connect models, read the questions, list the tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dqa.core.database import Database, Kind
+from dqa.core.decider import Decider, UpperBound
+from dqa.core.decision import Usage
+from dqa.core.errors import UsageError
+from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
+from dqa.core.schema import describe
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
+from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.score import Judge, usual_rules
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.targets import DatabaseLocation, descriptions_for, places_of, targets_of
+from dqa.guard import Audit, Policy
+from dqa.guard.visible import require_known
+from dqa.loaders.sources import GeneratedQuestions
+from dqa.scenarios import scenario_name
+
+if TYPE_CHECKING:
+    from dqa.evaluation.games import Game
+
+Group: TypeAlias = tuple[str, str]
+"""A situation and a database: tasks of one group share an open database."""
+_HASH = 16
+"""Digits of the hash of a situation that identify it in a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One decision to make, or one game to play.
+
+    Attributes
+    ----------
+    situation
+        The data of the question: the beginning of their hash, or the name of their database.
+    epoch
+        The repeat, from 1.
+    kind, model
+        The kind of the database, and the model of the decider.
+    game
+        The game of this task.
+    """
+
+    question: Question
+    database: str
+    decider: str
+    situation: str
+    epoch: int = 1
+    kind: Kind = "relational"
+    model: str = NO_MODEL
+    game: Game | None = None
+
+    @property
+    def group(self) -> Group:
+        """Its situation and database."""
+        return self.situation, self.database
+
+    @property
+    def key(self) -> DecisionKey:
+        """Question, database, decider and epoch: unique in a run."""
+        return DecisionKey(self.question.key, self.database, self.decider, self.epoch)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The questions of a run, their databases, and who decides and judges them.
+
+    Attributes
+    ----------
+    questions
+        The questions and their situations.
+    targets
+        The databases into which situations are loaded, by name.
+    deciders
+        By epoch, the deciders by name; those of later epochs have other seeds.
+    models
+        The name of the model of each decider, or `NO_MODEL`.
+    judge
+        Judges the decisions.
+    scenarios
+        The scenarios that a decider decides, if it does not decide all.
+    places
+        The user's own databases, by name.
+    """
+
+    questions: QuestionSet
+    targets: Mapping[str, DatabaseLocation]
+    deciders: tuple[Mapping[str, Decider], ...]
+    models: Mapping[str, str]
+    judge: Judge
+    scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    places: Mapping[str, DatabaseLocation] = field(default_factory=dict)
+
+    @property
+    def locations(self) -> tuple[str, ...]:
+        """The locations of the databases that are not in memory, with their passwords."""
+        known = (one.location for one in (*self.targets.values(), *self.places.values()))
+        return tuple(location for location in known if location is not None)
+
+    @property
+    def size(self) -> int:
+        """How many decisions there are to make."""
+        return len(self.tasks)
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """Every task, grouped by situation and database.
+
+        Situations are in the order of their first question. Within a group tasks are ordered by
+        question, then by epoch and then by decider: the same setup gives the same tasks.
+        """
+        questions, locations = self.questions, {**self.targets, **self.places}
+        by_situation: dict[str, list[Question]] = {}
+        for question in questions.questions:
+            situation = question.situation
+            if not questions.is_in_place(question):
+                situation = questions.situation_of(question).content_hash[:_HASH]
+            by_situation.setdefault(situation, []).append(question)
+        return tuple(
+            Task(question, name, decider, situation, epoch, locations[name].kind, model)
+            for situation, asked in by_situation.items()
+            for name in ((asked[0].situation,) if questions.is_in_place(asked[0]) else self.targets)
+            for question in asked
+            for epoch in range(1, len(self.deciders) + 1)
+            for decider in _able(self.deciders[0], self.scenarios, question.scenario)
+            for model in (self.models[decider],)
+        )
+
+    def decider_of(self, task: Task) -> Decider:
+        """Return the decider of a task."""
+        return self.deciders[task.epoch - 1][task.decider]
+
+    def open(self, task: Task) -> Database:
+        """Open the database of a task read-only; load its situation unless it is asked in place."""
+        if self.questions.is_in_place(task.question):
+            return self.places[task.database].open()
+        return self.targets[task.database].load(self.questions.situation_of(task.question))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRun(Setup):
+    """A run of questions that is ready to begin.
+
+    Attributes
+    ----------
+    spec
+        The spec with its rule set.
+    connected
+        The models of the deciders.
+    warnings
+        Warnings for the user before the run begins.
+    """
+
+    spec: RunSpec
+    connected: Connected
+    warnings: tuple[str, ...] = ()
+
+
+def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
+    spec: RunSpec,
+    *,
+    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions = DEFAULT_RUN,
+    resumed: Callable[[], Usage] | None = None,
+    questions: QuestionSet | None = None,
+    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
+) -> PreparedRun:
+    """Look up every name, connect the models and read the questions.
+
+    Names are looked up before questions are read: a wrong name costs no reading.
+
+    Parameters
+    ----------
+    spec
+        The spec.
+    calls, options
+        How models are called, and how the run works.
+    resumed
+        For a run that resumes, returns its usage outside of this process.
+    questions
+        The questions of a spec that does not say where they come from.
+    given
+        Deciders without an entry point, and chat models without a provider.
+    """
+    # Scenarios that are named by their folders may bring deciders of their own.
+    for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
+        scenario_name(name)
+    connected = connect(
+        *(spec, spec.deciders, calls),
+        models=spec.models,
+        epochs=spec.epochs,
+        resumed=resumed,
+        given=given,
+    )
+    lists: dict[str, Any] | None = None if spec.policy is None else dict(spec.policy)
+    policy = None if lists is None else Policy(**lists)
+    audit = None if options.audit is None else Audit.to_file(options.audit)
+    targets = targets_of(spec.databases, policy, audit, options.isolation)
+    if questions is None:
+        questions = spec.questions.read(policy, audit)
+    described = descriptions_for(questions)
+    places = places_of(questions.places, policy, audit, options.isolation, described)
+    if spec.rule_set is None:
+        spec = spec.changed(rule_set=usual_rules(questions))
+    if policy is not None:
+        loaded = [s for name, s in questions.situations.items() if name not in questions.places]
+        if loaded:
+            require_known(policy, [describe(found.schema) for found in loaded])
+    deciders = tuple(
+        {
+            name: one.with_truths(questions.truths) if isinstance(one, UpperBound) else one
+            for name, one in epoch.items()
+        }
+        for epoch in connected.deciders(spec.rule_set)
+    )
+    is_open = isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None
+    scenarios = connected.scenarios
+    questions, left_out = _select(questions, deciders[0], scenarios, may_leave_out=is_open)
+    return PreparedRun(
+        *(questions, targets, deciders, connected.models),
+        Judge(questions, spec.rule_set, spec.strict_official, spec.r_ves),
+        *(scenarios, places),
+        spec=spec,
+        connected=connected,
+        warnings=(*connected.warnings, *left_out),
+    )
+
+
+def _able(
+    deciders: Iterable[str], scenarios: Mapping[str, tuple[str, ...]], scenario: str
+) -> list[str]:
+    """Return the deciders that decide a scenario, in their order."""
+    return [name for name in deciders if scenario in scenarios.get(name, (scenario,))]
+
+
+def _select(
+    questions: QuestionSet,
+    deciders: Mapping[str, Decider],
+    scenarios: Mapping[str, tuple[str, ...]],
+    *,
+    may_leave_out: bool,
+) -> tuple[QuestionSet, list[str]]:
+    """Let deciders refuse questions that they cannot decide, before anything is asked.
+
+    Returns
+    -------
+    QuestionSet
+        Without the scenarios that a decider refuses, if they `may_leave_out`: the user named none.
+    list of str
+        A line for each decider or scenario that leaves something out.
+
+    Raises
+    ------
+    UsageError
+        A decider refuses a scenario, or none of them decides any.
+    """
+    asked, lines = questions.questions, []
+    first = {question.scenario: question for question in reversed(asked)}
+    # Questions of a scenario are alike; a user's own questions may differ.
+    own = [question for question in asked if questions.is_in_place(question)]
+    refused: dict[str, UsageError] = {}
+    for question in (*first.values(), *own):
+        try:
+            for name in _able(deciders, scenarios, question.scenario):
+                check_decider(deciders[name], question)
+        except UsageError as error:
+            refused.setdefault(question.scenario, error)
+    stay = tuple(scenario for scenario in first if scenario not in refused)
+    if refused and not (may_leave_out and stay):
+        raise next(iter(refused.values()))
+    for scenario, problem in sorted(refused.items()):
+        lines.append(f"{scenario}: left out, as it was not named (--scenarios): {problem}")
+    for name, decided in scenarios.items():
+        if left := sorted(set(stay) - set(decided)):
+            only, rest = " and ".join(decided), " and ".join(left)
+            lines.append(f"{name}: decides {only} only; questions of {rest} are left out.")
+    if not any(_able(deciders, scenarios, scenario) for scenario in stay):
+        raise UsageError(
+            f"{questions.name} has no question for any of these deciders: {' '.join(lines)} "
+            "Name others."
+        )
+    return questions.select(stay) if refused else questions, lines
+
+
+def check_decider(decider: Decider, question: Question) -> None:
+    """Let a decider refuse a question, or refuse one that wants another form of answer."""
+    if question.answer_form not in decider.answer_forms:
+        form = "a statement" if question.answer_form == "statement" else "one of its candidates"
+        raise UsageError(
+            f"'{decider.name}' cannot answer '{question.key}', which asks for {form}: name another "
+            "decider (--deciders)."
+        )
+    decider.check(question)

@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Field
 
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking, Finding, Options
+from dqa.deciders.replies import Chosen
 from dqa_bidder.bidder import TaskDecider, ask_choice, shown
 from dqa_bidder.replies import Proposing, Thought, Thoughts, Vote
 from dqa_bidder.settings import ReflexionSettings, ThoughtsSettings

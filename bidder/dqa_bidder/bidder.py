@@ -14,9 +14,9 @@ from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen
 from dqa.deciders.context import check_question
 from dqa.deciders.method import Asking, Choice, MethodDecider, Options
+from dqa.deciders.replies import Chosen
 from dqa.worlds.base import is_move, require_foreseen
 from dqa.worlds.world import Position
 from dqa_bidder.exploration import Node, Tree

@@ -12,13 +12,16 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import action_text, name_action, shown, tighten
+from dqa.core.text import shortened
 from dqa.deciders.method import Options, Reply
 from dqa.deciders.prompting import fold
+from dqa.deciders.replies import action_text, read_action, tighten
 from dqa.worlds.world import HiddenVariable, Position
 
 _DIGITS = 4
 """Significant digits of numbers in prompts."""
+_SHOWN = 60
+"""Most characters of a value that a message shows."""
 
 
 class HiddenStates(Reply):
@@ -39,7 +42,11 @@ class HiddenStates(Reply):
             said = _folded(listed.get(fold(one.player))).get(fold(one.name))
             state = next((state for state in one.states if fold(state) == fold(said)), None)
             if state is None:
-                what = "is missing" if said is None else f"cannot be {shown(json.dumps(said))}"
+                what = (
+                    "is missing"
+                    if said is None
+                    else f"cannot be {shortened(json.dumps(said), _SHOWN)}"
+                )
                 states = json.dumps(list(one.states), ensure_ascii=False)
                 problems.append(f"{one.name} of {one.player} {what}: its states are {states}")
             else:
@@ -166,9 +173,9 @@ def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate,
         action, number = actions.get(tighten(name)), _number(value)
         if action is None:
             if tighten(name) not in aside:
-                problems.append(f"'{shown(name)}' is none of the actions")
+                problems.append(f"'{shortened(name, _SHOWN)}' is none of the actions")
         elif number is None:
-            told = shown(json.dumps(value, default=str))
+            told = shortened(json.dumps(value, default=str), _SHOWN)
             problems.append(f"'{action}' has {told}, which is no number")
         else:
             found[action] = number
@@ -233,7 +240,7 @@ def _thought(told: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whatever
         raise UnparsableReplyError("A thought names no action.")
     options = asked.options
     words = action_text(told["action"])
-    action = name_action(words, options.actions, options.noun, options.form)
+    action = read_action(words, options.actions, options.noun, options.form)
     return Thought(text=text, action=action)
 
 

@@ -9,9 +9,9 @@ from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import ReplyEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen
 from dqa.deciders.context import check_question, list_actions
 from dqa.deciders.method import Asking, MethodDecider
+from dqa.deciders.replies import Chosen
 from dqa_dellma.findings import ContextRead, OnlyAction
 from dqa_dellma.problem import METHOD, Briefing, Decided, Problem
 from dqa_dellma.settings import DirectSettings

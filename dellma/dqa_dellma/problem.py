@@ -10,11 +10,10 @@ from pydantic import ConfigDict, Field
 from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen
 from dqa.deciders.context import Context, cut_rows
 from dqa.deciders.method import Reply
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.replies import read_action, read_decision, read_object
+from dqa.deciders.replies import Chosen, read_action, read_decision, read_object
 from dqa_dellma.findings import ContextRead
 
 METHOD = "DeLLMa"

@@ -425,12 +425,12 @@ def record_alternatives(
         if choices is None:
             return asked
         if question.scenario not in plugins.names("simulator"):
-            first = list(choices.first[:_STORED])
+            first = list(choices.candidates[:_STORED])
             if choice is not None and choice not in first:
                 first += choices.among({str(choice)})
             listed = tuple(Alternative(candidate=one) for one in first)
             return asked.changed(total=choices.total, alternatives=listed)
-        whole = replace(question, candidates=choices.all())  # each of them has an outcome
+        whole = replace(question, candidates=choices.candidates)  # each of them has an outcome
         simulation = Simulation.of(whole, database, rule_set)
         outcomes = simulation.outcomes()
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)

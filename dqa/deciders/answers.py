@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
@@ -28,16 +27,13 @@ from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
 from dqa.deciders.candidates import nouns_of
-from dqa.deciders.choices import MOST_INDEXED, Choices, mentioned
+from dqa.deciders.choices import MOST_COMPARED, Choices
 
 _LISTED = 20
 """Most candidates that a message lists."""
 _NAMED = 5
 _SHOWN = 80
 """Most characters of an answer that a message says back."""
-
-_MOST_WORDS, _LONGEST_RUN = 40, 8
-"""Words of an answer that are looked up among very many candidates, and of one name among them."""
 
 _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
@@ -73,8 +69,7 @@ def choice_of(
     question
         The question; its scenario's noun may precede or follow the name.
     candidates
-        The candidates, which a query may have listed; of very many, only the words of the answer
-        are searched.
+        The candidates.
 
     Raises
     ------
@@ -82,12 +77,7 @@ def choice_of(
         It names none of the candidates, or several; the message tells the model what to write.
     """
     if isinstance(candidates, Choices):
-        if not candidates.is_large:
-            candidates = candidates.all()
-        else:
-            found = candidates.among(_spellings(answer))
-            among = _Among(candidates.total, nouns_of(question), question.free_form)
-            return _read_among(answer, found, among)
+        candidates = candidates.candidates
     if not candidates and (candidates is None or not question.free_form):
         return None
     return read_answer(answer, candidates, nouns_of(question), form=question.free_form)
@@ -121,57 +111,6 @@ def read_answer(
     InvalidAnswerError
         It names none of the candidates, or several; the message tells the model what to write.
     """
-    among = _Among(len(candidates), nouns, form, equally_good=equally_good)
-    if len(candidates) > MOST_INDEXED:
-        return _read_among(answer, mentioned(candidates, _spellings(answer)), among)
-    return _read(answer, candidates, among)
-
-
-@dataclass(frozen=True, slots=True)
-class _Among:
-    """The number of candidates, their nouns, and the free form."""
-
-    total: int
-    nouns: Sequence[str]
-    form: str = ""
-    equally_good: bool = False
-
-
-def _read_among(answer: str, found: Sequence[Candidate], among: _Among) -> Candidate:
-    """Return the candidate that an answer names, of those of very many that its words spell."""
-    try:
-        return _read(answer, found, among)
-    except InvalidAnswerError as error:
-        problem, noun = error.problem, among.nouns[0]
-        if not found:
-            problem = f"'{shortened(answer, _SHOWN)}' names no {noun} that can be chosen."
-        advice = (
-            f"Give exactly one {noun}, spelled as the database does, and nothing else. There "
-            f"are {among.total:,}, of which a query finds the one that is meant."
-            f"{_form_advice(among.form)}"
-        )
-        raise InvalidAnswerError(problem, advice, error.named) from error
-
-
-def _spellings(answer: str) -> frozenset[str]:
-    """Return the possible names in an answer: itself, and the runs of words in it."""
-    said = answer.strip()
-    label = _LABEL.search(said)
-    text = said if label is None else said[label.end() :].strip()
-    words = [(found.start(), found.end()) for found in _WORD.finditer(text)][:_MOST_WORDS]
-    parts = [(found.start(), found.end()) for found in re.finditer(r"\S+", text)][:_MOST_WORDS]
-    runs = {
-        text[start:end]
-        for places in (words, parts)
-        for first, (start, _) in enumerate(places)
-        for _, end in places[first : first + _LONGEST_RUN]
-    }
-    numbers = {_folded(found) for found in _WORD.finditer(text) if found["number"]}
-    bare = {run.strip(" \t\n\"'`*_.,;:()[]{}<>") for run in runs}
-    return frozenset(sorted(run for run in {said, text, *runs, *numbers, *bare} if run))
-
-
-def _read(answer: str, candidates: Sequence[Candidate], among: _Among) -> Candidate:
     said = answer.strip()
     names, verbatim = _names_of(tuple(candidates))
     if said in verbatim:
@@ -179,61 +118,45 @@ def _read(answer: str, candidates: Sequence[Candidate], among: _Among) -> Candid
     text = unicodedata.normalize("NFKC", answer)
     label = _LABEL.search(text)
     text = text if label is None else text[label.end() :]
-    called = frozenset(_words(" ".join(among.nouns))) | {"id"}
-    if among.form:
+    called = frozenset(_words(" ".join(nouns))) | {"id"}
+    if form:
         # Unchanged: the words in place of the dots are not normalised.
         raw = said if (begins := _LABEL.search(said)) is None else said[begins.end() :]
-        written, around = find_in_form(raw, among.form)
+        written, around = _find_in_form(raw, form)
         others, rest = _named_in(around, names, called)
         if len(written) == 1 and not others and not _TURNING_DOWN.search(rest):
             return written[0]
         if written:
-            raise _invalid(said, (*written, *others), candidates, among)
+            raise _invalid(said, (*written, *others), candidates, nouns[0], form)
     named, rest = _named_in(text, names, called)
     sure = not _TURNING_DOWN.search(rest)
     meant = [one for one in named if not _is_number(one) or _gives_id(text, called)]
-    if meant and sure and (len(named) == 1 or among.equally_good):
+    if meant and sure and (len(named) == 1 or equally_good):
         return meant[0]
-    raise _invalid(said, named, candidates, among)
+    raise _invalid(said, named, candidates, nouns[0], form)
 
 
-def find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
+def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     """Return what of a text is written in a free form, as the form spells it, and the rest.
 
     Case and spaces around the form's own signs do not count. A form that does not say where its
     words end takes the rest of the line.
     """
-    written: list[str] = []
+    written: dict[str, None] = {}
     for one in forms_of(form):
-        found, text = _find_in_one(text, one)
-        written += found
-    return tuple(written), text
-
-
-def _find_in_one(text: str, form: str) -> tuple[tuple[str, ...], str]:
-    before, _, after = form.partition("...")
-    words = rf"[^\n{re.escape(after[:1])}]+" if after else r"[^\n]+"
-    own = r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", before)))
-    start = rf"(?<!\w){own}" if before[:1].isalnum() else own
-    pattern = re.compile(rf"{start}(?P<words>{words}){re.escape(after)}", re.IGNORECASE)
-    found = [one for one in pattern.finditer(text) if one["words"].strip()]
-    written = dict.fromkeys(f"{before}{one['words'].strip()}{after}" for one in found)
-    rest = "".join(
-        text[start:end]
-        for start, end in zip(
-            (0, *(one.end() for one in found)),
-            (*(one.start() for one in found), len(text)),
-            strict=True,
+        before, _, after = one.partition("...")
+        words = rf"[^\n{re.escape(after[:1])}]+" if after else r"[^\n]+"
+        own = r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", before)))
+        start = rf"(?<!\w){own}" if before[:1].isalnum() else own
+        pattern = rf"(?i){start}(?P<words>{words}){re.escape(after)}"
+        written |= dict.fromkeys(
+            f"{before}{found['words'].strip()}{after}" for found in re.finditer(pattern, text)
         )
-    )
-    return tuple(one for one in written if fits_form(one, form)), rest
+        text = re.sub(pattern, "", text)
+    return tuple(one for one in written if fits_form(one, form)), text
 
 
-def _form_advice(form: str) -> str:
-    return f" Or write {form} with words of your own in place of the dots." if form else ""
-
-
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
     """Return the candidates by the words of their names, which may be written as one; verbatim."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
@@ -327,11 +250,11 @@ def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]
 
 
 def _invalid(
-    said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], among: _Among
+    said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str, form: str
 ) -> InvalidAnswerError:
-    noun = among.nouns[0]
     quoted, some = shortened(said, _SHOWN), ", ".join(str(one) for one in named[:_NAMED])
-    near = _closest(said, candidates, _NAMED)
+    is_large = len(candidates) > MOST_COMPARED
+    near = [] if is_large else _closest(said, candidates, _NAMED)
     if not named:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
@@ -343,8 +266,12 @@ def _invalid(
         there_are = f"There is no {noun} to name."
     elif len(candidates) <= _LISTED:
         there_are = f"There are: {', '.join(map(str, candidates))}."
+    elif is_large:
+        there_are = f"There are {len(candidates):,}: find the right one by a query."
     else:
         examples = ", ".join(near or map(str, candidates[:_NAMED]))
         there_are = f"There are {len(candidates)}, such as {examples}."
     advice = f"Give exactly one {noun}, spelled as it is here, and nothing else. {there_are}"
-    return InvalidAnswerError(problem, f"{advice}{_form_advice(among.form)}", named)
+    if form:
+        advice += f" Or write {form} with words of your own in place of the dots."
+    return InvalidAnswerError(problem, advice, named)

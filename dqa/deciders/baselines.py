@@ -134,7 +134,7 @@ def _choices(question: Question, database: Database) -> Choices:
 
 
 def _first(question: Question, database: Database) -> Candidate:
-    return _choices(question, database).first[0]
+    return _choices(question, database).candidates[0]
 
 
 def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
@@ -142,7 +142,7 @@ def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
-        return random.Random(seed).choice(_choices(question, database).all())  # noqa: S311
+        return random.Random(seed).choice(_choices(question, database).candidates)  # noqa: S311
 
     return draw
 

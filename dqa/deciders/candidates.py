@@ -77,13 +77,13 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
     if plugins.scenario_of(question) is not None and not choices.is_large:
         return "", None
     count = f"{choices.total:,}"
-    if choices.held is not None and choices.total <= _OFFERED:
-        names = [_one_line(candidate) for candidate in choices.held]
+    if choices.total <= _OFFERED:
+        names = [_one_line(candidate) for candidate in choices.candidates]
         if sum(map(len, names)) <= _OFFERED_CHARACTERS:
             told = [f"One of these {count} is to be chosen, spelled as it is here:"]
             return "\n".join([*told, *(f"- {name}" for name in names)]), None
     statement = choices.statement
-    some = [_one_line(one) for one in choices.first[: _FEW if statement else _EXAMPLES]]
+    some = [_one_line(one) for one in choices.candidates[: _FEW if statement else _EXAMPLES]]
     listed = [f"- {name}" for name in some]
     if statement is not None:
         told = [

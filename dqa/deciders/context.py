@@ -15,7 +15,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.candidates import nouns_of
 from dqa.deciders.choices import Choices, choices_of
-from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
+from dqa.deciders.naming import find_leading_actions, find_named_actions
 from dqa.deciders.tools import observe
 
 
@@ -79,7 +79,7 @@ class Context:
         InfrastructureError
             The database failed.
         """
-        choices = actions if isinstance(actions, Choices) else _all_of(actions)
+        choices = actions if isinstance(actions, Choices) else Choices(actions)
         queries = _queries(question, database.kind, cls.method)
         found: list[Evidence] = []
         for query in queries:
@@ -113,17 +113,13 @@ class Context:
         )
 
 
-def _all_of(actions: tuple[Candidate, ...]) -> Choices:
-    return Choices(len(actions), actions, actions)
-
-
 def _compared(
     question: Question, choices: Choices, tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
     """Return the actions that are compared: those that the rows name."""
     if not choices.is_large:
-        return find_named_actions(choices.all(), tables)
-    found = find_leading_actions(choices.among(cell_texts(tables)), tables)
+        return find_named_actions(choices.candidates, tables)
+    found = find_leading_actions(choices.candidates, tables)
     if not found:
         raise UsageError(
             f"Question '{question.key}' has {choices.total:,} candidates, and {method} compares a "

@@ -66,10 +66,9 @@ from dqa.core.events import (
 )
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen, action_text, choose_action
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.replies import read_object
+from dqa.deciders.replies import Chosen, action_text, choose_action, read_object
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:

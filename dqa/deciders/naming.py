@@ -77,7 +77,7 @@ def find_leading_actions(
     Parameters
     ----------
     actions
-        Those that some cell of the tables is.
+        The actions.
     tables
         As `find_named_actions` takes them.
     """
@@ -90,18 +90,6 @@ def find_leading_actions(
                 named |= dict.fromkeys(found)
                 break
     return tuple(named)
-
-
-def cell_texts(tables: Sequence[str]) -> frozenset[str]:
-    """Return the cells of the rows as texts."""
-    found: set[str] = set()
-    for table in tables:
-        for line in table.split("\n")[1:]:
-            if line.startswith("["):
-                found.update(
-                    str(leaf) for cell in json.loads(line) for _, leaf in _leaves(cell, ())
-                )
-    return frozenset(found)
 
 
 def _key(value: object) -> _Key:

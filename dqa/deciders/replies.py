@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, fits_form
 from dqa.deciders.answers import read_answer
+from dqa.deciders.prompting import fold
 
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
 _MANY_BRACES = 500
 """Fewer than are nested in an object that Python does not read."""
+_LISTED = 40
+"""Most actions that a message lists."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
@@ -38,10 +42,19 @@ def read_object(text: str, *names: str) -> Mapping[str, Any]:
     return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A choice: in words, as an action, and its reasons."""
+
+    answer: str
+    action: Candidate
+    reasoning: str = ""
+
+
 def read_action(
     said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
 ) -> Candidate:
-    """Return the action that a decision names.
+    """Return the action that a decision names; signs around it, case and spaces do not count.
 
     It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
     which does not count there. The number alone is that action, unless another action has it as an
@@ -56,6 +69,12 @@ def read_action(
     verbatim = {str(action): action for action in actions}
     if said.strip() in verbatim:
         return verbatim[said.strip()]
+    tight = tighten(said)
+    similar = [action for action in actions if tighten(action) == tight]
+    if len(similar) == 1:
+        return similar[0]
+    if fits_form(said.strip(), form):  # with any words in place of the dots
+        return said.strip()
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
     if label is not None and not name:
@@ -77,6 +96,43 @@ def read_action(
         if alone is None or not 1 <= int(alone["number"]) <= len(actions):
             raise
         return actions[int(alone["number"]) - 1]
+
+
+def choose_action(
+    said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
+) -> Candidate:
+    """Return the action as `read_action` does, for a reply in JSON.
+
+    Raises
+    ------
+    InvalidAnswerError
+        It names none of the actions, or several; the message says in JSON what to write.
+    """
+    try:
+        return read_action(said, actions, noun, form)
+    except InvalidAnswerError as error:
+        raise InvalidAnswerError(error.problem, _advice(actions, form), error.named) from error
+
+
+def _advice(actions: Sequence[Candidate], form: str) -> str:
+    listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
+    if len(actions) > _LISTED:
+        listed[-1] += f" and {len(actions) - _LISTED} more, which the question lists"
+    ways = [f"exactly one of these: {', '.join(listed)}"] if listed or not form else []
+    if form:
+        quoted = json.dumps(form, ensure_ascii=False)
+        ways.append(f"{quoted} with words of your own in place of the dots")
+    return f'Write {{"action": "..."}} with {", or with ".join(ways)}.'
+
+
+def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    """Return an action as it is written: a list of numbers is one as ``[1, 0, 2]``."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def tighten(words: object) -> str:
+    """Return the form for comparisons of actions: neither spaces nor signs around them count."""
+    return fold(words).replace(" ", "").strip("\"'`<>.*")
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:

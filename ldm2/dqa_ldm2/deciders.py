@@ -18,9 +18,9 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step, Trajectory
-from dqa.deciders.actions import Chosen
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, Choice, MethodDecider
+from dqa.deciders.replies import Chosen
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.replies import Subgoal
 from dqa_ldm2.retrieval import OpenedMemory, Retriever, whole_examples

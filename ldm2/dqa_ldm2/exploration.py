@@ -11,8 +11,8 @@ from dqa.core.errors import DqaError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.core.secrets import redact
 from dqa.core.trajectories import Trajectory
-from dqa.deciders.actions import choose_action
 from dqa.deciders.method import Asking
+from dqa.deciders.replies import choose_action
 from dqa_ldm2.explorable import Explorable, Explored
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Remembered

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dqa.deciders.actions import tighten
 from dqa.deciders.prompting import fold
+from dqa.deciders.replies import tighten
 from dqa_ldm2.records import MemoryType, Remembered
 
 _WORD = re.compile(r"[^\W_]+")

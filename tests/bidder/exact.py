@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, Choice
+from dqa.deciders.replies import Chosen
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import GivenReplies, Request
 from dqa.worlds.world import Position

@@ -25,8 +25,8 @@ from dqa.core.events import (
 )
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
-from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking, find_step
+from dqa.deciders.replies import Chosen
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree

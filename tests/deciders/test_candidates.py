@@ -34,9 +34,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def test_the_first_column_lists_each_candidate_once(database: Database) -> None:
     """Ids stay numbers, other cells are texts, NULL is none, and nothing may be listed."""
     found = listed_choices("SELECT remainder, n FROM number ORDER BY n LIMIT 9", database)
-    assert found.all() == (1, 2, 0)
-    assert listed_choices("SELECT 1.5", database).all() == ("1.5",)
-    assert listed_choices("SELECT n FROM number WHERE n < 0", database).all() == ()
+    assert found.candidates == (1, 2, 0)
+    assert listed_choices("SELECT 1.5", database).candidates == ("1.5",)
+    assert listed_choices("SELECT n FROM number WHERE n < 0", database).candidates == ()
 
 
 def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: 
         "SELECT DATE '2024-02-29'",
         "SELECT ['a', 'b']",
     )
-    found = [listed_choices(statement, opened).all() for statement in listed]
+    found = [listed_choices(statement, opened).candidates for statement in listed]
     assert found == [
         ('{"k": [1, null], "ä": "x"}',),
         ("false", "true"),
@@ -66,10 +66,6 @@ def test_cells_that_are_no_texts_are_named_as_the_database_shows_them(tmp_path: 
         ("DELETE FROM number", "mine cannot run"),
         (
             "SELECT a.n * 10 + b.n FROM number AS a, number AS b WHERE b.n < 10",
-            "mine lists 500,010 candidates, and no decision is made between more than 100,000",
-        ),
-        (
-            "SELECT a.n * 10 + b.n + 0.5 FROM number AS a, number AS b WHERE b.n < 10",
             "mine returns more than 100,000 rows: narrow it",
         ),
     ],
@@ -82,23 +78,14 @@ def test_what_lists_none_is_said_by_its_name(
         listed_choices(statement, database, "mine")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "half a character \ud800 and a\0b",
-        "a backslash \\ and every stand-in ~^|#@!%&?*",
-        "'; DROP TABLE number; --",
-        " ".join(f"https://example.org/a/long/path/of/{'words' * 9}/{n}" for n in range(40, 90)),
-    ],
-)
-def test_whatever_a_model_writes_is_looked_up_among_very_many(
-    database: Database, said: str
-) -> None:
-    """What no statement can hold names nothing: that is the model's to mend, not the run's end."""
+def test_a_long_list_is_read_by_the_words_of_an_answer(database: Database) -> None:
+    """Whatever a model writes; a name that is not in it asks for a query."""
     choices = listed_choices("SELECT n FROM number", database)
     assert choices.is_large
-    assert choices.held is None
-    assert choices.among({said, "7", "0"}) == (0, 7)
+    assert choices.names == ()
+    assert choices.among({"7", "0", "it's \ud800"}) == (0, 7)
     question = Question("custom", "1", "Which?", "")
-    with pytest.raises(InvalidAnswerError):
-        choice_of(said, question, choices)
+    assert choice_of("Final Answer: candidate 7", question, choices) == 7
+    for said in ("'; DROP TABLE number; --", "half \ud800 a\0b", "7 or 8", "not 7"):
+        with pytest.raises(InvalidAnswerError, match="There are 50,001: find"):
+            choice_of(said, question, choices)

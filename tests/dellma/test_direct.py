@@ -8,8 +8,7 @@ import pytest
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import Chosen
-from dqa.deciders.replies import read_action
+from dqa.deciders.replies import Chosen, read_action
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dqa.core.errors import DataError, UnparsableReplyError
-from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking
+from dqa.deciders.replies import Chosen
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
 from dqa_dellma.problem import Problem

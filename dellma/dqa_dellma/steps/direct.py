@@ -6,8 +6,8 @@ from collections import Counter
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking, Words
+from dqa.deciders.replies import Chosen
 from dqa_dellma.deciders import ProblemDecider, ask_decision
 from dqa_dellma.findings import Votes
 from dqa_dellma.problem import Problem

@@ -142,9 +142,7 @@ class AskedQuestion(Record):
             return asked
         if isinstance(self.candidates, str):
             listed = _listed(self.candidates, database)
-            # A long list is only held if each candidate has an outcome.
-            held = listed.held if self.scenario is None else listed.all()
-            return replace(asked, candidates=held, candidate_query=self.candidates)
+            return replace(asked, candidates=listed.candidates, candidate_query=self.candidates)
         return replace(
             asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
         )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard
 
-from langchain_core.messages import AIMessage, message_to_dict, messages_from_dict
+from langchain_core.messages import AIMessage, message_to_dict
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError, MalformedReplyError
@@ -36,10 +36,6 @@ _WITHHELD = frozenset(
 
 _REFUSED = "refused_request"
 """Marks the reply that stands for a request which a content filter refused."""
-_MOST_DEPTH = 64
-"""Nested lists and objects of a reply, such as the arguments of a tool call."""
-_MOST_BITS = 1_024
-"""Of a whole number; the largest float has as many."""
 _MOST_TOKENS = 1_000_000_000
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
@@ -87,44 +83,21 @@ def checked(reply: AIMessage, most: int) -> AIMessage:
     Raises
     ------
     MalformedReplyError
-        The reply has more than `most` bytes, is nested too deeply, or ended for no good reason.
+        The reply has more than `most` bytes, is not JSON, or ended for no good reason.
     """
-    parts = (reply.content, reply.tool_calls, reply.invalid_tool_calls)
-    size = _size([*parts, reply.additional_kwargs, reply.response_metadata])
-    if size > most:
+    try:
+        text = json.dumps(message_to_dict(reply), ensure_ascii=False, default=str)
+    except (RecursionError, ValueError) as error:
+        raise MalformedReplyError(f"The reply is not JSON: {error}") from error
+    if len(text.encode("utf-8", "surrogatepass")) > most:
         problem = f"The reply is larger than {most:,} bytes (--reply-limit)."
         raise BadReplyError(problem, reply)
     reason = _reason(reply)
     if reason and reason not in _WHOLE | _CUT | _WITHHELD:
         raise BadReplyError(f"The reply ended with the finish reason '{reason[:60]}'.", reply)
-    try:
-        json.dumps(parts, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # JSON can spell half of a character, and no file can store it
-        (reply,) = messages_from_dict([_well_formed(message_to_dict(reply))])  # type: ignore[assignment]
-    return reply
-
-
-def _size(value: object, depth: int = 0) -> int:
-    """Return the bytes of all texts in a JSON value."""
-    if depth > _MOST_DEPTH:
-        raise MalformedReplyError(f"The reply is nested deeper than {_MOST_DEPTH} levels.")
-    if isinstance(value, str):
-        return len(value) if value.isascii() else len(value.encode("utf-8", "replace"))
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        raise MalformedReplyError("A number in the reply has more than 300 digits.")
-    if isinstance(value, dict):
-        return sum(_size(part, depth + 1) for item in value.items() for part in item)
-    if isinstance(value, list | tuple):
-        return sum(_size(item, depth + 1) for item in value)
-    return 0
-
-
-def _well_formed(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, dict):
-        return {_well_formed(key): _well_formed(item) for key, item in value.items()}
-    return [_well_formed(item) for item in value] if isinstance(value, list) else value
+    # JSON can spell half of a character, and no file can store it.
+    whole = well_formed(text)
+    return reply if whole == text else AIMessage.model_validate(json.loads(whole)["data"])
 
 
 def _reason(reply: AIMessage) -> str:

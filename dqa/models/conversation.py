@@ -137,7 +137,16 @@ def take_turn(
         recorder.lost += fault.usage
         if fault.usage.uncounted:
             recorder.uncounted += Usage(estimate_tokens(messages))
-        recorder.note(FaultEvent(step=recorder.steps + 1, **fault.to_data()))
+        recorder.note(
+            FaultEvent(
+                step=recorder.steps + 1,
+                fault=fault.kind.value,
+                error=fault.error,
+                message=fault.message,
+                attempt=fault.attempt,
+                wait=fault.wait,
+            )
+        )
 
     called = call_model(model, messages, stop, calls, note)
     recorder.usage += called.usage

@@ -6,12 +6,14 @@ one, by the names of its classes, on which the generated packages, httpx, reques
 
 from __future__ import annotations
 
+import errno
 import re
+import socket
+import ssl
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from json import JSONDecodeError
-from typing import Any
 
 from dqa.core.decision import Usage
 from dqa.core.errors import (
@@ -56,11 +58,10 @@ class FaultKind(StrEnum):
 
     def to_error(self, words: str) -> DqaError:
         """Return the error of a fault that asking again cannot fix, with a hint."""
-        hint = _HINTS.get(self)
-        if hint is None:
+        if self not in _HINTS:
             return ModelUnavailableError(f"The model failed: {words}")
         kinds = {self.TOO_LONG: RequestTooLongError, self.REQUEST: ModelUnavailableError}
-        return kinds.get(self, UsageError)(f"{hint} It says: {words}")
+        return kinds.get(self, UsageError)(f"{_HINTS[self]} It says: {words}")
 
 
 _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED})
@@ -155,16 +156,6 @@ class Fault:
         counted = getattr(error, "usage", None)
         usage = counted if isinstance(counted, Usage) else Usage(calls=1, uncounted=int(lost))
         return cls(kind, type(error).__name__, words_of(error), attempt, wait, usage)
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the data of the trace's event ``fault``."""
-        return {
-            "fault": self.kind.value,
-            "error": self.error,
-            "message": self.message,
-            "attempt": self.attempt,
-            "wait": self.wait,
-        }
 
 
 def diagnose(error: Exception) -> FaultKind:
@@ -386,36 +377,28 @@ def unreached(error: BaseException) -> str | None:
     """Return why no connection was made, and how to fix it; None where there was one."""
     cause: BaseException | None = error
     while cause is not None:
-        words = f"{type(cause).__name__}: {cause}"
-        for pattern, problem in _UNREACHED:
-            if pattern.search(words):
+        for kind, problem in _UNREACHED:
+            if isinstance(cause, kind):
                 return problem
+        no_route = isinstance(cause, OSError) and cause.errno in _NO_ROUTE
+        if no_route or type(cause).__name__ == "ConnectTimeout":
+            return "the host cannot be reached: check the network, and --base-url"
         cause = cause.__cause__ or cause.__context__
     return None
 
 
-_UNREACHED = (
+_NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH)
+_UNREACHED: tuple[tuple[type[OSError], str], ...] = (
     (
-        re.compile(r"^ConnectionRefused|connection refused|actively refused", re.IGNORECASE),
+        ConnectionRefusedError,
         "connection refused: nothing listens there; start the server, or correct --base-url",
     ),
     (
-        re.compile(
-            r"^gaierror|name or service not known|nodename nor servname|getaddrinfo failed"
-            r"|name resolution|no address associated",
-            re.IGNORECASE,
-        ),
+        socket.gaierror,
         "no such host: the name cannot be resolved; check --base-url's spelling and the network",
     ),
     (
-        re.compile(r"^SSL|CERTIFICATE_VERIFY_FAILED|WRONG_VERSION_NUMBER|\[SSL"),
+        ssl.SSLError,
         "no TLS connection: check the certificate, and whether --base-url should begin with http://",
-    ),
-    (
-        re.compile(
-            r"network is unreachable|no route to host|host is unreachable|^ConnectTimeout",
-            re.IGNORECASE,
-        ),
-        "the host cannot be reached: check the network, and --base-url",
     ),
 )

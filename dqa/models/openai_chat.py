@@ -103,13 +103,12 @@ class OpenAIChat(ChatOpenAI):
         base_generation_info: dict[str, Any] | None,
     ) -> ChatGenerationChunk | None:
         choices = chunk.get("choices") or ()
-        for told in (chunk, *choices):
-            if told.get("error"):
-                raise ServedError(told["error"])
+        for part in (chunk, *choices):
+            if part.get("error"):
+                raise ServedError(part["error"])
+        counted = {**chunk, "usage": _usage(chunk.get("usage"))}
         found = super()._convert_chunk_to_generation_chunk(
-            {**chunk, "choices": choices, "usage": _usage(chunk.get("usage"))},
-            default_chunk_class,
-            base_generation_info,
+            counted, default_chunk_class, base_generation_info
         )
         if found is not None and choices:
             _add_reasoning(found.message, choices[0]["delta"])
@@ -158,14 +157,9 @@ def _function(call: Mapping[str, Any]) -> dict[str, Any]:
     Arguments of another type are marked: the model is asked again, since nothing else failed.
     """
     function = call["function"]
-    arguments = function.get("arguments")
-    if arguments is None:
-        arguments = {}
+    arguments = function.get("arguments") or "{}"
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    try:
-        is_object = isinstance(json.loads(text), dict)
-    except (RecursionError, ValueError):
-        is_object = True  # LangChain reports that it is not JSON
+    is_object = text.lstrip().startswith("{")  # or LangChain reports that it is not JSON
     return {**function, "arguments": text if is_object else f"{text} (not an object)"}
 
 
@@ -180,14 +174,12 @@ def _usage(usage: object) -> dict[str, Any] | None:
     """Return a server's token counts; None where they are not counts."""
     if not isinstance(usage, dict) or not all(is_count(usage.get(name)) for name in _COUNTS):
         return None
-    known: dict[str, Any] = {name: usage[name] for name in _COUNTS}
-    total = usage.get("total_tokens")
-    known["total_tokens"] = total if is_count(total) else sum(known.values())
-    for name in ("prompt_tokens_details", "completion_tokens_details"):
-        details = usage.get(name)
-        if isinstance(details, dict):
-            known[name] = {part: count for part, count in details.items() if is_count(count)}
-    return known
+    return _counts(usage)
+
+
+def _counts(usage: dict[str, Any]) -> dict[str, Any]:
+    parts = {name: _counts(value) for name, value in usage.items() if isinstance(value, dict)}
+    return {name: value for name, value in usage.items() if is_count(value)} | parts
 
 
 @cache

@@ -56,7 +56,7 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
         """Read the context of the question."""
         actions = list_actions(question, database, METHOD)
         if actions.total == 1:
-            return actions.first[0]
+            return actions.candidates[0]
         limits, display = self.settings.limits, self.settings.display
         return Briefing.of(question, actions, database, recorder, limits=limits, display=display)
 

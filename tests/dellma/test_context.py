@@ -110,7 +110,7 @@ def test_actions_come_from_a_query_where_nobody_lists_them(database: Database) -
     statement = "SELECT CASE WHEN id < 5 THEN id % 3 END FROM fruit ORDER BY id"
     assert list_actions(
         asked(candidates=None, candidate_query=statement), database, METHOD
-    ).all() == (*(1, 2, 0),)
+    ).candidates == (*(1, 2, 0),)
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what -m leaves out; -k leaves out nothing, as it names tests."""
+    """Count what -m leaves out.
+
+    Tests that -k names, and the deep tests alone, are chosen: the others are not left out.
+    """
     for item in items:
+        option = item.config.option
         markers = [
             name for name in ("deep", "integration", "slow") if item.get_closest_marker(name)
         ]
-        if markers and not item.config.option.keyword:
+        if markers and not option.keyword and option.markexpr != "deep":
             item.config.stash[DESELECTED][markers[0]] += 1
 
 

@@ -98,6 +98,7 @@ def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Pat
     """A skip fails the run, and so does a slow test that -m leaves out."""
     strict = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}
     assert run_tests(checkout, "tests/test_all.py", "-k", "quick or release", **strict)[0] == 0
+    assert run_tests(checkout, "tests/test_all.py", "-m", "deep", **strict)[0] == 0
     assert run_tests(checkout, "tests/test_needy.py", **strict)[0] != 0
     assert run_tests(checkout, "-k", "quick or release", DQA_NO_SKIP="1")[0] == 1
     for name in ("server", "package"):

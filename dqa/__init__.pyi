@@ -49,7 +49,6 @@ from dqa.api.measuring import compare as compare
 from dqa.api.measuring import export_rows as export_rows
 from dqa.api.measuring import export_run as export_run
 from dqa.api.measuring import view_paper as view_paper
-from dqa.api.measuring import write_audit_page as write_audit_page
 from dqa.api.questions import ShownQuestion as ShownQuestion
 from dqa.api.questions import generate as generate
 from dqa.api.questions import read_generated as read_generated
@@ -58,6 +57,7 @@ from dqa.api.questions import read_release as read_release
 from dqa.api.questions import read_set as read_set
 from dqa.api.questions import show as show
 from dqa.api.reporting import read_report as read_report
+from dqa.api.reporting import write_audit_page as write_audit_page
 from dqa.api.reporting import write_report as write_report
 from dqa.api.running import evaluate as evaluate
 from dqa.api.running import play as play

@@ -12,12 +12,7 @@ from dqa import plugins
 from dqa.api.running import Named, play
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
-from dqa.core.errors import (
-    MissingKeyError,
-    PluginError,
-    UnknownNameError,
-    UsageError,
-)
+from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
 from dqa.evaluation.location import RunLocation, locate_run

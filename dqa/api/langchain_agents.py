@@ -13,14 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import interrupt
 
-from dqa.api.agents import (
-    AgentTool,
-    Databases,
-    Decisions,
-    agent_tools,
-    bounded,
-    is_mendable,
-)
+from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_mendable
 from dqa.api.looking import ToolRecord
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError

@@ -18,14 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from weakref import WeakValueDictionary
 
-from dqa.api.agents import (
-    AgentTool,
-    Databases,
-    Decisions,
-    agent_tools,
-    bounded,
-    is_mendable,
-)
+from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_mendable
 from dqa.api.databases import Access, audit_of, open_database, policy_of
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version

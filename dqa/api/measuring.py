@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,29 +11,18 @@ from typing import Literal, TypeAlias, cast, get_args
 from dqa import plugins
 from dqa.api.running import default_deciders
 from dqa.api.runs import Run, name_runs
-from dqa.api.stored import read_run
-from dqa.core.errors import DqaError, UnknownNameError, UsageError
-from dqa.core.files import (
-    make_private_folder,
-    problem_of_path,
-    require_new_file,
-    require_new_folder,
-    write_private,
-)
+from dqa.api.stored import AnyRun, find_questions, open_run
+from dqa.core import files
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
-from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
-from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, view_questions
-from dqa.evaluation.record import register_scenarios, require_questions
 from dqa.evaluation.results import MOST_TIES, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.pairs import match_questions, renamed
-from dqa.evaluation.stored_runs import RunReader
-from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 _NO_ANALYSIS = (
@@ -44,7 +32,7 @@ _NO_ANALYSIS = (
 
 
 def analyse(
-    run: RunLocation | Path | str,
+    run: AnyRun,
     reference: str | None = None,
     *,
     questions: QuestionSet | Path | str | None = None,
@@ -76,32 +64,29 @@ def analyse(
     UnknownNameError
         The reference decided nothing here.
     """
-    reader = RunReader(locate_run(run))
-    spec = reader.record.spec
-    require_questions(spec, str(reader.location), _NO_ANALYSIS)
-    cases = read_cases(reader)
-    register_scenarios(spec)
-    given, lacking = questions, None
+    found = open_run(run)
+    found.require_questions(_NO_ANALYSIS)
+    cases = read_cases(found.reader)
+    asked, lacking = (questions if isinstance(questions, QuestionSet) else None), None
     if any(case.has_steps for case in cases.judged):
-        given, lacking = find_questions(reader, questions)
+        asked, lacking = find_questions(found, questions)
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)
         reference = next(usual, None)
-    measure = plugins.analyse(paper)
-    found = measure(cases, reference, given if isinstance(given, QuestionSet) else None)
-    notes = [*found.notes, *cases.notes()]
-    if found.without_data:
+    analysis = plugins.analyse(paper)(cases, reference, asked)
+    notes = [*analysis.notes, *cases.notes()]
+    if analysis.without_data:
         notes.append(
-            f"{counted(found.without_data, 'run')} whose questions are not available, so that the "
-            f"values of any node count. {lacking or ''} Name their folder (--questions)."
+            f"{counted(analysis.without_data, 'run')} whose questions are not available, so that "
+            f"the values of any node count. {lacking or ''} Name their folder (--questions)."
         )
     models = dict.fromkeys(case.result.model for case in cases.judged)
-    return found.changed(lacking=lacking, models=tuple(models), notes=tuple(notes))
+    return analysis.changed(lacking=lacking, models=tuple(models), notes=tuple(notes))
 
 
 def view_paper(
-    run: RunLocation | Path | str,
+    run: AnyRun,
     paper: str,
     reference: str | None = None,
     *,
@@ -123,70 +108,10 @@ def view_paper(
     UsageError, DataError
         As in `analyse`.
     """
-    publication, found = plugins.publication(paper), read_run(run)
-    analysed = analyse(run, reference, questions=questions, paper=paper)
+    publication, found = plugins.publication(paper), open_run(run)
+    analysed = analyse(found, reference, questions=questions, paper=paper)
     strict = found.strict_official
     return view_questions(publication, found.summaries, analysed, strict_official=strict)
-
-
-def find_questions(
-    run: RunReader, given: QuestionSet | Path | str | None = None
-) -> tuple[QuestionSet | None, str | None]:
-    """Return the questions of a run, or the reason why they are not available.
-
-    Parameters
-    ----------
-    run
-        The run.
-    given
-        The questions, or their folder: a problem with that is an error. None to read or generate
-        them again.
-    """
-    if isinstance(given, QuestionSet):
-        return given, None
-    try:
-        return _read_again(run, given), None
-    except DqaError as error:
-        if given is not None:
-            raise
-        return None, str(error)
-
-
-def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
-    spec = require_questions(run.record.spec, str(run.location), "it has no questions.")
-    if spec is None:
-        raise UsageError(f"{run.location} does not record where its questions are.")
-    source = spec.questions
-    if folder is not None:
-        if isinstance(source, OwnQuestions):
-            source = source.changed(file=Path(folder))
-        elif isinstance(source, ReleaseFolder | InPlaceFolder | GeneratedFolder):
-            source = source.changed(folder=Path(folder))
-        else:
-            raise UsageError(
-                f"The questions of {run.location} are in no folder (source: {source.source})."
-            )
-    found = source.read()
-    if found.content_hash != run.record.content_hash:
-        raise UsageError(
-            f"The questions of {found.name} are others than when {run.location} asked them."
-        )
-    return found
-
-
-def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
-    """Write an audit as one self-contained page for a reviewer.
-
-    Raises
-    ------
-    UsageError
-        The file exists already, or cannot be written.
-    """
-    from dqa.report.audit_page import render_audit
-    from dqa.report.pages import write_page
-
-    require_new_file(Path(file))
-    write_page(render_audit(audited), Path(file))
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -230,21 +155,12 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     UnknownNameError
         No run has such a decider or scenario, or no contestant that name.
     """
-    read = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    read = [open_run(run) for run in runs]
     for run in read:
-        require_questions(run.spec, _place(run), _NO_COMPARISON)
+        run.require_questions(_NO_COMPARISON)
     _require_one_scoring(read)
-    labels: Sequence[str | None] = [None] if len(read) == 1 else name_runs(read)
-    names, differing = match_questions([run.results for run in read], labels)
-    found = _contestants(read, labels, names, times=times)
-    if scenario is not None:
-        _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
-        asked = [(one, [r for r in one.results if r.scenario == scenario]) for one in found]
-        found = [replace(one, results=tuple(results)) for one, results in asked if results]
-    for name in deciders:
-        _require_known("decider", name, {one.decider for one in found})
-    if deciders:
-        found = [one for name in deciders for one in found if one.decider == name]
+    found, differing = _contestants(read, times=times)
+    found = _select(found, deciders, scenario)
     if len(found) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in found) or "no decider"
         raise UsageError(
@@ -267,6 +183,26 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     return compared
 
 
+def _select(
+    found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
+) -> list[Contestant]:
+    """Return the contestants of some deciders, with their results of one scenario."""
+    if scenario is not None:
+        _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
+        found = _limited(found, lambda result: result.scenario == scenario)
+        found = [one for one in found if one.results]
+    for name in deciders:
+        _require_known("decider", name, {one.decider for one in found})
+    if not deciders:
+        return list(found)
+    return [one for name in deciders for one in found if one.decider == name]
+
+
+def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:
+    """Return the contestants with some of their results."""
+    return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
+
+
 def _require_known(kind: str, name: str, known: Collection[str]) -> None:
     if name not in known:
         raise UnknownNameError(kind, name, known)
@@ -282,7 +218,7 @@ _NO_COMPARISON = (
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
     """Raise `UsageError` if the runs do not count the same answers as right."""
-    specs = [(_place(run), run.spec) for run in runs if isinstance(run.spec, RunSpec)]
+    specs = [(run.place, run.spec) for run in runs if isinstance(run.spec, RunSpec)]
     strict = [place for place, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
@@ -296,34 +232,26 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
         )
 
 
-def _place(run: Run) -> str:
-    return "the run" if run.location is None else str(run.location)
+def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant], list[str]]:
+    """Return the deciders of all runs, and how questions of one name differ.
 
-
-def _contestants(
-    runs: Sequence[Run],
-    labels: Sequence[str | None],
-    names: Sequence[Mapping[str, str]],
-    *,
-    times: bool,
-) -> list[Contestant]:
-    """Return the deciders of all runs, with their decisions under the new names of questions."""
+    A question has one name in all runs.
+    """
+    labels: Sequence[str | None] = [None] if len(runs) == 1 else name_runs(runs)
+    names, differing = match_questions([run.results for run in runs], labels)
     found = []
     for run, label, new in zip(runs, labels, names, strict=True):
-        took = run.seconds if times else {}
         decided: dict[str, list[Result]] = {}
-        seconds = {}
         for result in run.results:
-            named = renamed(result, new)
-            decided.setdefault(result.decider, []).append(named)
-            if result.key in took:
-                seconds[named.key] = took[result.key]
+            decided.setdefault(result.decider, []).append(renamed(result, new))
+        took = run.seconds if times else {}
+        seconds = {renamed(run.by_key[key], new).key: one for key, one in took.items()}
         for decider, results in decided.items():
             name = decider if label is None else f"{label}:{decider}"
             cost = None if run.prices is None else run.prices.cost
             timed = seconds if times else None
             found.append(Contestant(name, tuple(results), label, cost, timed))
-    return found
+    return found, differing
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
@@ -380,10 +308,7 @@ def _on_shared_questions(
             f"They were asked different questions: {counts}, of which all share "
             f"{len(dict(shared))}. --shared (only_shared=True) compares on these.{differences}"
         )
-    limited = [
-        replace(one, results=tuple(r for r in one.results if (r.question, r.database) in shared))
-        for one in found
-    ]
+    limited = _limited(found, lambda result: (result.question, result.database) in shared)
     return limited, len(every) - len(shared)
 
 
@@ -392,12 +317,13 @@ def _describe_different(
 ) -> tuple[str, str]:
     """Return how many questions each was asked, and what differs: databases, and questions."""
     counts = (f"{name} {counted(len(dict(keys)), 'question')}" for name, keys in asked.items())
-    places = [
-        (name, ", ".join(sorted({place for _, place in keys}))) for name, keys in asked.items()
-    ]
+    databases = {
+        name: ", ".join(sorted({database for _, database in keys})) for name, keys in asked.items()
+    }
     differences = ""
-    if len({place for _, place in places}) > 1:
-        differences = f" Databases: {'; '.join(f'{name} on {place}' for name, place in places)}."
+    if len({*databases.values()}) > 1:
+        listed = (f"{name} on {database}" for name, database in databases.items())
+        differences = f" Databases: {'; '.join(listed)}."
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         differences += f" {'; '.join(differing[:_SHOWN])}{more}."
@@ -410,7 +336,7 @@ ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, ...]:
+def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
     """Return the decisions of a run as rows, from which its figures can be calculated.
 
     For a run in memory the seconds of decisions are not known.
@@ -420,7 +346,8 @@ def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, 
     UsageError
         There is no run, or it holds no finished decision.
     """
-    found = _read(run)
+    found = open_run(run)
+    found.require_results("nothing to export")
     seconds = {} if found.location is None else found.seconds
     chosen = {line.question: line for line in found.shortcut_choices}
     return tuple(
@@ -432,7 +359,7 @@ def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, 
 
 
 def export_run(
-    run: Run | RunLocation | Path | str,
+    run: AnyRun,
     out: Path | str,
     as_format: str | None = None,
     *,
@@ -471,18 +398,19 @@ def export_run(
     file = Path(out)
     named = file.suffix.removeprefix(".") if as_format is None else as_format
     wanted = require_format(named, for_spreadsheets=for_spreadsheets)
-    (require_new_folder if wanted == "inspect" else require_new_file)(file)
-    found = _read(run)
+    (files.require_new_folder if wanted == "inspect" else files.require_new_file)(file)
+    found = open_run(run)
+    found.require_results("nothing to export")
     try:
         if wanted == "inspect":
             _write_logs(found, file, questions)
         else:
             rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
-            write_private(file, rows, new=True)
+            files.write_private(file, rows, new=True)
     except FileExistsError as error:
         raise UsageError(f"{file} exists by now: name a new one.") from error
     except OSError as error:
-        problem = problem_of_path(file, error, writing=True)  # the error names a part of it
+        problem = files.problem_of_path(file, error, writing=True)  # the error names a part of it
         raise UsageError(f"{problem}. The run is as it was.") from error
     return file
 
@@ -498,14 +426,6 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     return cast("ExportFormat", name)
 
 
-def _read(run: Run | RunLocation | Path | str) -> Run:
-    found = run if isinstance(run, Run) else read_run(run)
-    if not found.results:
-        named = "The run" if isinstance(run, Run) else str(run)
-        raise UsageError(f"{named} holds no finished decision that was judged: nothing to export.")
-    return found
-
-
 def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
     from dqa.report.inspect_log import InspectRun, write_logs
 
@@ -513,16 +433,16 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
     found = InspectRun(
         rows=export_rows(run),
         traces={trace.key: trace for trace in run.each_trace()},
-        name=run.name or str(run.location),
+        name=run.name or run.place,
         spec=run.spec,
         began=(None if record is None else record.began) or _LONG_AGO,
         questions=_questions(run, questions),
         complete=run.counts.complete is not False,
         versions={} if record is None else record.versions,
     )
-    make_private_folder(folder)
+    files.make_private_folder(folder)
     for name, content in write_logs(found):
-        write_private(folder / name, content)
+        files.write_private(folder / name, content)
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
@@ -530,11 +450,8 @@ def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
 
     A user's own database is not queried again: traces have the prompts.
     """
-    found = given
-    asked = run.spec.questions if isinstance(run.spec, RunSpec) else None
-    if found is None and asked is not None and not asked.asks_in_place:
-        with suppress(DqaError):  # the folder has moved
-            found = asked.read()
+    asks_in_place = isinstance(run.spec, RunSpec) and run.spec.questions.asks_in_place
+    found = given if asks_in_place else find_questions(run, given)[0]
     if found is None or run.record is None or found.content_hash != run.record.content_hash:
         return {}
     return {question.key: question for question in found.questions}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
 from dqa import plugins
-from dqa.api.measuring import analyse, find_questions
+from dqa.api.measuring import analyse
 from dqa.api.runs import Run, name_runs
-from dqa.api.stored import read_run
+from dqa.api.stored import AnyRun, find_questions, open_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.question import Question
@@ -18,27 +19,21 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.deciders.candidates import recorded_outcomes
+from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.record import require_questions
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import has_record
-from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.report.hints import command
 from dqa.report.pages import write_page
 from dqa.report.run_report.figures import ReportedRun, group_by_question, make_report
-from dqa.report.run_report.page import (
-    QuestionDetails,
-    render_report,
-    trace_details,
-    truth_of,
-)
+from dqa.report.run_report.page import QuestionDetails, render_report, trace_details, truth_of
 from dqa.report.run_report.records import QuestionTruth, Report
 
 MOST_DETAILS = 2_500
 """The most decisions of a page with every trace, by default."""
 
-AnyRun: TypeAlias = Run | Path | str
 _Decided: TypeAlias = Sequence[tuple[int, Result]]
 """The results of a question, with the places of their runs."""
 
@@ -74,7 +69,8 @@ def read_report(
     UsageError
         There is no run, or one holds no finished decision.
     """
-    return ReportedRuns(runs, title=title, questions=questions, analysis=analysis).report
+    reported = _read_runs(runs, questions, details=None, analysis=analysis)
+    return _report(title, reported, is_detailed=_is_detailed(reported, None))
 
 
 def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
@@ -106,103 +102,77 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
         There is no run, one holds no finished decision, or the file exists already.
     """
     require_new_file(Path(file))
-    listed = [runs] if isinstance(runs, Run | Path | str) else runs
-    found = ReportedRuns(
-        listed, title=title, questions=questions, analysis=analysis, details=details
-    )
-    write_page(found.page(), Path(file))
-    return found.report
+    listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
+    reported = _read_runs(listed, questions, details=details, analysis=analysis)
+    is_detailed = _is_detailed(reported, details)
+    report = _report(title, reported, is_detailed=is_detailed)
+    write_page(render_report(report, _details(report, reported) if is_detailed else {}), Path(file))
+    return report
 
 
-class ReportedRuns:
-    """Runs with their report.
+def _read_runs(
+    runs: Sequence[AnyRun],
+    questions: QuestionSet | Path | str | None,
+    *,
+    details: bool | None,
+    analysis: bool,
+) -> list[ReportedRun]:
+    """Return the runs with their names; with questions and failures as far as they are wanted."""
+    if not runs:
+        raise UsageError("Name at least one run to report.")
+    opened = [open_run(run) for run in runs]
+    for run in opened:
+        run.require_questions(_NO_REPORT)
+        run.require_results("nothing to report")
+    reported = [ReportedRun(run, name) for run, name in zip(opened, name_runs(opened), strict=True)]
+    if _is_detailed(reported, details):
+        for number, one in enumerate(reported):
+            asked, lacking = find_questions(one.run, questions)
+            reported[number] = replace(one, asked=asked, lacking=lacking)
+    if analysis:
+        for number, one in enumerate(reported):
+            if one.run.location is not None:
+                analysed = analyse(one.run, questions=one.asked)
+                classes = {each.key: each.failure for each in analysed.runs}
+                reported[number] = replace(one, classes=classes)
+    return reported
 
-    Parameters
-    ----------
-    runs
-        At least one run, or its location.
-    title, questions, analysis, details
-        As in `write_report`.
 
-    Attributes
-    ----------
-    runs
-        The runs.
-    report
-        The figures.
-    """
+def _is_detailed(reported: Sequence[ReportedRun], details: bool | None) -> bool:
+    if details is not None:
+        return details
+    return sum(len(one.run.results) for one in reported) <= MOST_DETAILS
 
-    def __init__(
-        self,
-        runs: Sequence[AnyRun],
-        *,
-        title: str | None = None,
-        questions: QuestionSet | Path | str | None = None,
-        analysis: bool = False,
-        details: bool | None = None,
-    ) -> None:
-        if not runs:
-            raise UsageError("Name at least one run to report.")
-        self.runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
-        for run in self.runs:
-            place = str(run.location or "The run")
-            require_questions(run.spec, place, _NO_REPORT)
-            if not run.results:
-                raise UsageError(f"{place} holds no finished decision yet: nothing to report.")
-        made = sum(len(run.results) for run in self.runs)
-        self._is_detailed = made <= MOST_DETAILS if details is None else details
-        self._reported = [
-            self._read(run, name, questions, analysis=analysis)
-            for run, name in zip(self.runs, name_runs(self.runs), strict=True)
-        ]
-        outcomes = traces = None
-        lacking = [one.lacking or "" for one in self._reported if one.asked is None]
-        if not self._is_detailed:
-            places = ["RUN" if run.location is None else str(run.location) for run in self.runs]
-            shown = " or ".join(f"'{command('trace', place)}'" for place in places)
-            traces = (
-                f"Of {counted(made, 'decision')} this page has the figures alone; {shown} shows "
-                "the traces, and 'dqa report --details' writes them all into the page."
-            )
-        elif lacking:
-            outcomes = (
-                "The outcomes of candidates are not shown: the questions are not available. "
-                f"{lacking[0]}"
-            )
-        title = title or f"Report of {', '.join(one.name for one in self._reported)}"
-        self.report = make_report(title, self._reported, outcomes=outcomes, traces=traces)
 
-    def _read(
-        self, run: Run, name: str, questions: QuestionSet | Path | str | None, *, analysis: bool
-    ) -> ReportedRun:
-        """Return a run with its questions and the classes of its failures, if they are wanted."""
-        asked = lacking = None
-        if self._is_detailed and run.location is not None:
-            asked, lacking = find_questions(RunReader(run.location), questions)
-        elif self._is_detailed:
-            asked = questions if isinstance(questions, QuestionSet) else None
-            lacking = "Their location is not stored."
-        classes = None
-        if analysis and run.location is not None:
-            analysed = analyse(run.location, questions=asked)
-            classes = {one.key: one.failure for one in analysed.runs}
-        return ReportedRun(run, name, asked, lacking, classes)
+def _report(title: str | None, reported: Sequence[ReportedRun], *, is_detailed: bool) -> Report:
+    """Return the figures, with notes on what the page lacks."""
+    outcomes = traces = None
+    lacking = [one.lacking or "" for one in reported if one.asked is None]
+    if not is_detailed:
+        made = sum(len(one.run.results) for one in reported)
+        places = (str(one.run.location or "RUN") for one in reported)
+        shown = " or ".join(f"'{command('trace', place)}'" for place in places)
+        traces = (
+            f"Of {counted(made, 'decision')} this page has the figures alone; {shown} shows "
+            "the traces, and 'dqa report --details' writes them all into the page."
+        )
+    elif lacking:
+        outcomes = (
+            "The outcomes of candidates are not shown: the questions are not available. "
+            f"{lacking[0]}"
+        )
+    title = title or f"Report of {', '.join(one.name for one in reported)}"
+    return make_report(title, reported, outcomes=outcomes, traces=traces)
 
-    def page(self) -> str:
-        """Return the page."""
-        details = {}
-        if self._is_detailed:
-            traces = [_traces(run) for run in self.runs]
-            grouped = group_by_question(self._reported)
-            details = {
-                row.id: self._details(decided, traces)
-                for row, decided in zip(self.report.questions, grouped, strict=True)
-            }
-        return render_report(self.report, details)
 
-    def _details(
-        self, decided: _Decided, traces: Sequence[Mapping[DecisionKey, Trace]]
-    ) -> QuestionDetails:
+def _details(report: Report, reported: Sequence[ReportedRun]) -> dict[str, QuestionDetails]:
+    """Return the details of every question."""
+    traces: list[Mapping[DecisionKey, Trace]] = [
+        {} if one.run.location is None else {trace.key: trace for trace in one.run.each_trace()}
+        for one in reported
+    ]
+    details = {}
+    for row, decided in zip(report.questions, group_by_question(reported), strict=True):
         scenario = plugins.find_scenario(decided[0][1].scenario)
         unit = "value" if scenario is None else scenario.unit
         found = {
@@ -210,18 +180,20 @@ class ReportedRuns:
             for number, (place, result) in enumerate(decided)
             if result.key in traces[place]
         }
-        return QuestionDetails(self._truth(decided), found)
+        details[row.id] = QuestionDetails(_truth(reported, decided), found)
+    return details
 
-    def _truth(self, decided: _Decided) -> QuestionTruth | None:
-        place, first = decided[0]
-        asked, spec = self._reported[place].asked, self.runs[place].spec
-        question = self._reported[place].questions.get(first.question)
-        if asked is None or question is None:
-            return None
-        situation = asked.situations.get(question.situation)
-        rules = (None if spec is None else spec.rule_set) or asked.rule_set
-        chosen = [result.choice for _, result in decided if result.choice is not None]
-        return truth_of(question, _outcomes(asked, question, situation, rules), chosen)
+
+def _truth(reported: Sequence[ReportedRun], decided: _Decided) -> QuestionTruth | None:
+    place, first = decided[0]
+    one = reported[place]
+    question = one.questions.get(first.question)
+    if one.asked is None or question is None:
+        return None
+    situation = one.asked.situations.get(question.situation)
+    rules = (None if one.run.spec is None else one.run.spec.rule_set) or one.asked.rule_set
+    chosen = [result.choice for _, result in decided if result.choice is not None]
+    return truth_of(question, _outcomes(one.asked, question, situation, rules), chosen)
 
 
 def _outcomes(
@@ -241,9 +213,15 @@ def _outcomes(
         return None
 
 
-def _traces(run: Run) -> dict[DecisionKey, Trace]:
-    """Return the traces of a run by their keys; none of a run that is not stored."""
-    try:
-        return {trace.key: trace for trace in run.traces}
-    except UsageError:
-        return {}
+def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
+    """Write an audit as one self-contained page for a reviewer.
+
+    Raises
+    ------
+    UsageError
+        The file exists already, or cannot be written.
+    """
+    from dqa.report.audit_page import render_audit
+
+    require_new_file(Path(file))
+    write_page(render_audit(audited), Path(file))

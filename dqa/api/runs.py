@@ -19,7 +19,7 @@ from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.record import AnySpec, RunRecord
+from dqa.evaluation.record import AnySpec, RunRecord, require_questions
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
     Chance,
@@ -194,8 +194,23 @@ class Run:
             return None if self.location is None else self.location.name
         return self.location.folder.resolve().name
 
+    @property
+    def place(self) -> str:
+        """Where the run is stored, as messages name it."""
+        return "The run" if self.location is None else str(self.location)
+
+    def require_questions(self, why: str) -> RunSpec | None:
+        """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
+        return require_questions(self.spec, self.place, why)
+
+    def require_results(self, why: str) -> None:
+        """Raise `UsageError` with `why` if no decision is finished."""
+        if not self.results:
+            raise UsageError(f"{self.place} holds no finished decision yet: {why}.")
+
     @cached_property
-    def _reader(self) -> RunReader:
+    def reader(self) -> RunReader:
+        """The reader of the stored run; `UsageError` for a run in memory."""
         from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
 
         if self.location is None:
@@ -208,7 +223,7 @@ class Run:
     @cached_property
     def record(self) -> RunRecord | None:
         """The settings, the time and the versions; None for a run in memory."""
-        return None if self.location is None else self._reader.record
+        return None if self.location is None else self.reader.record
 
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces, of one question or of all, in the order of the results.
@@ -220,7 +235,7 @@ class Run:
         UsageError
             The run is not stored.
         """
-        stored = self._asked or self._reader.traces(question)
+        stored = self._asked or self.reader.traces(question)
         return (trace for trace in stored if self._asked or trace.key in self.by_key)
 
     @cached_property
@@ -296,7 +311,7 @@ class Run:
         UsageError
             The run is not stored.
         """
-        took = self._reader.seconds()
+        took = self.reader.seconds()
         return {key: took[key] for key in self.by_key if key in took}
 
     @property

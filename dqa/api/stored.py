@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import Field, ValidationError
 
 from dqa.api.runs import Run
 from dqa.core.errors import DqaError, ParseError, UsageError
 from dqa.core.files import DATA_BYTES, read_json, require_folder
+from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
@@ -22,6 +24,7 @@ from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
 from dqa.evaluation.traces import Trace
+from dqa.loaders.sources import OwnQuestions
 from dqa.report.counts import RunCounts, count_decisions
 
 _DEEPEST = 5
@@ -133,8 +136,8 @@ def read_run(run: RunLocation | Path | str) -> Run:
         A line is no result or no trace.
     """
     location = locate_run(run)
-    if location.folder is not None and location.folder.is_file():
-        file = location.folder
+    file = location.folder
+    if file is not None and file.is_file():
         if file.name in {RESULTS_FILE, TRACES_FILE} and (file.parent / DATABASE).is_file():
             raise UsageError(f"{file} is a part of a run: name its folder, {file.parent}.")
         return Run((), planned=1, _asked=(_read_asked(file),))
@@ -150,6 +153,56 @@ def read_run(run: RunLocation | Path | str) -> Run:
         shortcut_choices=reader.shortcuts(),
         abandoned=reader.lost(recorded=record.calls.record is not None),
     )
+
+
+AnyRun: TypeAlias = Run | RunLocation | Path | str
+"""A run, or its location."""
+
+
+def open_run(run: AnyRun) -> Run:
+    """Return a run that may be a location; errors as `read_run`."""
+    return run if isinstance(run, Run) else read_run(run)
+
+
+def find_questions(
+    run: Run, given: QuestionSet | Path | str | None = None
+) -> tuple[QuestionSet | None, str | None]:
+    """Return the questions of a run, or the reason why they are not available.
+
+    Parameters
+    ----------
+    run
+        The run.
+    given
+        The questions, or their folder: a problem with that is an error. None to read or generate
+        them again.
+    """
+    if isinstance(given, QuestionSet):
+        return given, None
+    try:
+        return _read_questions(run, given), None
+    except DqaError as error:
+        if given is not None:
+            raise
+        return None, str(error)
+
+
+def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
+    spec = run.require_questions("it has no questions.")
+    if spec is None or run.record is None:
+        raise UsageError(f"{run.place} does not record where its questions are.")
+    source = spec.questions
+    if folder is not None:
+        field = "file" if isinstance(source, OwnQuestions) else "folder"
+        if field not in type(source).model_fields:
+            raise UsageError(f"The questions of {run.place} are in no folder ({source.source}).")
+        source = source.changed(**{field: Path(folder)})
+    found = source.read()
+    if found.content_hash != run.record.content_hash:
+        raise UsageError(
+            f"The questions of {found.name} are others than when {run.place} asked them."
+        )
+    return found
 
 
 def _read_asked(file: Path) -> Trace:

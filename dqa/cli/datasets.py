@@ -270,7 +270,7 @@ def audit(
     html
         New page for a reviewer.
     """
-    from dqa.api.measuring import write_audit_page
+    from dqa.api.reporting import write_audit_page
     from dqa.core.files import require_new_file
     from dqa.evaluation.audit import audit as audit_all
     from dqa.report.tables import shortcut_lines

@@ -10,10 +10,7 @@ import pytest
 
 from dqa_dellma.tree.decision_tree import DecisionTree
 from tests.cli.conftest import Command
-from tests.dellma.dellma_traces import (
-    events,
-    traced,
-)
+from tests.dellma.dellma_traces import events, traced
 
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [bold red]x[/] \u202egnp.exe \r \ud800 " + "y" * 2_000
 

@@ -77,8 +77,7 @@ def main() -> None:
 def draw(plan: SetPlan, folder: Path) -> None:
     """Search for the set's questions, and write its manifest."""
     start = perf_counter()
-    patient = dqa.Deciding(limits=dqa.Limits(seconds=600.0))  # a slow machine draws the same
-    drawn = draw_set(plan, resistance_of(plan.resist, patient))
+    drawn = draw_set(plan, resistance_of(plan.resist))
     print(f"drawn in {perf_counter() - start:.1f} s")
     write(plan, drawn, folder)
 

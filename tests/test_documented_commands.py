@@ -50,7 +50,6 @@ FEWER = (
     (re.compile(r"--(questions|generate) (?!1\b)\d+"), r"--\1 2"),
     (re.compile(r"(eval (?!.*--generate \d)(?!.*--limit).*?)(?= \||$)"), r"\1 --limit 1"),
     (re.compile(r"--lines \d+"), "--lines 2000"),
-    (re.compile(r"(--resist \S+),planrag\b"), r"\1"),
 )
 """What keeps it short: fewer questions, and nothing else is changed."""
 

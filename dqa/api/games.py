@@ -84,19 +84,18 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     """
     trainer = _trainer(world, player)
     iterations = trainer.iterations(budget)
-    target = None if out is None else Path(out)
-    if target is not None:
-        require_new_file(target)
+    if out is not None:
+        require_new_file(Path(out))
     with watch_training(watcher or TrainingWatcher()):
         learnt = learn(trainer, seed, iterations)
-    if target is not None:
-        write_weights(target, learnt.weights)
+    if out is not None:
+        write_weights(Path(out), learnt.weights)
     return TrainedPlayer(
         world=world,
         player=player,
         seed=seed,
         iterations=iterations,
-        file=str(target or learnt.file),
+        file=str(out or learnt.file),
         was_kept=learnt.was_kept,
     )
 
@@ -177,57 +176,35 @@ def play_tournament(
         No paper has a table of this world and no player is named, or as in `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))
-    watcher, seed, alone = watcher or Watcher(), how.get("seed", 0), players_of(world) == 1
+    watcher = watcher or Watcher()
+    is_alone = count_players(plugins.world(world)) == 1
     tables = [table for paper in _papers() for table in paper.tables if table.world == world]
-    rows = [row.decider for table in tables for row in table.rows]
-    by_default = [] if players else [name for name in rows if name]
-    faced = [] if opponents or alone else [name for table in tables for name in table.opponents]
+    rows = [row.decider for table in tables for row in table.rows if row.decider]
+    faced = [] if is_alone else [name for table in tables for name in table.opponents]
     references = [table.reference for table in tables if table.reference]
-    compared = [how["reference"]] if "reference" in how else references
-    named = [*players, *by_default, *opponents, *faced, *compared]
-    names = list(dict.fromkeys(one for one in named if isinstance(one, str)))
+    by_default = dict.fromkeys([*([] if players else rows), *([] if opponents else faced)])
+    asked = [*players, *opponents, *([how["reference"]] if "reference" in how else references)]
+    named = dict.fromkeys(one for one in [*asked, *by_default] if isinstance(one, str))
     with watch_training(watcher):
-        problems = {name: problem for name in names if (problem := _problem(world, name, seed))}
-    players = players or [name for name in dict.fromkeys(by_default) if name not in problems]
+        found = {name: _problem(world, name, how.get("seed", 0)) for name in named}
+    problems = {name: problem for name, problem in found.items() if problem is not None}
+    players = players or [name for name in dict.fromkeys(rows) if name not in problems]
     opponents = opponents or [name for name in dict.fromkeys(faced) if name not in problems]
-    if not (players and (opponents or alone)):
-        asked = "--players" if alone else "--players, --opponents"
+    if not (players and (opponents or is_alone)):
+        needed = "--players" if is_alone else "--players, --opponents"
         raise UsageError(
             f"No installed package has a table of games of '{world}' with installed players: name "
-            f"the players ({asked})."
+            f"the players ({needed})."
         )
     able = (name for name in references if name in plugins.world(world).policies)
     how.setdefault("reference", next((name for name in able if name not in problems), None))
-    how.setdefault("mirror", not alone)
+    how.setdefault("mirror", not is_alone)
     run = play(world, players, opponents, out=out, watcher=watcher, **how)
     views = [
         view_games(paper, run.games) for paper in _papers() if world in paper.worlds and run.games
     ]
-    missing = [name for name in dict.fromkeys([*by_default, *faced]) if name in problems]
-    return Tournament(run, tuple(views), tuple(f"{name}: {problems[name]}" for name in missing))
-
-
-def tournament_worlds() -> tuple[str, ...]:
-    """Return the installed worlds with tables in papers, in the order of these."""
-    named = dict.fromkeys(world for paper in _papers() for world in paper.worlds)
-    return tuple(world for world in named if world in plugins.names("world"))
-
-
-def players_of(world: str) -> int:
-    """Return how many players a world has."""
-    return count_players(plugins.world(world))
-
-
-def place_for(out: str | None, world: str, several: bool) -> RunLocation | None:
-    """Return where the run of one world is stored, of a tournament that may have several."""
-    if out is None:
-        return None
-    place = locate_run(out)
-    if not several:
-        return place
-    if place.folder is not None:
-        return RunLocation.of_folder(place.folder / world)
-    return place.named(f"{place.name}-{world}" if place.name else world)
+    left_out = (f"{name}: {problems[name]}" for name in by_default if name in problems)
+    return Tournament(run, tuple(views), tuple(left_out))
 
 
 def _papers() -> Iterator[Publication]:

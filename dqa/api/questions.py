@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,23 +15,19 @@ from pydantic import Field
 from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
 from dqa.api.running import Named, name_deciders
+from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
-from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
+from dqa.core.decision import Ending
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.decide import MOST_IN_A_ROW, Crashes, Worker
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.executors import open_mapper
-from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.prepare import Setup, Task
-from dqa.evaluation.score import Judge
-from dqa.evaluation.spec import Deciding
-from dqa.evaluation.targets import targets_of
+from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.generator import generate as generate_questions
@@ -256,10 +251,6 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
     )
 
 
-_DATABASE = "sqlite"
-"""Where the deciders read a world; a heuristic has a query for each kind of database."""
-
-
 def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     scenarios: Sequence[str] | None = None,
     count: int | None = None,
@@ -270,14 +261,11 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     per_database: int | None = None,
     like_release: bool = False,
     resist: Named | Sequence[Named] = (),
-    deciding: Deciding | None = None,
-    calls: CallOptions = DEFAULT_CALLS,
     options: RunOptions = DEFAULT_RUN,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
 
-    The same arguments give the same question set, on every machine; where a model is resisted, as
-    far as it says the same again (a cassette makes it).
+    The same arguments give the same question set, on every machine.
 
     Parameters
     ----------
@@ -286,29 +274,21 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     count, seed, sizes, difficulty, per_database, like_release
         As that has them.
     resist
-        Deciders, by name or as they are: only questions are kept that all of them answer wrongly.
-        One that cannot decide a scenario does not count there. No answer is no wrong answer.
-    deciding
-        The models that they ask, and what bounds them; by default the scripted analyst.
-    calls, options
-        How models are called; how many threads decide, and where worlds are drawn.
+        Deciders without a model, such as heuristics, by name or as they are: only questions are
+        kept that all of them answer wrongly. One that cannot decide a scenario does not count
+        there. No answer is not a wrong answer.
+    options
+        Where worlds are drawn.
 
     Raises
     ------
     UsageError, UnknownNameError
         As `dqa.loaders.generator.generate`; a bound that is too tight is named, with what there
-        was. Or a decider that is resisted decides none of a scenario's questions.
-    InfrastructureError, CrashError, BudgetSpentError
-        The deciders that are resisted cannot continue.
+        was. Or a decider that is resisted asks a model, or none decides a scenario.
     """
-    if resist and options.engine != "local":
-        raise UsageError(
-            "resist (--resist) asks deciders about one world after another, which several machines "
-            f"cannot share: leave out engine='{options.engine}' (--engine)."
-        )
     if scenarios is not None:
         scenarios = [plugins.scenario(scenario_name(name)).name for name in scenarios]
-    resistance = resistance_of(resist, deciding or Deciding(seed=seed), calls, options)
+    resistance = resistance_of(resist)
     with open_mapper(options) as map_jobs:
         return generate_questions(
             *(scenarios, count, seed),
@@ -321,109 +301,69 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
         )
 
 
-def resistance_of(
-    resist: Named | Sequence[Named],
-    deciding: Deciding | None = None,
-    calls: CallOptions = DEFAULT_CALLS,
-    options: RunOptions = DEFAULT_RUN,
-) -> DecidersErr | None:
-    """Return what tells which questions some deciders get wrong; None without deciders."""
+def resistance_of(resist: Named | Sequence[Named]) -> DecidersErr | None:
+    """Return the choice of questions that some deciders get wrong; None without deciders."""
     names, given = name_deciders(resist)
-    if not names:
-        return None
-    connected = connect(deciding or Deciding(), names, calls, given=GivenObjects(given))
-    connected.check_reachable()
-    return DecidersErr(connected, options)
+    deciders: dict[str, Decider] = {}
+    for name in names:
+        made = given.get(name) or plugins.decider(name)
+        if isinstance(made, DeciderFactory):
+            if made.needs_model:
+                raise UsageError(
+                    f"resist (--resist) takes deciders without a model, and '{name}' asks one: "
+                    "evaluate it on the questions, and select those that it gets wrong."
+                )
+            made = made(None, Settings())
+        deciders[name] = made
+    return DecidersErr(deciders) if deciders else None
 
 
 class DecidersErr:
-    """Tells the questions that some deciders get wrong; see `dqa.scenarios.generation.Resistance`.
+    """Finds the questions that deciders get wrong; see `dqa.scenarios.generation.Resistance`."""
 
-    Every question is asked under its own number, as its place in the set is not known yet. So a
-    decider that draws by a question's number draws differently in the set.
-
-    Parameters
-    ----------
-    connected
-        The deciders, and their models.
-    options
-        How many of them decide at once.
-    """
-
-    def __init__(self, connected: Connected, options: RunOptions) -> None:
-        self._connected = connected
-        self._options = options
-        self._targets = targets_of((_DATABASE,))
-        self._deciders: dict[str, Mapping[str, Decider]] = {}
-        self._asked = 0
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in connected.models}
-        self._crashes = Crashes(fail_fast=options.fail_fast)
+    def __init__(self, deciders: Mapping[str, Decider]) -> None:
+        self._deciders = deciders
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in deciders}
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
         """Return for each of the questions about a situation whether every decider errs on it."""
-        numbered = [
-            LabelledQuestion(replace(question, id=f"drawn-{self._asked + number}"), truth)
-            for number, (question, truth) in enumerate(asked, 1)
-        ]
-        self._asked += len(asked)
-        questions = QuestionSet.of("drawn", numbered, {situation.name: situation})
-        able = self._able(numbered[0].question, situation)
-        models, judge = self._connected.models, Judge(questions)
-        setup = Setup(questions, self._targets, (able,), models, judge)
-        wrong: Counter[str] = Counter()
-        tasks, options = setup.tasks, self._options
-        worker = Worker(setup, options.patience, options.workers)
-        with closing(worker), ThreadPoolExecutor(options.workers) as threads:
-            for task, decision in zip(tasks, threads.map(worker.make, tasks), strict=True):
-                right = decision.choice in questions.truth_of(task.question).answers
-                wrong[task.question.key] += self._is_wrong(task, decision, right=right)
-        return [wrong[question.key] == len(able) for question, _ in numbered]
+        able = self._able(asked[0].question)
+        with closing(plugins.backend("sqlite").load(situation)) as database:
+            return [
+                all(self._is_wrong(name, labelled, database) for name in able) for labelled in asked
+            ]
 
     def description(self) -> str:
         """Return how often each decider was right until now."""
         return "; ".join(
-            f"{name}: {count['right']} right, {count['wrong']} wrong"
-            + (f", no answer {count['no answer']}" if count["no answer"] else "")
+            f"{name}: {', '.join(f'{count[what]} {what}' for what in _VERDICTS)}"
             for name, count in self._counts.items()
         )
 
-    def _able(self, question: Question, situation: Situation) -> Mapping[str, Decider]:
-        """Return a scenario's deciders: those that decide such a question at all."""
-        scenario = question.scenario
-        if scenario not in self._deciders:
-            rules = plugins.generator(scenario).label_rules(situation)
-            (made,) = self._connected.deciders(next(iter(rules), None))
-            refused: list[str] = []
-            able: dict[str, Decider] = {}
-            for name, decider in made.items():
-                try:
-                    decider.check(question)
-                    able[name] = decider
-                except UsageError as error:
-                    refused.append(f"{name}: {error}")
-            if not able:
-                raise UsageError(
-                    f"resist names no decider that decides questions of '{scenario}': "
-                    f"name one for it, or leave that scenario out. {' '.join(refused)}"
-                )
-            self._deciders[scenario] = able
-        return self._deciders[scenario]
+    def _able(self, question: Question) -> list[str]:
+        """Return the deciders that decide such a question at all."""
+        refused = {}
+        for name, decider in self._deciders.items():
+            try:
+                decider.check(question)
+            except UsageError as error:
+                refused[name] = str(error)
+        if len(refused) == len(self._deciders):
+            raise UsageError(
+                f"resist names no decider that decides questions of '{question.scenario}': name "
+                f"one for it, or leave that scenario out. {' '.join(refused.values())}"
+            )
+        return [name for name in self._deciders if name not in refused]
 
-    def _is_wrong(self, task: Task, decision: Decision, *, right: bool) -> bool:
-        """Count a decision; raise if no further decision would be made. No answer is not wrong."""
-        self._crashes.count(str(task.key), decision)
-        counts, is_answered = self._counts[task.decider], decision.ending is Ending.ANSWERED
-        counts["no answer" if not is_answered else "right" if right else "wrong"] += 1
-        if decision.ending is Ending.BUDGET:
-            raise BudgetSpentError(
-                f"The budget was spent before enough questions were found that resist: "
-                f"{self.description()}. Raise it, or ask for fewer questions."
-            )
-        is_outage = decision.ending is Ending.INFRASTRUCTURE
-        counts["outages"] = counts["outages"] + 1 if is_outage else 0
-        if counts["outages"] >= MOST_IN_A_ROW:
-            raise InfrastructureError(
-                f"{task.decider} gave no answer {MOST_IN_A_ROW} times in a row: {decision.error}. "
-                "Fix that first: questions can only be kept that it answers."
-            )
-        return is_answered and not right
+    def _is_wrong(self, name: str, labelled: LabelledQuestion, database: Database) -> bool:
+        decision = self._deciders[name].decide(labelled.question, database)
+        if decision.ending is Ending.INFRASTRUCTURE:
+            raise InfrastructureError(f"{name} gave no answer: {decision.error}.")
+        verdict = "no answer"
+        if decision.ending is Ending.ANSWERED:
+            verdict = "right" if decision.choice in labelled.truth.answers else "wrong"
+        self._counts[name][verdict] += 1
+        return verdict == "wrong"
+
+
+_VERDICTS = ("right", "wrong", "no answer")

@@ -8,19 +8,16 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dqa.cli import options, output
 from dqa.cli.completion import by_name
-from dqa.cli.evaluate import given_by
-from dqa.cli.fields import GENERATING, RuleSet, with_options
+from dqa.cli.fields import RuleSet, Seed, with_options
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, names_in, option
-from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions, set_in
+from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
 from dqa.core.text import counted
-from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
+from dqa.evaluation.options import EngineOptions, RunOptions
 
 if TYPE_CHECKING:
     from dqa.api.databases import LoadedHere
@@ -29,11 +26,13 @@ if TYPE_CHECKING:
     from dqa.loaders.generator import Mix
 
 
-@with_options(deciding=GENERATING, calling=CallOptions, working=EngineOptions)
+@with_options(working=EngineOptions)
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
-    context: typer.Context,
     out: Annotated[Path, option("--out DIR", OUTPUT)],
+    question_set: Annotated[
+        str | None, option("--set NAME", QUESTIONS, complete=by_name("set"))
+    ] = None,
     scenarios: Annotated[
         str | None,
         option("--scenarios NAMES", QUESTIONS, complete=by_name("generator", listed=True)),
@@ -51,8 +50,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     ] = None,
     per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
     size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
-    deciding: dict[str, Any],
-    calling: CallOptions,
+    seed: Seed = 0,
     working: EngineOptions,
     as_json: options.AsJson = False,
 ) -> None:
@@ -62,6 +60,8 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     ----------
     out
         New folder to write to.
+    question_set
+        Write this named set of questions, as 'dqa list' shows it.
     scenarios
         Scenarios, separated by commas; those with a simulator by default.
     questions
@@ -81,8 +81,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     mix
         Proportions by the distance of the answer: 1 step, or 2 (--hops) and more.
     resist
-        Keep only what these deciders get wrong, separated by commas; the options of models are
-        theirs.
+        Keep only what these deciders get wrong, separated by commas; none may ask a model.
     per_database
         Most questions about one world.
     size
@@ -108,41 +107,32 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         "like_release": like_release,
         "resist": names_in("--resist", resist),
     }
-    running = RunOptions(engine=working.engine, ray_address=working.ray_address)
     require_new_folder(out)
-    named = set_in(given_by(context).get("settings"))
-    if named is not None:
+    if question_set is None:
+        _generate(out, seed, asked, working)
+    else:
         from dqa.loaders.sets import write_set
 
         usual = generator.Difficulty()
-        if deciding["seed"] or any(value and value != usual for value in asked.values()):
+        if seed or any(value and value != usual for value in asked.values()):
             raise UsageError("--set NAME fixes all questions: give only --out with it.")
-
-        write_set(named, out)
-    else:
-        _generate(out, asked, deciding, {"calls": calling, "options": running})
+        write_set(question_set, out)
     _report(out, as_json)
 
 
-def _generate(
-    out: Path, asked: Mapping[str, Any], fields: Mapping[str, Any], how: Mapping[str, Any]
-) -> None:
+def _generate(out: Path, seed: int, asked: Mapping[str, Any], working: EngineOptions) -> None:
     """Generate questions into a folder, whose manifest has the options."""
     from dqa.api.questions import generate as generate_all
-    from dqa.evaluation.spec import Deciding
     from dqa.loaders import generator
 
-    deciding = Deciding(**fields)
-    made = generate_all(seed=deciding.seed, deciding=deciding, **how, **asked)
+    options = RunOptions(engine=working.engine, ray_address=working.ray_address)
+    made = generate_all(seed=seed, options=options, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
-    first = {"scenarios": scenarios, "count": asked["count"] or 10}
-    given = {name: value for name, value in asked.items() if value or name in _ALWAYS}
-    written = first | given | first  # the scenarios by their names
+    written = {name: value for name, value in asked.items() if value or name in _ALWAYS}
+    written |= {"scenarios": scenarios, "count": asked["count"] or 10}
     if asked["like_release"]:
         written = {"like_release": True}
-    if asked["resist"]:
-        written["deciding"] = deciding.to_json()
-    generator.write_generated(made, out, seed=deciding.seed, options=written)
+    generator.write_generated(made, out, seed=seed, options=written)
 
 
 _ALWAYS = ("sizes", "per_database")

@@ -27,7 +27,6 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
-    from dqa.api.games import Tournament
     from dqa.api.runs import Evaluation, Run
     from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
@@ -187,10 +186,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Play every player against every opponent, and print a paper's tables and our figures.
 
-    In a world of one player each plays alone. By default every world of a paper's tables is played.
-
-    The same command resumes its own run. Each of several worlds is a run: a folder within --out, or
-    a run of a store.
+    In a world of one player each plays alone. The same command resumes its own run.
 
     Parameters
     ----------
@@ -204,58 +200,36 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
         Play every deal a second time with the hidden things swapped; by default in worlds of two
         players.
     """
-    from dqa.api import games
-
-    how = _arguments(given_by(context), _record_of(None, out), None)
-    how.pop("mirror", None)  # it is set for each world
-    world = how.pop("world", None)
-    worlds = (world,) if world is not None else games.tournament_worlds()
-    if not worlds:
-        raise UsageError("No installed package has tables of games: name a world (--world).")
-    if len(worlds) > 1 and (players or opponents or history):
-        raise UsageError(
-            f"--players, --opponents and --history are of one world: give --world, one of "
-            f"{', '.join(worlds)}."
-        )
-    if how.get("reference") == "none":
-        how["reference"] = None
-    made: list[Tournament] = []
-    for one in worlds:
-        place = games.place_for(out, one, several=len(worlds) > 1)
-        mirrored = mirror is not None and (len(worlds) == 1 or games.players_of(one) > 1)
-        with progress_of(None if place is None else str(place), games=True) as progress:
-            found = games.play_tournament(
-                one,
-                names_in("--players", players),
-                names_in("--opponents", opponents),
-                **(how | {"mirror": mirror} if mirrored else how),
-                out=place,
-                retry_failed=retry_failed,
-                history=history,
-                watcher=progress,
-            )
-        made.append(found)
-        if not as_json:
-            show(None, _tournament(found), as_json=False)
-    if as_json:
-        echo_json(
-            [
-                {"evaluation": one.run.figures(), "papers": one.views, "left_out": one.left_out}
-                for one in made
-            ]
-        )
-    for found in made:
-        complain(found.run)
-
-
-def _tournament(found: Tournament) -> Iterator[str | Table]:
+    del mirror  # read from the context, as the options of the spec are
+    from dqa.api.games import play_tournament
     from dqa.report.paper_tables import paper_notes, paper_tables
 
+    how = _arguments(given_by(context), _record_of(None, out), None)
+    world = how.pop("world", None)
+    if world is None:
+        raise UsageError("Name a world (--world); 'dqa list --worlds' describes them.")
+    if how.get("reference") == "none":
+        how["reference"] = None
+    with progress_of(out, games=True) as progress:
+        found = play_tournament(
+            world,
+            names_in("--players", players),
+            names_in("--opponents", opponents),
+            **how,
+            out=out,
+            retry_failed=retry_failed,
+            history=history,
+            watcher=progress,
+        )
+    figures = found.run.figures()
+    shown: list[str | Table] = []
     for view in found.views:
-        yield from paper_tables(view)
-        yield from paper_notes(view)
-    yield from (f"left out: {line}" for line in found.left_out)
-    yield from described(found.run.figures(), tables=not found.views)
+        shown += [*paper_tables(view), *paper_notes(view)]
+    shown += [f"left out: {line}" for line in found.left_out]
+    shown += described(figures, tables=not found.views)
+    result = {"evaluation": figures, "papers": found.views, "left_out": found.left_out}
+    show([result], shown, as_json=as_json)
+    complain(found.run)
 
 
 def train(  # noqa: PLR0913  (one parameter per option)

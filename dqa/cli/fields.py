@@ -106,7 +106,6 @@ _DECIDING = (
     *("reply_tokens", "max_steps", "row_limit", *_PARTS["display"], *_PARTS["budget"], "settings"),
 )
 DECIDING = SpecFields(_DECIDING)
-GENERATING = SpecFields(_DECIDING, sets=True)
 PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), spec=PlaySpec)
 EVALUATING = SpecFields(
     (

@@ -46,7 +46,6 @@ def test_what_deciders_get_right_is_left_out(dqa: Callable[..., Any], tmp_path: 
     assert dqa("generate", "--out", out, *SMALL, *named).code == 0
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     assert manifest["options"]["resist"] == ["source-most-elsewhere", "first"]
-    assert manifest["options"]["deciding"]["model"]["name"] == "scripted:analyst"
     deciders = ["source-most-elsewhere", "first"]
     run = api.evaluate(api.GeneratedFolder(folder=out), deciders, databases=["sqlite"])
     assert [found.outcome for found in run.results] == 12 * [api.Outcome.WRONG]
@@ -59,8 +58,7 @@ def test_python_takes_deciders_as_they_are() -> None:
     assert all(
         truth.official != (question.candidates or ())[-1] for question, truth in made.labelled
     )
-    keys = [question.key for question in always.asked]
-    assert len(keys) == len(set(keys)) >= 4, "a recorded reply belongs to one question"
+    assert len(always.asked) >= 4
     again = api.generate(("locating",), 4, seed=1, sizes=[SIZE], resist=[Always()])
     assert again.content_hash == made.content_hash
 
@@ -68,14 +66,14 @@ def test_python_takes_deciders_as_they_are() -> None:
 @pytest.mark.parametrize("ending", [Ending.UNPARSABLE, Ending.STEP_LIMIT])
 def test_no_answer_is_no_wrong_answer(ending: Ending) -> None:
     """So no question is left, and the message says why."""
-    with pytest.raises(UsageError, match=r"always: 0 right, 0 wrong, no answer \d+.*resist"):
+    with pytest.raises(UsageError, match=r"always: 0 right, 0 wrong, \d+ no answer.*resist"):
         api.generate(("locating",), 1, sizes=[SIZE], resist=Always(ending))
 
 
 def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:
-    """Ten times in a row are no accident, and nothing is kept meanwhile."""
+    """A failure says nothing about a question."""
     always = Always(Ending.INFRASTRUCTURE)
-    with pytest.raises(InfrastructureError, match="always gave no answer 10 times in a row: as it"):
+    with pytest.raises(InfrastructureError, match="always gave no answer: as it"):
         api.generate(("locating",), 1, sizes=[SIZE], resist=always)
 
 
@@ -88,6 +86,7 @@ def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:
         (("--mix", "0.3"), "write direct=X,far=X"),
         (("--resist", "nobody"), "no decider 'nobody'"),
         (("--resist", ","), "--resist names nothing"),
+        (("--resist", "planrag"), "takes deciders without a model"),
         (("--like-release", "--resist", "first"), "leave them out"),
         (("--set", "hard-0"), "There is no question set 'hard-0'. There are: hard-1"),
         (("--set", "hard-1", "--seed", "2"), "--set NAME fixes all questions"),

@@ -131,8 +131,6 @@ def test_annotation_and_generation_come_out_as_here(
     harder = Difficulty(hops=2)
     made = dqa.generate(count=6, seed=7, difficulty=harder, options=nodes.options())
     assert made.content_hash == dqa.generate(count=6, seed=7, difficulty=harder).content_hash
-    with pytest.raises(UsageError, match="resist"):
-        dqa.generate(count=2, resist="first", options=nodes.options())
 
 
 def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:

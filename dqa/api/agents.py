@@ -9,32 +9,14 @@ from typing import Annotated, Any, Literal, NoReturn, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from dqa.api import looking
 from dqa.api.asking import ConnectedDecider, ask, require_decided
-from dqa.api.looking import (
-    DescribedTable,
-    FoundColumns,
-    QueriedRows,
-    SchemaText,
-    StatementVerdict,
-    ToolRecord,
-    check_statement,
-    describe_table,
-    find_columns,
-    query,
-    sample_rows,
-)
 from dqa.api.running import Named
+from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Ending
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
-from dqa.core.errors import (
-    AuditError,
-    DqaError,
-    QueryError,
-    UnknownNameError,
-    UnparsableReplyError,
-    UsageError,
-)
+from dqa.core.errors import AuditError, DqaError, UnknownNameError, UsageError
 from dqa.core.events import ReviewAction, ReviewKind
 from dqa.core.question import Candidate
 from dqa.core.records import Record
@@ -79,7 +61,7 @@ class DecidedReview(Record):
     by: str = ""
 
 
-class Decided(ToolRecord):
+class Decided(looking.ToolRecord):
     """A decision as another program receives it.
 
     Attributes
@@ -234,13 +216,13 @@ class Decisions:
             raise UsageError(f"Give the question to decide{also}.")
         if scenario is not None and scenario not in self._scenarios:
             raise UnknownNameError("scenario", scenario, self._scenarios)
-        if candidates_statement is not None and asked.get("candidates") is not None:
-            raise UsageError(
-                "candidates and candidates_statement both list the candidates: give one."
-            )
-        if candidates_statement is not None:
-            asked["candidates"] = candidates_statement
         fields = {name: value for name, value in asked.items() if value is not None}
+        if candidates_statement is not None:
+            if "candidates" in fields:
+                raise UsageError(
+                    "candidates and candidates_statement both list the candidates: give one."
+                )
+            fields["candidates"] = candidates_statement
         trace = ask(
             database,
             question,
@@ -260,7 +242,7 @@ _MOST_SAMPLED = 100
 """Rows of a sample, and columns that are found, at most."""
 
 
-_Action: TypeAlias = Callable[..., ToolRecord]
+_Action: TypeAlias = Callable[..., looking.ToolRecord]
 """The function of a tool: called with a database and arguments."""
 
 
@@ -349,7 +331,7 @@ class AgentTool:
     name: str
     description: str
     arguments: type[BaseModel]
-    result: type[ToolRecord]
+    result: type[looking.ToolRecord]
     action: _Action
     databases: Mapping[str, Database] = field(default_factory=dict)
 
@@ -358,7 +340,7 @@ class AgentTool:
         """Whether it may ask a language model, which costs something."""
         return self.result is Decided
 
-    def call(self, arguments: Mapping[str, Any]) -> ToolRecord:
+    def call(self, arguments: Mapping[str, Any]) -> looking.ToolRecord:
         """Do it, with arguments as an agent gave them.
 
         Raises
@@ -402,8 +384,8 @@ def agent_tools(
         f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows within "
         f"{limits.seconds:g} seconds, or says what to change.",
         StatementArguments,
-        QueriedRows,
-        partial(query, limits=limits),
+        looking.QueriedRows,
+        partial(looking.query, limits=limits),
     )
     action: _Action = _refuse
     if decisions is not None:
@@ -435,38 +417,38 @@ _LOOKING = (
         "List the contents of a database: tables, columns, types and keys; or labels, relationship "
         "types and properties. If not all can be described, a question selects what matters.",
         SchemaArguments,
-        SchemaText,
-        SchemaText.of,
+        looking.SchemaText,
+        looking.SchemaText.of,
     ),
     AgentTool(
         "describe",
         "Describe one table, or label or relationship type: columns, types, keys, references "
         "and, where counting is quick, the number of rows.",
         DescribeArguments,
-        DescribedTable,
-        describe_table,
+        looking.DescribedTable,
+        looking.describe_table,
     ),
     AgentTool(
         "sample",
         "Show some rows of one table, or label or relationship type.",
         SampleArguments,
-        QueriedRows,
-        sample_rows,
+        looking.QueriedRows,
+        looking.sample_rows,
     ),
     AgentTool(
         "find",
         "Find the columns or properties that some words are about, in whichever table, label or "
         "relationship type they stand.",
         FindArguments,
-        FoundColumns,
-        find_columns,
+        looking.FoundColumns,
+        looking.find_columns,
     ),
     AgentTool(
         "check",
         "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
         StatementArguments,
-        StatementVerdict,
-        check_statement,
+        looking.StatementVerdict,
+        looking.check_statement,
     ),
 )
 
@@ -488,4 +470,5 @@ def is_mendable(error: DqaError) -> bool:
     """Whether an agent can fix the cause of an error."""
     if isinstance(error, AuditError):
         return False
-    return isinstance(error, QueryError | UnknownNameError | UnparsableReplyError | UsageError)
+    mendable = errors.QueryError | UnknownNameError | errors.UnparsableReplyError | UsageError
+    return isinstance(error, mendable)

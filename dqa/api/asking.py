@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -182,9 +182,20 @@ class ConnectedDecider:
         """Return it with nothing spent; rates and concurrent calls still count together."""
         settings = self.connected.settings
         budget = self.calls.policy(self.fields.seed, Usage).budget
-        calls = replace(settings.calls, budget=budget)
-        return replace(
-            self, connected=replace(self.connected, settings=replace(settings, calls=calls))
+        limited = replace(settings, calls=replace(settings.calls, budget=budget))
+        return replace(self, connected=replace(self.connected, settings=limited))
+
+    def make(self) -> Decider:
+        """Return the decider."""
+        (deciders,) = self.connected.deciders(self.fields.rule_set)
+        return deciders[self.name]
+
+    @property
+    def queries(self) -> bool:
+        """Whether it is an agent that writes statements."""
+        maker = self.connected.makers[self.name]
+        return (
+            isinstance(maker, DeciderFactory) and maker.needs_model and "tools" in maker.protocols
         )
 
 
@@ -254,58 +265,68 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         The question cannot be made of the database's contents.
     """
     given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
-    if isinstance(question, AskedQuestion):
-        asked = question.changed(**given)
-    else:
-        asked = AskedQuestion(question=question, **given)
-    if asked.scenario is not None:
-        scenario_name(asked.scenario)  # a folder may bring deciders of its own
+    if not isinstance(question, AskedQuestion):
+        question = AskedQuestion(question=question, **given)
+    elif given:
+        question = question.changed(**given)
+    if question.scenario is not None:
+        scenario_name(question.scenario)  # a folder may bring deciders of its own
     if not isinstance(record, bool):
         require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
     if not isinstance(decider, ConnectedDecider):
         decider = ConnectedDecider.of(decider, calls, fields)
-    name, connected, rules = decider.name, decider.connected, decider.fields.rule_set
-    prices = decider.calls.prices
-    (deciders,) = connected.deciders(rules)
-    model, maker = connected.models[name], connected.makers[name]
-    decision_id, time = uuid4().hex, utc_now()
+    maker = decider.make()
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         if not allow_no_evidence and not there.schema().parts:
             raise UsageError(
                 f"'{there.name}' shows no table, so nothing could support a decision: name another "
                 "database, or a policy and tables (--tables) that show one."
             )
-        about = asked.read(there)
-        described = _described(there, about)
-        connected.check_reachable()
-        key = DecisionKey(about.key, there.name, name)
+        about = question.read(there)
         if reviewing is not None:
             reviewing.question = about.text
+        described = _described(there, about)
+        decider.connected.check_reachable()
 
         def decide() -> Decision:
-            made = deciders[name].decide(about, described)
-            supported = made if allow_no_evidence else _require_evidence(made, about, maker)
-            return _review(supported, about, described, reviewing)
+            made = maker.decide(about, described)
+            if not allow_no_evidence:
+                made = _require_evidence(made, about, queries=decider.queries)
+            return _review(made, about, described, reviewing)
 
-        with (
-            decision_span(key, about, decision=decision_id, model=model) as span,
-            attempt_by(about.key, name),
-            watched_by(watcher or DecisionWatcher()),
-            reviewed_by(reviewing),
-        ):
-            decision = decide_or_end(decide, debug=debug)
-            describe_decision(span, decision)
-        alternatives = record_alternatives(about, described, decision.choice, rules)
-    spent = replace(decision, usage=decision.usage + decision.lost)
-    trace = Trace.of(key, there.kind, model, spent).changed(
-        asked=alternatives,
-        cost=None if prices is None else prices.known_cost(spent.usage),
-        provenance=Provenance.of(decision, decision_id, time),
-    )
+        with watched_by(watcher or DecisionWatcher()), reviewed_by(reviewing):
+            trace = _traced(decide, decider, about, there, debug=debug)
+        asked = record_alternatives(about, described, trace.choice, decider.fields.rule_set)
+    trace = trace.changed(asked=asked)
     if record is not False:
         trace = store_record(trace, None if record is True else Path(record))
     return tell_observers(trace)
+
+
+def _traced(
+    decide: Callable[[], Decision],
+    decider: ConnectedDecider,
+    question: Question,
+    database: Database,
+    *,
+    debug: bool,
+) -> Trace:
+    """Make a decision, and return its trace."""
+    decision_id, time = uuid4().hex, utc_now()
+    key = DecisionKey(question.key, database.name, decider.name)
+    model, prices = decider.connected.models[decider.name], decider.calls.prices
+    with (
+        decision_span(key, question, decision=decision_id, model=model) as span,
+        attempt_by(question.key, decider.name),
+    ):
+        decision = decide_or_end(decide, debug=debug)
+        describe_decision(span, decision)
+    spent = replace(decision, usage=decision.usage + decision.lost)
+    return Trace.of(key, database.kind, model, spent).changed(
+        cost=None if prices is None else prices.known_cost(spent.usage),
+        provenance=Provenance.of(decision, decision_id, time),
+    )
 
 
 def require_decided(trace: Trace) -> None:
@@ -319,15 +340,12 @@ def require_decided(trace: Trace) -> None:
         raise CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
-def _require_evidence(
-    decision: Decision, question: Question, maker: Decider | DeciderFactory
-) -> Decision:
+def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
     """Return a decision without a choice if nothing supports it.
 
-    An agent that queries needs a successful statement or simulation; any other decider needs that,
-    or candidates that it chose from.
+    An agent that `queries` needs a successful statement or simulation; any other decider needs
+    that, or candidates that it chose from.
     """
-    queries = isinstance(maker, DeciderFactory) and maker.needs_model and "tools" in maker.protocols
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED

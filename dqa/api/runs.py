@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import Field
-
 from dqa import plugins
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
@@ -68,38 +66,46 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Record):
-    """A run in figures, as ``dqa eval --json`` and ``dqa results --json`` print it."""
+    """A run in figures, as ``dqa eval --json`` and ``dqa results --json`` print it.
 
-    model: str | None = Field(description="the chat model that was named")
-    models: dict[str, str] = Field(
-        description="what answered behind each decider: several joined by ' + ', or 'none'"
-    )
-    scripted: bool = Field(description="whether a program replaced a language model")
+    Attributes
+    ----------
+    model
+        The chat model that was named.
+    models
+        What answered behind each decider: several joined by ' + ', or 'none'.
+    scripted
+        Whether a program replaced a language model.
+    means
+        Accuracies as means over relational and graph databases (PlanRAG, Table 4).
+    shortcuts
+        How often each heuristic is right, on the questions that were judged.
+    totals
+        How often statements match, on all databases together.
+    tags
+        How every decider did on the questions of each tag.
+    epochs
+        pass@k, pass^k and variance, if questions were asked repeatedly.
+    games
+        The figures of games; None for a run of questions.
+    """
+
+    model: str | None
+    models: dict[str, str]
+    scripted: bool
     rule_set: str | None
     strict_official: bool
     out: str | None
     counts: RunCounts
     spent: Spending
     results: tuple[Summary, ...]
-    means: tuple[KindMean, ...] = Field(
-        description="accuracies as means over relational and graph databases (PlanRAG, Table 4)"
-    )
-    shortcuts: tuple[Shortcut, ...] = Field(
-        description="how often each heuristic is right, on the questions that were judged"
-    )
+    means: tuple[KindMean, ...]
+    shortcuts: tuple[Shortcut, ...]
     chance: tuple[Chance, ...]
-    totals: tuple[MatchTotal, ...] = Field(
-        default=(), description="how often statements match, on all databases together"
-    )
-    tags: tuple[TagCount, ...] = Field(
-        default=(), description="how every decider did on the questions of each tag"
-    )
-    epochs: tuple[EpochStatistics, ...] = Field(
-        default=(), description="pass@k, pass^k and variance, where questions were asked repeatedly"
-    )
-    games: PlayFigures | None = Field(
-        default=None, description="the figures of games; null for a run of questions"
-    )
+    totals: tuple[MatchTotal, ...] = ()
+    tags: tuple[TagCount, ...] = ()
+    epochs: tuple[EpochStatistics, ...] = ()
+    games: PlayFigures | None = None
 
     def tables(self) -> list[Table]:
         """Return the tables of accuracies and of epochs, or of games."""
@@ -423,7 +429,6 @@ class Run:
         decider: str | None = None,
         *,
         epoch: int | None = None,
-        several: bool = False,
     ) -> tuple[Trace, ...]:
         """Return the traces that are asked for, at least one.
 
@@ -433,8 +438,6 @@ class Run:
             Only those of this one.
         epoch
             Only those of this repeat, counted from 1.
-        several
-            Whether they may be of several questions.
 
         Raises
         ------
@@ -453,10 +456,10 @@ class Run:
         traces = self.traces if question is None else self._traces_of(question)
         wanted = _narrow(traces, of, database=database, decider=decider, epoch=epoch)
         questions = sorted({trace.question for trace in wanted})
-        if not several and question is None and len(questions) > 1:
+        if question is None and len(questions) > 1:
             raise UsageError(
-                f"Name one of the "
-                f"{counted(len(questions), 'question')} of this run, e.g. {questions[0]}."
+                f"Name one of the {counted(len(questions), 'question')} of this run, e.g. "
+                f"{questions[0]}."
             )
         return tuple(wanted)
 

@@ -7,21 +7,19 @@ from typing import Annotated, Any, Literal
 
 from dqa.cli import options
 from dqa.cli.completion import by_model, by_name, one_of
-from dqa.cli.fields import DECIDING, with_options
+from dqa.cli.fields import DECIDING
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import option
+from dqa.cli.options import option, with_options
 from dqa.evaluation.options import CallOptions
 
 _DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
 
 
-@with_options(deciding=_DECIDING, calling=CallOptions)
+@with_options(deciding=_DECIDING, calling=CallOptions, access=options.AccessOptions)
 def mcp(  # noqa: PLR0913  (one parameter per option)
     *,
     database: Annotated[list[str], option("--database [NAME=]URL|PATH", DATABASES)],
-    tables: options.Tables = None,
-    policy: options.Policy = None,
-    audit: options.AuditFile = None,
+    access: options.AccessOptions,
     transport: Annotated[
         Literal["stdio", "http"],
         option("--transport stdio|http", OUTPUT, complete=one_of(("stdio", "http"))),
@@ -71,9 +69,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
         decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **deciding)
     serve_mcp(
         database,
-        tables=options.names_in("--tables", tables),
-        policy=policy,
-        audit=audit,
+        **access.fields(),
         limits=deciding["limits"],
         decisions=decisions,
         transport=transport,

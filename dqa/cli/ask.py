@@ -17,9 +17,9 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.completion import by_name, one_of
-from dqa.cli.fields import DECIDING, RuleSet, with_options
+from dqa.cli.fields import DECIDING, RuleSet
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import names_in, option
+from dqa.cli.options import names_in, option, with_options
 from dqa.cli.output import echo, show
 from dqa.cli.progress import Steps
 from dqa.core.distribution import own_command
@@ -234,7 +234,9 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(asked=AskedOptions, deciding=DECIDING, calling=CallOptions)
+@with_options(
+    asked=AskedOptions, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions
+)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
@@ -250,9 +252,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     ] = None,
     approved_by: Annotated[str | None, option("--approved-by NAME", MODELS)] = None,
     calling: CallOptions,
-    tables: options.Tables = None,
-    policy: options.Policy = None,
-    audit: options.AuditFile = None,
+    access: options.AccessOptions,
     allow_no_evidence: Annotated[bool, option("--allow-no-evidence", QUESTIONS)] = False,
     trace: Annotated[Path | None, option("--trace FILE", OUTPUT)] = None,
     no_record: Annotated[bool, option("--no-record", OUTPUT)] = False,
@@ -299,9 +299,6 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             question,
             decider=decider,
             calls=calling,
-            policy=policy,
-            audit=audit,
-            tables=options.names_in("--tables", tables),
             watcher=steps,
             reviewer=reviewer,
             review=kinds,
@@ -309,6 +306,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             allow_no_evidence=allow_no_evidence,
             record=trace is None and not no_record,
             rule_set=rule_set,
+            **access.fields(),
             **deciding,
         )
     interrupted = reviewer is not None and reviewer.was_interrupted

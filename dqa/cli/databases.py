@@ -15,7 +15,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.completion import by_dialect, by_format, by_name
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, descriptions, option
+from dqa.cli.options import argument, descriptions, option, with_options
 from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
@@ -34,14 +34,13 @@ _WIDTH = 16
 """The width of the first column of `dqa doctor`."""
 
 
+@with_options(access=options.AccessOptions)
 def query(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     statement: Annotated[str | None, argument("STATEMENT")] = None,
     *,
     file: Annotated[Path | None, option("--file FILE", QUESTIONS)] = None,
-    tables: options.Tables = None,
-    policy: options.Policy = None,
-    audit: options.AuditFile = None,
+    access: options.AccessOptions,
     row_limit: Annotated[
         int, option("--row-limit N", LIMITS, _LIMITS["rows"], least=1)
     ] = DEFAULT_LIMITS.rows,
@@ -66,10 +65,8 @@ def query(  # noqa: PLR0913  (one parameter per option)
     found = query_one(
         database,
         _statement(statement, file),
-        tables=options.names_in("--tables", tables),
         limits=Limits(rows=row_limit),
-        policy=policy,
-        audit=audit,
+        **access.fields(),
     )
     if as_csv:
         _print_csv(found)
@@ -126,18 +123,18 @@ def _cut(found: QueriedRows) -> str:
     )
 
 
+@with_options(access=options.AccessOptions)
 def schema(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     *,
     question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
-    tables: options.Tables = None,
+    access: options.AccessOptions,
     samples: Annotated[
         int, option("--samples N", MODELS, _DISPLAY["samples"], least=0)
     ] = DEFAULT_DISPLAY.samples,
     schema_tokens: Annotated[
         int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"], least=LEAST_TOKENS)
     ] = DEFAULT_DISPLAY.schema_tokens,
-    policy: options.Policy = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Print the schema of a database as a model sees it.
@@ -153,11 +150,10 @@ def schema(  # noqa: PLR0913  (one parameter per option)
 
     shown = read_schema(
         database,
-        tables=options.names_in("--tables", tables),
         samples=samples,
         about=options.nonempty("--question", question),
         tokens=schema_tokens,
-        policy=policy,
+        **access.fields(),
     )
     show(shown, [shown.text], as_json=as_json)
     if shown.warning is not None:
@@ -272,14 +268,13 @@ def _lines(health: DatabaseHealth) -> list[str]:
     return lines
 
 
-def init(  # noqa: PLR0913  (one parameter per option)
+@with_options(access=options.AccessOptions)
+def init(
     *,
     database: options.DatabaseLocation,
     out: Annotated[Path | None, option("--out DIR", OUTPUT)] = None,
     question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
-    tables: options.Tables = None,
-    policy: options.Policy = None,
-    audit: options.AuditFile = None,
+    access: options.AccessOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Propose a scenario's folder from a database: tables, rules, question and statements.
@@ -299,9 +294,7 @@ def init(  # noqa: PLR0913  (one parameter per option)
         database,
         out,
         question=options.nonempty("--question", question),
-        tables=options.names_in("--tables", tables),
-        policy=policy,
-        audit=audit,
+        **access.fields(),
     )
     show(proposed, [proposed.to_text()], as_json=as_json)
 

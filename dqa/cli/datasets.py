@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dqa.cli import options, output
 from dqa.cli.completion import by_name
-from dqa.cli.fields import RuleSet, Seed, with_options
+from dqa.cli.fields import RuleSet, Seed
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, names_in, option
+from dqa.cli.options import argument, names_in, option, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder

@@ -15,9 +15,9 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.completion import by_name
-from dqa.cli.fields import EVALUATING, PLAYING, spec_fields, with_options
+from dqa.cli.fields import EVALUATING, PLAYING, spec_fields
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import names_in, option
+from dqa.cli.options import names_in, option, with_options
 from dqa.cli.output import echo, echo_json, show
 from dqa.cli.progress import Progress
 from dqa.cli.questions import AnyQuestionOptions, options_of, set_in

@@ -5,10 +5,9 @@ A field's description is the option's help; its type, bounds and default are the
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -26,11 +25,9 @@ from pydantic_core import PydanticUndefined
 
 from dqa.cli.completion import Completion, by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
-from dqa.cli.options import AuditFile, Policy, describe, descriptions, names_in, option, pairs_in
+from dqa.cli.options import AuditFile, Policy, descriptions, names_in, option, pairs_in, parameter
 from dqa.core.records import Record
 from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
-
-_Command: TypeAlias = Callable[..., None]
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},
@@ -99,6 +96,10 @@ class SpecFields:
     sets: bool = False
     spec: type[Deciding] = RunSpec
 
+    def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
+        """Return the fields of a spec that options give."""
+        return spec_fields(values, sets=self.sets)
+
 
 _DECIDING = (
     *("model", "base_url", "protocol", "seed", "temperature"),
@@ -117,59 +118,12 @@ EVALUATING = SpecFields(
 )
 
 
-def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
-    """Give a command the options of a bundle in place of the parameter of that name.
-
-    Parameters
-    ----------
-    **bundles
-        By parameter: some `SpecFields`, which the command gets as fields of a spec; or a `Record`
-        or a dataclass of annotated options, which it gets. A command without that parameter reads
-        the options from its context. An option of two bundles is one option, and a parameter of the
-        command replaces that of a bundle.
-    """
-    options = {name: _options_of(bundle) for name, bundle in bundles.items()}
-
-    def given_to(command: _Command) -> _Command:
-        signature = inspect.signature(command, eval_str=True)
-        own = {name: one for name, one in signature.parameters.items() if name not in bundles}
-
-        @functools.wraps(command)
-        def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
-            made: dict[str, Any] = {}
-            for name in bundles.keys() & signature.parameters.keys():
-                bundle, values = bundles[name], {one.name: given[one.name] for one in options[name]}
-                is_spec = isinstance(bundle, SpecFields)
-                made[name] = spec_fields(values, sets=bundle.sets) if is_spec else bundle(**values)
-            command(**{name: given[name] for name in own}, **made)
-
-        spread: dict[str, inspect.Parameter] = {}
-        for one in (*own.values(), *(one for bundle in options.values() for one in bundle)):
-            spread.setdefault(one.name, one)
-        taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
-        taking.__annotations__ = {name: one.annotation for name, one in spread.items()}
-        return taking
-
-    return given_to
-
-
-def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
+def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
+    """Return the options of some `SpecFields`, or of all fields of a `Record`."""
     if isinstance(bundle, SpecFields):
-        return [_parameter(name, *spec_option(name, bundle.spec)) for name in bundle.names]
-    if issubclass(bundle, Record):
-        infos = bundle.model_fields.items()
-        return [_parameter(name, _annotated(name, info), info.default) for name, info in infos]
-    hints = get_type_hints(bundle, include_extras=True)
-    for part in bundle.__mro__:
-        for name, text in descriptions(part, "Attributes").items():
-            describe(hints.get(name), text)
-    return [_parameter(one.name, hints[one.name], one.default) for one in fields(bundle)]
-
-
-def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
-    default = inspect.Parameter.empty if default is MISSING else default
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+        return [parameter(name, *spec_option(name, bundle.spec)) for name in bundle.names]
+    infos = bundle.model_fields.items()
+    return [parameter(name, _annotated(name, info), info.default) for name, info in infos]
 
 
 def spec_option(name: str, spec: type[Deciding] = RunSpec) -> tuple[Any, Any]:

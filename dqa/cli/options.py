@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
@@ -15,6 +17,9 @@ from dqa.cli.completion import Completion, by_name, one_of
 from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
+
+if TYPE_CHECKING:
+    from dqa.api.databases import Access
 
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 
@@ -78,19 +83,66 @@ def describe(annotation: Any, text: str | None) -> None:  # noqa: ANN401
             one.help = text
 
 
+_Command: TypeAlias = Callable[..., None]
+
+
+def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
+    """Give a command the options of a bundle in place of the parameter of that name.
+
+    Parameters
+    ----------
+    **bundles
+        By parameter: some `dqa.cli.fields.SpecFields`, which the command gets as fields of a spec;
+        or a `Record` or a dataclass of annotated options, which it gets. A command without that
+        parameter reads the options from its context. An option of two bundles is one option, and a
+        parameter of the command replaces that of a bundle.
+    """
+    options = {name: _options_of(bundle) for name, bundle in bundles.items()}
+
+    def given_to(command: _Command) -> _Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = {name: one for name, one in signature.parameters.items() if name not in bundles}
+
+        @functools.wraps(command)
+        def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
+            made = {
+                name: bundles[name](**{one.name: given[one.name] for one in options[name]})
+                for name in bundles.keys() & signature.parameters.keys()
+            }
+            command(**{name: given[name] for name in own}, **made)
+
+        spread: dict[str, inspect.Parameter] = {}
+        for one in (*own.values(), *(one for bundle in options.values() for one in bundle)):
+            spread.setdefault(one.name, one)
+        taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
+        taking.__annotations__ = {name: one.annotation for name, one in spread.items()}
+        return taking
+
+    return given_to
+
+
+def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
+    if not (isinstance(bundle, type) and is_dataclass(bundle)):
+        from dqa.cli.fields import options_of  # specs take a while to import
+
+        return options_of(bundle)
+    hints = get_type_hints(bundle, include_extras=True)
+    for part in bundle.__mro__:
+        for name, text in descriptions(part, "Attributes").items():
+            describe(hints.get(name), text)
+    return [parameter(one.name, hints[one.name], one.default) for one in fields(bundle)]
+
+
+def parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    """Return the parameter of an option."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
 # Databases
 Location = Annotated[str, argument("DATABASE", "A URL, a file, or CSV and Parquet files.")]
 DatabaseLocation = Annotated[
     str, option("--database URL|PATH", DATABASES, "A URL, a file, or CSV and Parquet files.")
-]
-Tables = Annotated[
-    str | None,
-    option(
-        "--tables NAMES",
-        DATABASES,
-        "The only tables, separated by commas, that are shown and may be read; of a graph, labels "
-        "and relationship types.",
-    ),
 ]
 AuditFile = Annotated[
     Path | None,
@@ -100,6 +152,28 @@ Policy = Annotated[
     Path | None,
     option("--policy FILE", DATABASES, "JSON file of the readable data; docs/guard.md."),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOptions:
+    """The readable part of a database, and the audit of its statements.
+
+    Attributes
+    ----------
+    tables
+        The only tables, separated by commas, that are shown and may be read; of a graph, labels
+        and relationship types.
+    """
+
+    tables: Annotated[str | None, option("--tables NAMES", DATABASES)] = None
+    policy: Policy = None
+    audit: AuditFile = None
+
+    def fields(self) -> Access:
+        """Return the arguments of `dqa.open_database`."""
+        tables = names_in("--tables", self.tables)
+        return {"tables": tables, "policy": self.policy, "audit": self.audit}
+
 
 # Questions
 Scenarios = Annotated[

@@ -53,7 +53,7 @@ def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
         bar.start(what, len(items))
         for item in items:
             yield item
-            bar.advance()
+            bar.update(advance=1)
 
 
 class Bar:
@@ -95,21 +95,10 @@ class Bar:
             visible(what), total=total, completed=done, correct=0, failed=0
         )
 
-    def advance(self) -> None:
-        """Count one more; the bar is removed when all are done."""
+    def update(self, **shown: int | None) -> None:
+        """Show how many are done: `advance`, `completed`, `total`, ``correct`` and ``failed``."""
         if self._bar is not None:
-            self._bar.update(self._task, advance=1)
-            if self._bar.finished:
-                self.close()
-
-    def update(
-        self, done: int, correct: int = 0, failed: int = 0, total: int | None = None
-    ) -> None:
-        """Show how many are done; `total` changes how many there are."""
-        if self._bar is not None:
-            self._bar.update(
-                self._task, completed=done, correct=correct, failed=failed, total=total
-            )
+            self._bar.update(self._task, **shown)  # type: ignore[arg-type]
 
     def warn(self, text: str) -> None:
         """Print a warning above the bar."""
@@ -164,12 +153,12 @@ class Progress(Watcher):
 
     def advanced(self, done: int, iterations: int) -> None:
         """Show how far the only player is."""
-        self._bar.update(done, total=iterations)
+        self._bar.update(completed=done, total=iterations)
 
     def trained(self, player: str) -> None:
         """Count one trained player."""
         del player
-        self._bar.advance()
+        self._bar.update(advance=1)
 
     def unreadable(self, text: str) -> None:
         """Print the problem of a stored player."""
@@ -183,14 +172,14 @@ class Progress(Watcher):
             self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
         self._failed += result.outcome.repeated
-        self._bar.update(self.done, self._correct, self._failed)
+        self._bar.update(completed=self.done, correct=self._correct, failed=self._failed)
 
     def decided_elsewhere(self, count: int) -> None:
         """Count the decisions that other processes have made of the same run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
-        self._bar.update(self.done, self._correct, self._failed)
+        self._bar.update(completed=self.done)
 
     def faulted(self, fault: FaultEvent) -> None:
         """Print the first failure of each kind at once; the others are in the traces."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,14 +16,13 @@ from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome
-from dqa.report.table import NONE, Table
+from dqa.report.table import Table
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
     from dqa.api.stored import StoredRun
     from dqa.evaluation.findings import Analysis
     from dqa.evaluation.results import Result
-    from dqa.evaluation.traces import Trace
     from dqa.report.counts import RunCounts
 
 _TIES = 5
@@ -206,8 +204,7 @@ def trace(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Show a decision step by step, with its verdict.
 
-    Without QUESTION, the questions are listed with their outcomes. If several deciders or databases
-    were asked, their decisions are listed; select one with --decider and --database. With --json
+    If several decisions match, they are listed, each with the command that shows it. With --json
     all of them are printed; without QUESTION, a run's results.
 
     Parameters
@@ -223,7 +220,7 @@ def trace(  # noqa: PLR0913  (one parameter per option)
     if question is None and found.location is not None:
         decided = found.find(database=database, decider=decider)
         if len({result.question for result in decided}) > 1:
-            show(decided, _questions(found, decided), as_json=as_json)
+            show(decided, _decisions(found, decided), as_json=as_json)
             return
     wanted = found.select(question, database, decider, epoch=epoch)
     if as_json or len(wanted) > 1:
@@ -232,58 +229,12 @@ def trace(  # noqa: PLR0913  (one parameter per option)
             {name: getattr(one, name) for name in names} | {"passages": found.passages(one)}
             for one in wanted
         ]
-        show(written, _choices(found, wanted), as_json=as_json)
+        results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
+        show(written, _decisions(found, results), as_json=as_json)
         return
     from dqa.report.trace_text import echo_passages
 
     echo_passages(found.passages(wanted[0]), full=full)
-
-
-def _questions(run: Run, decided: Sequence[Result]) -> Iterator[str | Table]:
-    """Yield a row for each question and database: the outcomes by decider."""
-    from dqa.report.hints import command
-
-    deciders = list(dict.fromkeys(result.decider for result in decided))
-    rows: dict[tuple[str, str], dict[str, Counter[str]]] = {}
-    for result in decided:
-        row = rows.setdefault((result.question, result.database), {})
-        row.setdefault(result.decider, Counter())[result.outcome.value] += 1
-    # A question's databases stand together; a run may have asked one database after the other.
-    order = list(dict.fromkeys(result.question for result in decided))
-    cells = [
-        [*key, *(_outcomes(row.get(decider)) for decider in deciders)]
-        for key, row in sorted(rows.items(), key=lambda one: order.index(one[0][0]))
-    ]
-    yield Table("", ["Question", "Database"], deciders, cells)
-    how = command("trace", str(run.location), "QUESTION")
-    yield f"Name one: {how} --database NAME --decider NAME"
-
-
-def _outcomes(outcomes: Counter[str] | None) -> str:
-    """Return the outcomes of a question, over its repeats."""
-    if not outcomes:
-        return NONE
-    if outcomes.total() == 1:
-        return next(iter(outcomes))
-    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-
-
-def _choices(run: Run, wanted: Sequence[Trace]) -> Iterator[str | Table]:
-    """Yield a row for each decision on a question."""
-    repeated = any(found.epoch > 1 for found in wanted)
-    rows = []
-    for found in wanted:
-        result = run.by_key.get(found.key)
-        outcome = f"not judged ({found.ending})" if result is None else result.outcome.value
-        choice = found.choice if result is None else result.choice
-        answer = "" if choice is None else str(choice)
-        who = [found.database, found.decider, *([str(found.epoch)] if repeated else [])]
-        rows.append([*who, outcome, str(found.steps), answer])
-    titles = ["Database", "Decider", *(["Epoch"] if repeated else [])]
-    names = [*titles, "Outcome", "Replies", "Answer"]
-    yield f"{wanted[0].question} was decided {counted(len(wanted), 'time')}:"
-    yield Table("", names, [], rows, wraps=True)
-    yield f"Name one with --database{', --epoch' if repeated else ''} and --decider."
 
 
 def export(

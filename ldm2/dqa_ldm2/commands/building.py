@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
 from dqa.cli.completion import by_name, one_of
-from dqa.cli.fields import BaseUrl, Model, with_options
+from dqa.cli.fields import BaseUrl, Model
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import option, pairs_in
+from dqa.cli.options import option, pairs_in, with_options
 from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import Progress
 from dqa.core.decision import Usage
@@ -219,4 +219,4 @@ class _Progress(Progress):
         if what != self._what:
             self._bar.start(what, total)
             self._what = what
-        self._bar.update(done, total=total)
+        self._bar.update(completed=done, total=total)

@@ -78,11 +78,9 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     DatabaseUnavailableError
         It cannot be reached.
     """
-    place = whole_url(str(location))
+    backend, where = _backend_at(location)
     given, watched = policy_of(policy), audit_of(audit)
-    opened = plugins.backend_for(place).open(
-        place, policy=given, audit=watched, limits=limits, isolation=isolation
-    )
+    opened = backend.open(where, policy=given, audit=watched, limits=limits, isolation=isolation)
     if not tables:
         return opened
     try:
@@ -96,6 +94,12 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     except BaseException:
         opened.close()
         raise
+
+
+def _backend_at(location: str | Path) -> tuple[Backend, str]:
+    """Return the backend of a location, and the location with the password of its variable."""
+    where = whole_url(str(location))
+    return plugins.backend_for(where), where
 
 
 def policy_of(given: Policy | Path | str | None) -> Policy | None:
@@ -119,11 +123,8 @@ def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterato
             )
         yield database
         return
-    found = open_database(database, **access)
-    try:
+    with closing(open_database(database, **access)) as found:
         yield found
-    finally:
-        found.close()
 
 
 class LoadedHere(Record):
@@ -174,8 +175,7 @@ def load(
     UsageError
         A file is to hold several situations, or a namespace holds something else.
     """
-    where = whole_url(str(location))
-    backend = plugins.backend_for(where)
+    backend, where = _backend_at(location)
     wanted = questions.questions if question is None else (questions.find(question),)
     situations = list({id(s): s for s in map(questions.situation_of, wanted)}.values())
     if backend.embedded and len(situations) > 1:
@@ -205,14 +205,13 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
 
 def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
     """List the situations that a database holds, by namespace."""
-    where = whole_url(str(location))
-    return plugins.backend_for(where).loaded(where)
+    backend, where = _backend_at(location)
+    return backend.loaded(where)
 
 
 def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSituation, ...]:
     """Drop namespaces that `load` made, and return their situations; nothing else is dropped."""
-    where = whole_url(str(location))
-    backend = plugins.backend_for(where)
+    backend, where = _backend_at(location)
     return tuple(backend.unload(where, name) for name in namespaces)
 
 
@@ -281,19 +280,13 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
             return health.changed(**missing)
         seen = backend.examine(location)
     except DqaError as error:
-        problem = str(error)
+        return health.changed(problem=" ".join(redact(str(error)).split()))
     except Exception as error:  # noqa: BLE001  (a bug of a driver or of a plug-in)
-        bug = f"{type(error).__name__}: {error}"
-        problem = f"{bug}. This is a bug of the backend or of its driver."
-    else:
-        return health.changed(
-            state=HealthState.WORKS,
-            version=seen.version,
-            role=seen.role,
-            may_write=seen.may_write,
-            advice=seen.advice,
-        )
-    return health.changed(problem=" ".join(redact(problem).split()))
+        bug = " ".join(redact(f"{type(error).__name__}: {error}").split())
+        return health.changed(problem=f"{bug}. This is a bug of the backend or of its driver.")
+    same = ("version", "role", "may_write", "advice")
+    found = {field: getattr(seen, field) for field in same}
+    return health.changed(state=HealthState.WORKS, **found)
 
 
 def _missing(backend: Backend) -> dict[str, object] | None:
@@ -373,13 +366,13 @@ def _temporary(
 ) -> AbstractContextManager[Database]:
     existing = _existing(content)
     if existing is not None:
-        place = whole_url(str(existing))
-        return closing(plugins.backend_for(place).open(place, **access))
+        existing_backend, where = _backend_at(existing)
+        return closing(existing_backend.open(where, **access))
     backend = plugins.backend(engine)
-    where = None if location is None else whole_url(location)
+    server = None if location is None else whole_url(location)
     if isinstance(content, Situation):
-        return _loaded(content, backend, where, access)
-    return backend.scratch(_script(content, backend), where, **access)
+        return _loaded(content, backend, server, access)
+    return backend.scratch(_script(content, backend), server, **access)
 
 
 def _existing(content: Content) -> str | Path | None:

@@ -12,7 +12,7 @@ from typing import Unpack
 from dqa.api.databases import Access, opened
 from dqa.api.listing import json_schema
 from dqa.core.database import Database
-from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import make_private_folder, problem_of_path, write_private
 from dqa.core.records import Record
 from dqa.core.text import counted
@@ -26,7 +26,6 @@ from dqa.loaders.proposal.guesses import GUESS, guess_lines
 from dqa.loaders.proposal.survey import Surveyor
 from dqa.scenarios import Scenario
 from dqa.scenarios.catalogue import scenario_names
-from dqa.scenarios.including import MergedDocument
 from dqa.scenarios.reading import DOCUMENT, read_folder
 from dqa.scenarios.statements import SUFFIXES
 
@@ -239,18 +238,21 @@ def check_scenario(
         )
     with opened(database, **access) as there:
         read = read_folder(place)
+        for error in read.problems:
+            found.add_error(error)
         targets: Sequence[dict[str, str]] = ()
         count = 0
         if read.scenario is None or read.document is None:
-            for error in read.problems:
-                found.add_error(error)
             problem = "the rest of the folder is checked on the database once this is fixed"
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
+            _require_targets(read.scenario, target or {})
             trial = StatementTrial(read.scenario, there, found, seconds)
             SchemaCheck(read.scenario.document, read.document, there, found).run()
-            targets = _check(read.scenario, read.document, read.problems, trial, target or {})
-            count = trial.count
+            _check_texts(read.scenario, found)
+            keys = _keys_of(read.scenario)
+            decisions = DecisionCheck(read.scenario, read.document, trial, keys)
+            targets, count = decisions.check(target or {}), trial.count
         _check_guesses(place, found)
         return ScenarioCheck(
             folder=str(place),
@@ -261,23 +263,15 @@ def check_scenario(
         )
 
 
-def _check(
-    scenario: Scenario,
-    merged: MergedDocument,
-    problems: Sequence[ParseError],
-    trial: StatementTrial,
-    given: Mapping[str, str],
-) -> Sequence[dict[str, str]]:
-    """Check a scenario that could be read; return the targets of its statements."""
-    found = trial.found
-    keys = list(dict.fromkeys(scenario.template.get_identifiers()))
+def _keys_of(scenario: Scenario) -> list[str]:
+    return list(dict.fromkeys(scenario.template.get_identifiers()))
+
+
+def _require_targets(scenario: Scenario, given: Mapping[str, str]) -> None:
+    keys = _keys_of(scenario)
     for key in given:
         if key not in keys:
             raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
-    for problem in problems:
-        found.add_error(problem)
-    _check_texts(scenario, found)
-    return DecisionCheck(scenario, merged, trial, keys).check(given)
 
 
 def _check_texts(scenario: Scenario, found: Findings) -> None:

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from math import inf
 from pathlib import Path
 from typing import TypeAlias
 
@@ -109,13 +110,14 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
-    listed = sorted(map(_describe, found.values()), key=lambda run: run.folder)
-    latest = sorted((run for run in listed if run.began), key=_began, reverse=True)
-    return (*latest, *(run for run in listed if run.began is None))
+    listed = map(_describe, found.values())
+    return tuple(
+        sorted(listed, key=lambda run: (-run.began.timestamp() if run.began else inf, run.folder))
+    )
 
 
-def _began(run: StoredRun) -> float:
-    return run.began.timestamp() if run.began else 0.0
+def _latest_first(run: StoredRun) -> tuple[float, str]:
+    return -run.began.timestamp() if run.began else inf, run.folder
 
 
 def read_run(run: RunLocation | Path | str) -> Run:

@@ -88,8 +88,8 @@ def stuck_run(
     script = f"import signal as s, dqa.cli.main as m; s.signal(s.SIGINT, s.{handler}); m.run()"
     command = [
         *(sys.executable, "-c", script),
-        *("eval", "--generate", "5", "--deciders", "slow", "--databases", "sqlite"),
-        *("--workers", "1", "--out", str(out)),
+        *("eval", "--generate", "3", "--scenarios", "locating", "--deciders", "slow"),
+        *("--databases", "sqlite", "--workers", "1", "--out", str(out)),
     ]
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(
@@ -113,13 +113,13 @@ def test_an_interrupted_run_keeps_what_was_decided(
         assert stuck.wait(60) == 130
         assert stuck.stderr is not None
         (line,) = stuck.stderr.read().splitlines()
-    assert line.startswith("Interrupted: 2 of 10 decisions were made")
+    assert line.startswith("Interrupted: 2 of 3 decisions were made")
     assert line.endswith(f"'dqa eval --resume {out}' resumes the run.")
     done = run_python(
         "-m", "dqa", "eval", "--resume", str(out), "--json", env=with_plugin, check=True
     )
     rows = json.loads(done.stdout)["results"]
-    assert [row["questions"] for row in rows] == [5, 5]
+    assert [row["questions"] for row in rows] == [3]
     assert {row["model"] for row in rows} == {"none"}
 
 

@@ -18,7 +18,7 @@ from dqa.api.watching import Watcher
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import InfrastructureError
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result

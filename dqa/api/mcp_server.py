@@ -193,7 +193,7 @@ def _instructions(databases: Mapping[str, Database]) -> str:
     return (
         f"Read-only access to {spoken}. Look with schema, find, describe and sample, then query. "
         "Every statement is checked before it runs, bounded in rows, bytes and seconds, and "
-        "written down where an audit is kept. An error says what to change."
+        "recorded if the server has an audit. An error says what to change."
     )
 
 

@@ -132,7 +132,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     runs
-        What `evaluate` returned, or where runs are kept.
+        What `evaluate` returned, or the locations of runs.
     deciders
         Only these; by default all that took part.
     against
@@ -218,17 +218,17 @@ _NO_COMPARISON = (
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
     """Raise `UsageError` if the runs do not count the same answers as right."""
-    specs = [(run.place, run.spec) for run in runs if isinstance(run.spec, RunSpec)]
-    strict = [place for place, spec in specs if spec.strict_official]
+    specs = [(run.where, run.spec) for run in runs if isinstance(run.spec, RunSpec)]
+    strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
             f"Only the official answer is right in {', '.join(strict)}, and every tie of the best "
             "in the others: evaluate again with, or without, --strict-official."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
-        told = ", ".join(f"{place} {spec.rule_set or 'the usual'}" for place, spec in specs)
+        listed = ", ".join(f"{where} {spec.rule_set or 'the usual'}" for where, spec in specs)
         raise UsageError(
-            f"The runs follow different rule sets: {told}. Evaluate again with one --rule-set."
+            f"The runs follow different rule sets: {listed}. Evaluate again with one --rule-set."
         )
 
 
@@ -419,8 +419,10 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     """Return the format of a name; `UsageError` for another name, or one without formulas."""
     known = get_args(ExportFormat)
     if name not in known:
-        told = f"'{name}' is no format of an export" if name else "The file's name tells no format"
-        raise UsageError(f"{told}: name one of {', '.join(known)} (--format).")
+        problem = (
+            f"'{name}' is no format of an export" if name else "The file's name tells no format"
+        )
+        raise UsageError(f"{problem}: name one of {', '.join(known)} (--format).")
     if for_spreadsheets and name != "csv":
         raise UsageError(f"Only a CSV is read by spreadsheets as formulas; {name} stays exact.")
     return cast("ExportFormat", name)
@@ -433,7 +435,7 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
     found = InspectRun(
         rows=export_rows(run),
         traces={trace.key: trace for trace in run.each_trace()},
-        name=run.name or run.place,
+        name=run.name or run.where,
         spec=run.spec,
         began=(None if record is None else record.began) or _LONG_AGO,
         questions=_questions(run, questions),

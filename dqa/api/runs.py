@@ -201,18 +201,18 @@ class Run:
         return self.location.folder.resolve().name
 
     @property
-    def place(self) -> str:
+    def where(self) -> str:
         """Where the run is stored, as messages name it."""
         return "The run" if self.location is None else str(self.location)
 
     def require_questions(self, why: str) -> RunSpec | None:
         """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
-        return require_questions(self.spec, self.place, why)
+        return require_questions(self.spec, self.where, why)
 
     def require_results(self, why: str) -> None:
         """Raise `UsageError` with `why` if no decision is finished."""
         if not self.results:
-            raise UsageError(f"{self.place} holds no finished decision yet: {why}.")
+            raise UsageError(f"{self.where} holds no finished decision yet: {why}.")
 
     @cached_property
     def reader(self) -> RunReader:

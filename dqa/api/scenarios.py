@@ -191,11 +191,11 @@ class ScenarioCheck(Record):
         count = dict.fromkeys(("error", "warning", "note"), 0)
         for found in self.findings:
             count[found.level] += 1
-        told = ", ".join(counted(number, level) for level, number in count.items())
+        counts = ", ".join(counted(number, level) for level, number in count.items())
         tried = (
             f"{counted(self.statements, 'statement')} for {counted(len(self.targets), 'target')}"
         )
-        closing = f"{self.folder} on {self.database}: {told} ({tried})."
+        closing = f"{self.folder} on {self.database}: {counts} ({tried})."
         return "\n".join([*(found.to_text() for found in self.findings), closing])
 
 

@@ -42,7 +42,7 @@ def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) 
     asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
     who = ("--deciders", "iterrag")
     assert dqa("eval", *asked, *who, "--epochs", "2", "--out", tmp_path / "run").code == 0
-    assert "Epoch" in dqa("trace", tmp_path / "run", "locating/1").out
+    assert "iterrag, epoch 2: " in dqa("trace", tmp_path / "run", "locating/1").out
     decided = dqa("results", tmp_path / "run", "--decider", "iterrag").out
     assert "iterrag, epoch 1: " in decided
     assert decided.count("--epoch 1\n") == decided.count("--epoch 2\n") == 1

@@ -24,11 +24,11 @@ from dqa.core.database import Limits, Rows
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import BROKEN, Catalogue
-from dqa.databases.errors import Failure, Fault, one_line
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings
+from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
-from dqa.databases.sql_session import Connection, EngineSettings, SqlSession
 
 
 class AnySql(EngineSettings):
@@ -80,63 +80,49 @@ class AnySql(EngineSettings):
 
         return stop
 
-    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+    def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify by the exception classes of the Python standard."""
         dialect = self._engine.dialect
         fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of other errors
-        if dialect.is_disconnect(error, driver, None):  # type: ignore[arg-type]
+        if dialect.is_disconnect(error, None, None):  # type: ignore[arg-type]
             fault = Fault.UNCLEAR
         elif isinstance(
             error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)
         ):
             fault = Fault.STATEMENT
-        return Failure(fault, one_line(error))
+        return fault, one_line(error)
 
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401, ARG002
         """Read every table and view in as few round trips as the dialect allows."""
         where, dialect = self._namespace or "", self._engine.dialect
+        tables: Any = {"schema": self._namespace, "kind": ObjectKind.TABLE}
         with self._engine.connect() as connection:
             inspector = inspect(connection)
             columns, broken = _columns(inspector, self._namespace)
-            tables: Any = {"schema": self._namespace, "kind": ObjectKind.TABLE}
-            keys = inspector.get_multi_pk_constraint(**tables)
-            links = inspector.get_multi_foreign_keys(**tables)
-            comments: list[tuple[str, str, str | None]] = []
-            with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows them
-                found = inspector.get_multi_table_comment(self._namespace, kind=ObjectKind.ANY)
-                comments = [(where, name, comment["text"]) for (_, name), comment in found.items()]
-            available = [] if columns else _available(inspector)
-        primary = {name.casefold(): key["constrained_columns"] for (_, name), key in keys.items()}
-        spelled = {name.casefold(): name for _, name in columns}
-        catalogue = Catalogue(
-            columns=[
-                (where, name, column["name"], _spelled(column, dialect), column.get("comment"))
-                for (_, name), listed in columns.items()
-                for column in listed
-            ],
-            keys=[
-                (where, name, column)
-                for (_, name), key in keys.items()
-                for column in key["constrained_columns"]
-            ],
-            references=[
-                (where, name, column, link["referred_schema"] or where, other, other_column)
-                for (_, name), listed_links in links.items()
-                for link in listed_links
-                for other in [
-                    spelled.get(link["referred_table"].casefold(), link["referred_table"])
-                ]
-                for column, other_column in zip(
-                    link["constrained_columns"],
-                    # A key that names no columns refers to the primary key.
-                    link["referred_columns"] or primary.get(other.casefold(), []),
-                    strict=False,
-                )
-            ],
-            comments=comments,
-            omitted={BROKEN: broken},
-            available=available,
-        )
+            catalogue = Catalogue(
+                columns=[
+                    (where, name, column["name"], _spelled(column, dialect), column.get("comment"))
+                    for name, listed in columns.items()
+                    for column in listed
+                ],
+                keys=[
+                    (where, name, column)
+                    for (_, name), key in inspector.get_multi_pk_constraint(**tables).items()
+                    for column in key["constrained_columns"]
+                ],
+                references=[
+                    (where, name, column, link["referred_schema"] or where, other, other_column)
+                    for (_, name), links in inspector.get_multi_foreign_keys(**tables).items()
+                    for link in links
+                    for other in [link["referred_table"]]
+                    for column, other_column in zip(
+                        link["constrained_columns"], link["referred_columns"], strict=False
+                    )
+                ],
+                comments=_comments(inspector, self._namespace),
+                omitted={BROKEN: broken},
+                available=[] if columns else _available(inspector),
+            )
         quote = dialect.identifier_preparer.initial_quote
         return catalogue.to_schema(
             [where],
@@ -162,21 +148,28 @@ def _available(inspector: Inspector) -> list[str]:
     return []
 
 
+def _comments(inspector: Inspector, namespace: str | None) -> list[tuple[str, str, str | None]]:
+    with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows them
+        found = inspector.get_multi_table_comment(namespace, kind=ObjectKind.ANY)
+        return [(namespace or "", name, comment["text"]) for (_, name), comment in found.items()]
+    return []
+
+
 def _columns(
     inspector: Inspector, namespace: str | None
-) -> tuple[dict[tuple[str | None, str], list[ReflectedColumn]], list[str]]:
+) -> tuple[dict[str, list[ReflectedColumn]], list[str]]:
     """Return the columns of all tables and views, and the names of broken views."""
+    broken = []
     try:
-        return inspector.get_multi_columns(schema=namespace, kind=ObjectKind.ANY), []
+        found = inspector.get_multi_columns(schema=namespace, kind=ObjectKind.ANY)
     except SQLAlchemyError:
         found = inspector.get_multi_columns(schema=namespace, kind=ObjectKind.TABLE)
-    broken = []
-    for view in inspector.get_view_names(schema=namespace):
-        try:
-            found[namespace, view] = inspector.get_columns(view, schema=namespace)
-        except SQLAlchemyError:
-            broken.append(view)
-    return found, broken
+        for view in inspector.get_view_names(schema=namespace):
+            try:
+                found[namespace, view] = inspector.get_columns(view, schema=namespace)
+            except SQLAlchemyError:
+                broken.append(view)
+    return {name: columns for (_, name), columns in found.items()}, broken
 
 
 class SqlalchemyNamespaces(ServerNamespaces):
@@ -190,14 +183,14 @@ class SqlalchemyNamespaces(ServerNamespaces):
         """Return the schema of ``?schema=``."""
         return ",".join(self._wanted) or None
 
-    def open(self, namespace: str | None) -> SqlSession:
+    def open(self, namespace: str | None) -> EngineSession:
         """Return a session of a schema, or of the user's own."""
         engine, has_schemas = create_engine(self._url, poolclass=NullPool), True
         if self._dialect.name == "sqlite":
             namespace, has_schemas = None, False
         schema, default = namespace, self._dialect.default_schema_name if has_schemas else None
         own = schema or default
-        return SqlSession(
+        return EngineSession(
             AnySql(engine, schema),
             display_name(engine.url, schema),
             namespace=schema or engine.dialect.default_schema_name,

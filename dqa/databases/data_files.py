@@ -23,10 +23,10 @@ from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb import FILLING, LOCK, open_duckdb
+from dqa.databases.engine_session import EngineSession
 from dqa.databases.errors import first_line
 from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
-from dqa.databases.sql_session import SqlSession
 
 _LOADED_BYTES = 128_000_000
 """Bytes of CSV that are loaded, the smallest files first."""
@@ -59,7 +59,7 @@ class DataFiles(Namespaces):
         tables_at(self.location)
         return _MAIN
 
-    def open(self, namespace: str | None) -> SqlSession:
+    def open(self, namespace: str | None) -> EngineSession:
         """Read the files into a database of this session."""
         tables = tables_at(self.location)
         sources = tuple(map(Source.at, tables.values()))  # before they are read

@@ -21,8 +21,8 @@ from duckdb import DuckDBPyConnection
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import CatalogueQueries, rows_of
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
 from dqa.databases.errors import (
-    Failure,
     Fault,
     driver_reads,
     first_line,
@@ -34,7 +34,6 @@ from dqa.databases.files import FileNamespaces, existing_file, file_path
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
-from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.values import iso_text, loaded
 
 if TYPE_CHECKING:
@@ -85,13 +84,6 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
             raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
 
 
-_UNKNOWN = re.compile(
-    r"Catalog Error: Table with name (\S+) does not exist"
-    r'|Binder Error: .*?[Cc]olumn "?([^" ]+)"? (?:not found|that is not)'
-)
-_UNKNOWN_OF = re.compile(
-    r'Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
-)
 _CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
     (("InterruptException",), Fault.TIME),
     (("OutOfMemoryException",), Fault.MEMORY),
@@ -122,6 +114,11 @@ class Duckdb(EngineSettings):
     dialect = "duckdb"
     language = "SQL (DuckDB)"
     errors = (duckdb.Error,)
+    unknown = re.compile(
+        r"Catalog Error: Table with name (\S+) does not exist"
+        r'|Binder Error: .*?[Cc]olumn "?([^" ]+)"? (?:not found|that is not)'
+        r'|Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
+    )
 
     def __init__(self, database: DuckDBPyConnection, schemas: Sequence[str]) -> None:
         self._database, self._schemas = database, schemas
@@ -145,17 +142,17 @@ class Duckdb(EngineSettings):
             columns, query, readers = _exact(cursor, parsed[0])
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             cursor.execute(query)
-        yield columns or columns_of(cursor), rows_from(cursor, readers)
+        yield Result(columns or columns_of(cursor), rows_from(cursor, readers))
 
-    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401, ARG002
+    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
+        """Return the name and version of the engine."""
+        return f"DuckDB {duckdb.__version__}"
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
         """Explain an error by its class; some invalidate the database until it is opened anew."""
-        problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
         fatal = (duckdb.FatalException, duckdb.InternalException)
         self.is_broken |= _INVALIDATED in str(error) or isinstance(error, fatal)
-        own = _UNKNOWN_OF.match(problem)
-        if own is not None:
-            return Failure(Fault.UNKNOWN_NAME, problem, f"{own[1]}.{own[2]}")
-        return Failure.of(fault, problem, _UNKNOWN, lambda: f"DuckDB {duckdb.__version__}")
+        return fault_of(cast("duckdb.Error", error)), first_line(error)
 
     def describe(self, driver: DuckDBPyConnection) -> DatabaseSchema:
         """Read the schemas, and try every view."""
@@ -179,7 +176,7 @@ def open_duckdb(
     *,
     search_path: Sequence[str] = (),
     is_confined: bool = True,
-) -> SqlSession:
+) -> EngineSession:
     """Open some schemas of a database.
 
     Parameters
@@ -193,7 +190,7 @@ def open_duckdb(
     is_confined
         Whether the database has schemas of others.
     """
-    return SqlSession(
+    return EngineSession(
         Duckdb(database, schemas),
         name,
         namespace=schemas[0],
@@ -359,7 +356,7 @@ class DuckdbFile(FileNamespaces):
             ) from error
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> SqlSession:
+    def open_in_memory(cls, content: Situation | str) -> EngineSession:
         """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
         try:
@@ -397,7 +394,7 @@ class DuckdbFile(FileNamespaces):
         named = (name for name in tables if name.casefold() in more)
         return ",".join(dict.fromkeys((*shown, *named)))
 
-    def open(self, namespace: str | None) -> SqlSession:
+    def open(self, namespace: str | None) -> EngineSession:
         """Return a session of schemas, or of a loaded situation, which keeps the file open."""
         existing_file(self._path, "duckdb")
         schema = _MAIN if namespace in {None, self.location} else str(namespace)

@@ -10,20 +10,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
-from re import Pattern
 from time import perf_counter
 
-from dqa.core.database import Kind, Limits, Rows, timed_out
+from dqa.core.database import Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
     DqaError,
-    NotUnderstoodError,
     RefusedStatementError,
     StatementError,
-    UnknownReferenceError,
 )
 from dqa.core.secrets import redact
 
@@ -60,59 +57,6 @@ class Fault(Enum):
     """The cause has passed, or nothing had been sent: try again; after that, unclear."""
     SERVER = auto()
     """The server is broken, full or cannot be reached, or lets the user in no longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A database's report on a failed statement.
-
-    Attributes
-    ----------
-    fault
-        Its meaning.
-    problem
-        The message on one line without a full stop; a long one is shortened.
-    name
-        The unknown name.
-    """
-
-    fault: Fault
-    problem: str
-    name: str | None = None
-
-    def __post_init__(self) -> None:
-        """Shorten the message, which may repeat a value of any length."""
-        object.__setattr__(self, "problem", brief(self.problem))
-
-    @classmethod
-    def of(
-        cls,
-        fault: Fault,
-        problem: str,
-        unknown: Pattern[str] | None,
-        server: Callable[[], str] = str,
-    ) -> Failure:
-        """Return a failure with the unknown name, or the server's version, that explains it.
-
-        Parameters
-        ----------
-        fault, problem
-            As the attributes.
-        unknown
-            Matches the start of a message about an unknown name; its group is the name.
-        server
-            Returns the name and version of the engine.
-        """
-        found = unknown.match(problem) if unknown and fault in _OF_STATEMENT else None
-        name = next(filter(None, found.groups()), None) if found else None
-        if name is not None:
-            fault = Fault.UNKNOWN_NAME
-        elif fault is Fault.NOT_UNDERSTOOD and (about := server()):
-            problem = f"{problem}; this is {about}"
-        return cls(fault, problem, name)
-
-
-_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
 
 
 def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
@@ -159,33 +103,6 @@ def driver_reads() -> Iterator[None]:
         ) from error
 
 
-def error_of(failure: Failure, database: str, kind: Kind, limits: Limits) -> DqaError:
-    """Return the error of a failure.
-
-    Parameters
-    ----------
-    failure
-        The database's report.
-    database, kind
-        The database's name and kind.
-    limits
-        The limits of the statement.
-    """
-    problem, name = failure.problem, failure.name
-    errors: dict[Fault, Callable[[], DqaError]] = {
-        Fault.NOT_UNDERSTOOD: lambda: NotUnderstoodError(f"{problem}."),
-        Fault.REFUSED: lambda: refused(problem),
-        Fault.TIME: lambda: timed_out(limits, kind),
-        Fault.MEMORY: out_of_memory,
-        Fault.UNCLEAR: lambda: UnsettledError(database, problem),
-        Fault.PASSING: lambda: UnsettledError(database, problem, may_pass=True),
-        Fault.SERVER: lambda: failed(database, problem),
-    }
-    if failure.fault is Fault.UNKNOWN_NAME and name:
-        return UnknownReferenceError(problem, name)
-    return errors.get(failure.fault, lambda: StatementError(f"{problem}."))()
-
-
 class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
@@ -198,7 +115,7 @@ class Attempts:
     Parameters
     ----------
     run_once
-        Runs a statement; raises `UnsettledError` as `error_of` returns it.
+        Runs a statement; raises `UnsettledError` for an unclear failure.
     trivial
         A statement that every working database answers.
     """

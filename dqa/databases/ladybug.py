@@ -18,34 +18,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from threading import Lock
-from time import perf_counter
 from typing import Any
 
 import ladybug
 import pyarrow as pa
 
-from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    StatementError,
-    UsageError,
-)
+from dqa.core.database import Kind
+from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name, quote_text
-from dqa.core.session import Session
 from dqa.core.situation import EdgeSchema, Situation, StoredType
-from dqa.databases.errors import Attempts, Failure, Fault, driver_reads, error_of, refused_script
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.errors import Fault, driver_reads, one_line, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.graph_rows import GraphRows, graph_rows, no_graph
 from dqa.databases.namespaces import LoadedSituation
-from dqa.databases.rows import collect
+from dqa.databases.rows import no_result
 
 TAG = "dqa_situation "
 """The beginning of the comment that tags a database."""
-_DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
-_UNKNOWN = re.compile(r".*?(?:Cannot find property (.+) for .|Table (.+) does not exist)")
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
 
 _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
@@ -61,111 +51,6 @@ _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
 """The meaning of errors, which have no codes; a message begins with its kind."""
 
 
-class LadybugSession(Session):
-    """A read-only LadybugDB database, which runs one statement at a time.
-
-    Parameters
-    ----------
-    database
-        The open database; it belongs to this object from now on.
-    name
-        Its name in results and messages.
-    """
-
-    kind: Kind = "graph"
-    dialect = "ladybug"
-    language = "Cypher (LadybugDB)"
-
-    def __init__(self, database: ladybug.Database, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self._database = database
-        self._connection = ladybug.Connection(database)
-        self._running = Lock()
-        self._attempts = Attempts(self._run_once, "RETURN 1")
-
-    def read_schema(self) -> DatabaseSchema:
-        """Read labels and types, in the order in which they were made."""
-        tables = self._rows("CALL show_tables() RETURN name, type, comment ORDER BY id")
-        nodes: list[NodeInfo] = []
-        edges: list[EdgeInfo] = []
-        for label, kind, comment in tables:
-            described = "" if comment is None or comment.startswith(TAG) else comment
-            if kind == "NODE":
-                nodes.append(self._node(label, described))
-            elif kind == "REL":
-                edges.extend(self._edges(label, described))
-        return DatabaseSchema(nodes=tuple(nodes), edges=tuple(edges))
-
-    def close(self) -> None:
-        """Close the database; one in memory is lost."""
-        self._connection.close()
-        self._database.close()
-
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has allowed."""
-        return self._attempts.run(statement, limits)
-
-    def _run_once(self, statement: str, limits: Limits) -> Rows:
-        started = perf_counter()
-        with self._transaction():
-            self._connection.set_query_timeout(max(1, round(limits.seconds * 1_000)))
-            try:
-                prepared = ladybug.PreparedStatement(self._connection, statement)
-                result = self._connection.execute(prepared)
-            except RuntimeError as error:
-                raise self._translate(error, limits) from error
-            # Only several statements return a list, and they cannot be prepared.
-            with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
-                with driver_reads():
-                    names = rows.get_column_names()
-                if not names:
-                    raise StatementError("The statement returned no rows; write a query.")
-                return collect(
-                    *(names, rows, limits, started, _without_ids),  # type: ignore[arg-type]
-                    total=rows.get_num_tuples(),
-                    failures=(RuntimeError,),
-                    stop=lambda: None,  # the engine has all rows by now
-                )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Keep other threads out, and begin a read-only transaction in memory."""
-        with self._running:
-            if self._database.read_only:
-                yield
-                return
-            self._connection.execute("BEGIN TRANSACTION READ ONLY")
-            try:
-                yield
-            finally:
-                with suppress(RuntimeError):  # an error may have ended the transaction
-                    self._connection.execute("ROLLBACK")
-
-    def _translate(self, error: RuntimeError, limits: Limits) -> DqaError:
-        text = " ".join(str(error).split()).rstrip(".")
-        failure = Failure.of(fault_of(text), text.removeprefix("Binder exception: "), _UNKNOWN)
-        return error_of(failure, self.name, self.kind, limits)
-
-    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        return self._run_once(statement, _DESCRIBING).rows
-
-    def _node(self, label: str, comment: str) -> NodeInfo:
-        rows = self._rows(f"CALL table_info({quote_text(label)}) RETURN name, type, `primary key`")
-        key = next((name for name, _, is_key in rows if is_key), None)
-        return NodeInfo(label, tuple(Field(name, kind) for name, kind, _ in rows), key, comment)
-
-    def _edges(self, label: str, comment: str) -> Iterator[EdgeInfo]:
-        rows = self._rows(f"CALL table_info({quote_text(label)}) RETURN name, type")
-        ends = self._rows(
-            f"CALL show_connection({quote_text(label)}) "
-            "RETURN `source table name`, `destination table name`"
-        )
-        fields = tuple(Field(name, kind) for name, kind in rows)
-        for source, target in ends:
-            yield EdgeInfo(label, source, target, fields, comment)
-
-
 def _without_ids(value: Any) -> Any:  # noqa: ANN401
     """Drop the engine's internal ids from nodes, relationships and paths."""
     if isinstance(value, dict):
@@ -178,6 +63,87 @@ def _without_ids(value: Any) -> Any:  # noqa: ANN401
 def fault_of(problem: str) -> Fault:
     """Return the meaning of a message; most are about the statement."""
     return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)
+
+
+class Ladybug(EngineSettings):
+    """A LadybugDB database.
+
+    Parameters
+    ----------
+    database
+        The open database.
+    """
+
+    kind: Kind = "graph"
+    dialect = "ladybug"
+    language = "Cypher (LadybugDB)"
+    errors = (RuntimeError,)
+    trivial = "RETURN 1"
+    unknown = re.compile(r".*?(?:Cannot find property (.+) for .|Table (.+) does not exist)")
+    convert = staticmethod(_without_ids)
+
+    def __init__(self, database: ladybug.Database) -> None:
+        self._database = database
+
+    def connect(self) -> ladybug.Connection:
+        """Connect."""
+        return ladybug.Connection(self._database)
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Run a statement; in memory within a read-only transaction."""
+        driver: ladybug.Connection = connection.driver
+        if not self._database.read_only:
+            driver.execute("BEGIN TRANSACTION READ ONLY")
+        try:
+            result = driver.execute(ladybug.PreparedStatement(driver, statement))
+            # Only several statements return a list, and they cannot be prepared.
+            with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
+                with driver_reads():
+                    names = rows.get_column_names()
+                if not names:
+                    raise no_result()
+                yield Result(names, rows)  # type: ignore[arg-type]
+        finally:
+            if not self._database.read_only:
+                with suppress(RuntimeError):  # an error may have ended the transaction
+                    driver.execute("ROLLBACK")
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
+        """Explain an error by its words."""
+        problem = one_line(error)
+        return fault_of(problem), problem.removeprefix("Binder exception: ")
+
+    def describe(self, driver: ladybug.Connection) -> DatabaseSchema:
+        """Read labels and types, in the order in which they were made."""
+
+        def ask(statement: str) -> list[Any]:
+            with driver.execute(statement) as rows:  # type: ignore[union-attr]
+                return list(rows)
+
+        nodes: list[NodeInfo] = []
+        edges: list[EdgeInfo] = []
+        tables = ask("CALL show_tables() RETURN name, type, comment ORDER BY id")
+        for label, kind, found in tables:
+            comment = "" if found is None or found.startswith(TAG) else found
+            about = f"CALL table_info({quote_text(label)}) RETURN name, type"
+            if kind == "NODE":
+                columns = ask(f"{about}, `primary key`")
+                key = next((name for name, _, is_key in columns if is_key), None)
+                fields = tuple(Field(name, type_) for name, type_, _ in columns)
+                nodes.append(NodeInfo(label, fields, key, comment))
+            elif kind == "REL":
+                fields = tuple(Field(name, type_) for name, type_ in ask(about))
+                ends = ask(
+                    f"CALL show_connection({quote_text(label)}) "
+                    "RETURN `source table name`, `destination table name`"
+                )
+                edges.extend(EdgeInfo(label, one, other, fields, comment) for one, other in ends)
+        return DatabaseSchema(nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _session(database: ladybug.Database, name: str) -> EngineSession:
+    return EngineSession(Ladybug(database), name, on_close=database.close)
 
 
 _TYPES: Mapping[StoredType, str] = {
@@ -285,7 +251,7 @@ class LadybugFile(FileNamespaces):
     kind = "ladybug"
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> LadybugSession:
+    def open_in_memory(cls, content: Situation | str) -> EngineSession:
         """Write a situation, or run a script, in memory."""
         database = _new_database(":memory:", content)
         try:
@@ -299,11 +265,11 @@ class LadybugFile(FileNamespaces):
         except (RuntimeError, DataError) as error:
             database.close()
             raise refused_script("LadybugDB", error) from error
-        return LadybugSession(database, "temporary" if isinstance(content, str) else content.name)
+        return _session(database, "temporary" if isinstance(content, str) else content.name)
 
-    def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
+    def open(self, namespace: str | None) -> EngineSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        session = LadybugSession(self._open_engine(), str(self._path))
+        session = _session(self._open_engine(), str(self._path))
         session.file = self._path
         return session
 

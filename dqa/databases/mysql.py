@@ -29,11 +29,11 @@ from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import CatalogueQueries
 from dqa.databases.doctor import asker, examine_mysql
-from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
-from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.tables import quote
 from dqa.databases.values import loaded
 
@@ -118,7 +118,6 @@ def connect(url: URL, **options: object) -> Driver[Any]:
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
 """A TIME is a duration: it stays the server's text."""
-_UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
 _VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
 """A version; MariaDB writes 5.5.5 before its own for old clients."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
@@ -165,6 +164,7 @@ class Mysql(EngineSettings):
 
     errors = (MySQLError,)
     is_server = True
+    unknown = re.compile(r"Unknown column '([^']+)'|Table '([^']+)' doesn't exist")
 
     def __init__(self, url: URL, flavour: Flavour) -> None:
         self.dialect, self.language = flavour.dialect, f"SQL ({flavour.title})"
@@ -194,10 +194,8 @@ class Mysql(EngineSettings):
                 cursor.execute(statement)
             columns = columns_of(cursor)
             is_json = [column[1] == FIELD_TYPE.JSON for column in cursor.description]
-            yield (
-                columns,
-                rows_from(cursor, {n: loaded for n, found in enumerate(is_json) if found}),
-            )
+            readers = {n: loaded for n, found in enumerate(is_json) if found}
+            yield Result(columns, rows_from(cursor, readers))
         finally:
             result = cursor._result  # noqa: SLF001
             if result is None or (cursor.description is not None and not result.unbuffered_active):
@@ -235,18 +233,17 @@ class Mysql(EngineSettings):
         """Describe the server, the user and the limits."""
         return examine_mysql(asker(run), self._flavour)
 
-    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+    def version(self, driver: Any) -> str:  # noqa: ANN401
+        """Return the name and version of the server."""
+        version = _VERSION.search(driver.get_server_info())
+        return f"{self._flavour.title} {version[0] if version else ''}".strip()
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
         """Explain an error by its number."""
         problem, fault = one_line(error), fault_of(code_of(error))
         if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
             fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
-        unknown = _UNKNOWN if fault is Fault.UNKNOWN_NAME else None
-
-        def server() -> str:
-            version = _VERSION.search(driver.get_server_info())
-            return f"{self._flavour.title} {version[0] if version else ''}".strip()
-
-        return Failure.of(fault, problem, unknown, server)
+        return fault, problem
 
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the schema."""
@@ -340,11 +337,11 @@ class MysqlNamespaces(ServerNamespaces):
         self._require_complete(self._url.database)
         return self._url.database
 
-    def open(self, namespace: str | None) -> SqlSession:
+    def open(self, namespace: str | None) -> EngineSession:
         """Return a session of a database."""
         url = self._url.set(database=namespace)
         database = url.database or ""
-        return SqlSession(
+        return EngineSession(
             Mysql(url, self._flavour),
             display_name(url),
             namespace=database or None,

@@ -32,11 +32,11 @@ from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import CatalogueQueries, enumeration
 from dqa.databases.doctor import asker, examine_postgres
-from dqa.databases.errors import Failure, Fault, one_line, read_faults
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.errors import Fault, one_line, read_faults
 from dqa.databases.rows import columns_of, no_result
 from dqa.databases.servers import display_name, schema_names
 from dqa.databases.sql_namespaces import ServerNamespaces
-from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
@@ -142,7 +142,6 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 """Statements that change nothing in a read-only session. Others run in a transaction that is rolled
 back: EXPLAIN ANALYZE creates tables and materialized views in such a session, too."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
-_UNKNOWN = re.compile(r'column (?:reference )?"?([^" ]+)"? does not exist|relation "([^"]+)"')
 
 _CODES: dict[Fault, str] = {
     Fault.REFUSED: "25001 25006 42501",
@@ -184,6 +183,9 @@ class Postgres(EngineSettings):
     language = "SQL (PostgreSQL)"
     errors = (psycopg.Error,)
     is_server = True
+    unknown = re.compile(
+        r'column (?:reference )?"?([^" ]+)"? does not exist|relation "([^"]+)" does not exist'
+    )
 
     def __init__(self, url: URL, shown: Sequence[str], path: str) -> None:
         self._url, self._shown, self._path = url, shown, path
@@ -226,7 +228,7 @@ class Postgres(EngineSettings):
                 driver.pgconn.prepare(b"", statement.encode())
                 found = driver.pgconn.describe_prepared(b"")
                 columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
-            yield columns, chain(first, rows)
+            yield Result(columns, chain(first, rows))
         except psycopg.ProgrammingError as error:
             if code_of(error) or "stream()" not in str(error):
                 raise
@@ -263,7 +265,12 @@ class Postgres(EngineSettings):
         """Describe the server, the role and the limits."""
         return examine_postgres(asker(run))
 
-    def failure(self, error: Exception, driver: Driver[Any]) -> Failure:
+    def version(self, driver: Driver[Any]) -> str:
+        """Return the name and version of the server."""
+        version = driver.info.parameter_status("server_version") or ""
+        return f"PostgreSQL {version.partition(' ')[0]}"
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
         """Explain an error by its code."""
         code, problem = code_of(error), message_of(error)
         fault = fault_of(code)
@@ -274,13 +281,7 @@ class Postgres(EngineSettings):
             problem = f"{problem} at character {place}"
         if code == _PROTOCOL:
             problem = f"{problem}. Write values instead of parameters such as $1"
-        unknown = _UNKNOWN if fault is Fault.UNKNOWN_NAME else None
-
-        def server() -> str:
-            version = driver.info.parameter_status("server_version") or ""
-            return f"PostgreSQL {version.partition(' ')[0]}"
-
-        return Failure.of(fault, problem, unknown, server)
+        return fault, problem
 
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
@@ -289,7 +290,7 @@ class Postgres(EngineSettings):
         return found.to_schema(self._shown, folds_case=True)
 
 
-def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()) -> SqlSession:
+def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()) -> EngineSession:
     """Open a database.
 
     Parameters
@@ -303,7 +304,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         The search path of the user; only for no `schemas`.
     """
     shown = tuple(schemas or (name for name in own if name not in SYSTEM))
-    return SqlSession(
+    return EngineSession(
         Postgres(url, shown, quote("postgres", *schemas) if schemas else "DEFAULT"),
         display_name(url, ",".join(schemas) or None),
         namespace=next(iter(shown), None),
@@ -418,7 +419,7 @@ class PostgresNamespaces(ServerNamespaces):
         path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
         return path
 
-    def open(self, namespace: str | None) -> SqlSession:
+    def open(self, namespace: str | None) -> EngineSession:
         """Return a session of some schemas, or of those of the user's own search path."""
         if namespace is not None:
             return open_postgres(self._url, schema_names(namespace))

@@ -23,11 +23,11 @@ from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation, Table
 from dqa.databases.catalogue import BROKEN, Catalogue
-from dqa.databases.errors import Failure, Fault, driver_reads, read_faults, refused_script
+from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.errors import Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of
-from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 
 if TYPE_CHECKING:
     from sqlalchemy import Executable
@@ -97,7 +97,6 @@ _CODES: dict[Fault, str] = {
 files are."""
 _FAULTS = {getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults(_CODES).items()}
 
-_UNKNOWN = re.compile(r"no such (?:column|table): (.+)$")
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Keeps the bytes of text that is not UTF-8."""
@@ -142,6 +141,7 @@ class Sqlite(EngineSettings):
     language = "SQL (SQLite)"
     errors = (sqlite3.Error,)
     trivial = "SELECT 1 FROM sqlite_master LIMIT 1"
+    unknown = re.compile(r"no such (?:column|table): (.+)$")
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -178,7 +178,7 @@ class Sqlite(EngineSettings):
         try:
             with driver_reads():
                 cursor.execute(statement)
-            yield columns_of(cursor), cursor
+            yield Result(columns_of(cursor), cursor)
         finally:
             cursor.close()
 
@@ -194,18 +194,22 @@ class Sqlite(EngineSettings):
                 driver.set_authorizer(_authorize)
             connection.limits = wanted
 
-    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401, ARG002
+    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
+        """Return the name and version of the engine."""
+        return f"SQLite {sqlite3.sqlite_version}"
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
         """Explain an error by its code."""
         problem = str(error).rstrip(".")
         if problem.startswith("Could not decode"):
             self._text = _TEXT
-            return Failure(Fault.PASSING, problem)
+            return Fault.PASSING, problem
         fault = fault_of(getattr(error, "sqlite_errorcode", 0))
         if fault is Fault.REFUSED or problem.startswith("not authorized"):
-            return Failure(Fault.REFUSED, f"{problem}; this database can only be read")
+            return Fault.REFUSED, f"{problem}; this database can only be read"
         if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
             fault = Fault.NOT_UNDERSTOOD
-        return Failure.of(fault, problem, _UNKNOWN, lambda: f"SQLite {sqlite3.sqlite_version}")
+        return fault, problem
 
     def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
         """Read the tables and views one by one, and the foreign keys of all at once."""
@@ -255,7 +259,7 @@ class Sqlite(EngineSettings):
         return catalogue.to_schema([""])
 
 
-def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -> SqlSession:
+def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -> EngineSession:
     """Open a database.
 
     Parameters
@@ -268,7 +272,7 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
         A connection that keeps a database in memory alive; closed with the session.
     """
     on_close = keeper.close if keeper else lambda: None
-    return SqlSession(Sqlite(uri), name, namespace="main", on_close=on_close)
+    return EngineSession(Sqlite(uri), name, namespace="main", on_close=on_close)
 
 
 def _matches(pattern: str, text: str | None) -> bool | None:
@@ -322,7 +326,7 @@ class SqliteFile(FileNamespaces):
     kind = "sqlite"
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> SqlSession:
+    def open_in_memory(cls, content: Situation | str) -> EngineSession:
         """Write a situation, or run a script, in memory that all threads share."""
         # The memdb file system shares a database without the locks of SQLite's shared cache.
         uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
@@ -339,7 +343,7 @@ class SqliteFile(FileNamespaces):
         name = "temporary" if isinstance(content, str) else content.name
         return open_sqlite(f"{uri}&mode=ro", name, keeper)
 
-    def open(self, namespace: str | None) -> SqlSession:  # noqa: ARG002
+    def open(self, namespace: str | None) -> EngineSession:  # noqa: ARG002
         """Open the file; `DataError` for a damaged one."""
         existing_file(self._path, "sqlite")
         database = open_sqlite(_uri(self._path), str(self._path))

@@ -155,9 +155,7 @@ def prepare(database: Any) -> None:
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
         case "ladybug":
-            import ladybug
-
-            with ladybug.Connection(database._session._database) as connection:
+            with closing(database._session._settings.connect()) as connection:
                 for statement in GRAPH:
                     connection.execute(statement)
 
@@ -207,4 +205,5 @@ def _everything(whole: Any) -> object:
         "CALL db.labels() YIELD label RETURN label ORDER BY label",
         "SHOW USERS YIELD user RETURN user ORDER BY user",
     )
-    return [whole._session._server.rows(statement) for statement in statements]
+    with closing(whole._session._settings.connect()) as server:
+        return [server.rows(statement) for statement in statements]

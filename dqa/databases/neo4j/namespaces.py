@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dqa.core.errors import UsageError
 from dqa.core.schema import quote_name
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
+from dqa.databases.engine_session import EngineSession
 from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
 from dqa.databases.namespaces import (
     LoadedSituation,
@@ -26,7 +27,7 @@ from dqa.databases.namespaces import (
     OtherContent,
 )
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
-from dqa.databases.neo4j.session import Neo4jSession
+from dqa.databases.neo4j.session import Neo4j
 from dqa.guard.check import split
 
 if TYPE_CHECKING:
@@ -70,20 +71,16 @@ class Neo4jNamespaces(Namespaces):
     def __init__(self, server: Server) -> None:
         self.location = server.address.name
         self._server = server
-        self._has_session = False
 
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
         """Connect to a database; errors of the driver become errors of this project."""
-        namespaces = cls(Server(Address.parse(location)))
-        try:
-            yield namespaces
-        except FAILURES as error:
-            raise namespaces._server.failure(error) from error
-        finally:
-            if not namespaces._has_session:
-                namespaces._server.close()
+        with closing(Server(Address.parse(location))) as server:
+            try:
+                yield cls(server)
+            except FAILURES as error:
+                raise server.failure(error) from error
 
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations that tags describe."""
@@ -189,18 +186,16 @@ class Neo4jNamespaces(Namespaces):
             raise UsageError(f"'{name}' in {self.location} holds no situation; load it first.")
         return name
 
-    def open(self, namespace: str | None) -> Neo4jSession:
-        """Return a situation, or the whole database; the server belongs to it from now on."""
+    def open(self, namespace: str | None) -> EngineSession:
+        """Return a session of a situation, or of the whole database."""
+        address = self._server.address
         if namespace is None:
             (found,) = self._server.rows("CALL db.info() YIELD name RETURN name")
-            session = Neo4jSession(self._server)
-            session.search_path = (found["name"],)
-        else:
-            tag = f"MATCH (t:{TAG} {{place: $namespace}}) RETURN properties(t) AS tag"
-            (found,) = self._server.rows(tag, namespace=namespace)
-            session = Neo4jSession(self._server, found["tag"])
-        self._has_session = True
-        return session
+            return EngineSession(Neo4j(address), address.name, search_path=(found["name"],))
+        tag = f"MATCH (t:{TAG} {{place: $namespace}}) RETURN properties(t) AS tag"
+        (found,) = self._server.rows(tag, namespace=namespace)
+        settings = Neo4j(address, found["tag"])
+        return EngineSession(settings, address.named(namespace), namespace=namespace)
 
 
 def _loaded(tag: dict[str, Any]) -> LoadedSituation:

@@ -151,6 +151,7 @@ class Server:
         # Without a handler, the driver's retries would be printed to standard error.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address = address
+        self._session: neo4j.Session | None = None
         try:
             self.driver = neo4j.GraphDatabase.driver(
                 address.uri,
@@ -169,7 +170,7 @@ class Server:
     @contextmanager
     def reading(
         self, seconds: float, fetch: int = 1_000, mark: str = ""
-    ) -> Iterator[tuple[neo4j.Transaction, Callable[[], None]]]:
+    ) -> Iterator[neo4j.Transaction]:
         """Begin a transaction that cannot write and that the server ends at a limit.
 
         Parameters
@@ -180,43 +181,30 @@ class Server:
             Rows that the server sends at a time.
         mark
             What `end_marked` finds it by.
-
-        Yields
-        ------
-        Transaction, Callable
-            The transaction, and a function that breaks its connection from any thread.
         """
-        session = self.driver.session(
+        self._session = session = self.driver.session(
             database=self.address.database,
             default_access_mode=neo4j.READ_ACCESS,
             fetch_size=fetch,
             connection_acquisition_timeout=max(seconds, 1.0),
         )
-
-        def leave() -> None:
-            connection = session._connection  # noqa: SLF001  (there is no public way)
-            if connection is not None:
-                connection.kill()  # type: ignore[no-untyped-call]
-
         try:
-            yield (
-                session.begin_transaction(
-                    timeout=seconds, metadata={_MARK: mark} if mark else None
-                ),
-                leave,
-            )
+            metadata = {_MARK: mark} if mark else None
+            yield session.begin_transaction(timeout=seconds, metadata=metadata)
         finally:
             with suppress(*FAILURES):
                 session.close()
 
+    def leave(self) -> None:
+        """Break the connection of the transaction that was begun last, from any thread."""
+        session = self._session
+        if session is not None and (connection := session._connection):  # noqa: SLF001  (no public way)
+            connection.kill()  # type: ignore[no-untyped-call]
+
     def end_marked(self, mark: str) -> None:
         """End the transactions whose mark begins so, as far as the user may."""
-        other = Server(self.address)  # this driver may be closed before that is done
-        try:
-            with suppress(*FAILURES), other.reading(_CONNECTING) as (transaction, _):
-                transaction.run(_END, mark=mark).consume()
-        finally:
-            other.close()
+        with suppress(*FAILURES), self.reading(_CONNECTING) as transaction:
+            transaction.run(_END, mark=mark).consume()
 
     def writing(self) -> neo4j.Session:
         """Return a session that may write, for a loader."""
@@ -233,7 +221,7 @@ class Server:
             See `failure`.
         """
         try:
-            with self.reading(seconds) as (transaction, _):
+            with self.reading(seconds) as transaction:
                 return transaction.run(statement, given).data()
         except FAILURES as error:
             raise self.failure(error) from error

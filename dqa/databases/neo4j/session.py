@@ -9,35 +9,35 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from itertools import count, product
 from threading import Timer
 from time import perf_counter
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from neo4j import GqlStatusObject, Transaction
-from neo4j.exceptions import ConfigurationError, Neo4jError, UnsupportedServerProduct
+from neo4j import GqlStatusObject, Record, Transaction
+from neo4j.exceptions import Neo4jError
 
-from dqa.core.database import Kind, Limits, Rows, timed_out
-from dqa.core.errors import DataError, DqaError, StatementTimeoutError, UsageError
+from dqa.core.database import Kind, Limits, timed_out
+from dqa.core.errors import DataError, StatementTimeoutError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name
-from dqa.core.session import Session
 from dqa.databases.doctor import examine_neo4j
-from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused
+from dqa.databases.engine_session import Connection, EngineSettings, Result
+from dqa.databases.errors import Fault, refused
 from dqa.databases.neo4j.server import (
     FAILURES,
     ORDER,
     TAG,
+    Address,
     Server,
     converter,
     fault_of,
     first_line,
     values_of,
 )
-from dqa.databases.rows import collect
 
 _SECONDS = 10.0
 """Seconds for reading the nodes of a label or the relationships of a type."""
@@ -182,13 +182,13 @@ _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
 """The server's warnings of a name that is not in the database, by status."""
 
 
-class Neo4jSession(Session):
-    """A read-only Neo4j database.
+class Neo4j(EngineSettings):
+    """A Neo4j database, or one situation in it.
 
     Parameters
     ----------
-    server
-        The open server; it belongs to this object from now on.
+    address
+        Where it is.
     tag
         The properties of the tag of the situation to show; None for the whole database.
     """
@@ -196,29 +196,88 @@ class Neo4jSession(Session):
     kind: Kind = "graph"
     dialect = "neo4j"
     language = "Cypher (Neo4j 5)"
+    errors = FAILURES
+    is_server = True
+    trivial = "RETURN 1"
 
-    def __init__(self, server: Server, tag: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
-        self.namespace = None if tag is None else tag["place"]
-        self.name = server.address.named(self.namespace)
-        self._server = server
-        self._tag = tag
-        self._convert = converter(self.namespace)
+    def __init__(self, address: Address, tag: Mapping[str, Any] | None = None) -> None:
+        self._address, self._tag = address, tag
+        self._namespace: str = "" if tag is None else tag["place"]
+        self.convert = converter(self._namespace)
         self._warnings: dict[str, str] = {}
-        self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
-        self._is_announced = False
+        self._has_begun = self._has_ended = False  # of the statement
 
-    def read_schema(self) -> DatabaseSchema:
+    def connect(self) -> Server:
+        """Return an open driver, which connects for the first statement."""
+        return Server(self._address)
+
+    def identify(self, driver: Server) -> str:  # noqa: ARG002
+        """Return the mark of all transactions of this session."""
+        return self._mark
+
+    def prepare(self, connection: Connection, limits: Limits) -> None:
+        """Remember the limits, which the server gets with the statement."""
+        connection.limits = limits
+        self._has_begun = self._has_ended = False
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Run a statement in a transaction that only reads."""
+        server, limits, started = connection.driver, connection.limits, perf_counter()
+        mark = f"{self._mark}-{next(self._numbers)}-"
+        # The server looks at its own time limit every two seconds only.
+        timer = Timer(limits.seconds, self.end, (mark,))
+        timer.daemon = True
+        timer.start()
+        try:
+            with server.reading(limits.seconds, min(limits.rows + 1, _PAGE), mark) as transaction:
+                self._has_begun = True
+                warning = self._require_reading(statement, transaction)
+                result = transaction.run(statement)
+                names, is_empty = result.keys(), result.peek() is None
+                plan = result.consume().plan if is_empty else None
+                if plan:  # of an EXPLAIN, which the server does not send as rows
+                    text = str(plan.get("args", {}).get("string-representation", ""))
+                    yield Result(["plan"], ([line] for line in self._shown(text).splitlines()))
+                    return
+                yield Result(names, () if is_empty else self._rows(result), warning)
+                if not (is_empty or self._has_ended):
+                    server.leave()  # a rollback would read all rows that are on their way
+        except Neo4jError as error:
+            if perf_counter() - started >= limits.seconds:
+                raise timed_out(limits, self.kind) from error
+            raise
+        finally:
+            timer.cancel()
+
+    def _rows(self, result: Iterable[Record]) -> Iterator[list[Any]]:
+        yield from map(values_of, result)
+        self._has_ended = True
+
+    def interrupt(self, connection: Connection) -> Callable[[], object]:
+        """Return what breaks the connection of a transaction."""
+        leave: Callable[[], object] = connection.driver.leave
+        return leave
+
+    def end(self, mark: str) -> None:
+        """End the transactions whose mark begins so."""
+        with closing(Server(self._address)) as other:
+            other.end_marked(mark)
+
+    def failure(self, error: Exception) -> tuple[Fault, str]:
+        """Explain an error by its code."""
+        fault = fault_of(getattr(error, "code", None) or "")
+        if fault is Fault.UNCLEAR and not self._has_begun:
+            fault = Fault.PASSING
+        return fault, self._shown(first_line(error))
+
+    def describe(self, driver: Server) -> DatabaseSchema:
         """Return the schema in a situation's tag, or the schema of the whole database."""
         if self._tag is not None:
             return schema_of_tag(json.loads(self._tag["schema"]))
-        return read_schema(self._server.rows)
-
-    def examine(self) -> Examination:
-        """Return the server's version, the user, and advice about the server's settings."""
-        return examine_neo4j(self._ask)
+        return read_schema(driver.rows)
 
     def row_order(self, table: str) -> bytes:
         """Return the order of the rows of a loaded table, as `pack_order` returns it.
@@ -230,70 +289,25 @@ class Neo4jSession(Session):
         """
         order = None if self._tag is None else self._tag.get(ORDER + table)
         if order is None:
-            raise DataError(f"Database '{self.name}' stores no order of the rows of '{table}'.")
+            raise DataError(f"{self._address.name} stores no order of the rows of '{table}'.")
         return bytes(order)
 
-    def close(self) -> None:
-        """Close all connections."""
-        self._server.close()
+    def examine(self, run: object) -> Examination:  # noqa: ARG002
+        """Return the server's version, the user, and advice about the server's settings."""
+        with closing(self.connect()) as server:
 
-    def end_statements(self, mark: str) -> None:
-        """End transactions of another session."""
-        self._server.end_marked(mark)
+            def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
+                try:
+                    return tuple(tuple(row.values()) for row in server.rows(statement))
+                except (UsageError, DataError):  # the user lacks the right
+                    return ()
 
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has allowed."""
-        if not self._is_announced:
-            self._is_announced = True
-            self.announce(self._mark)
-        return self._attempts.run(statement, limits)
+            return examine_neo4j(ask)
 
-    def _ask(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        """Return the rows of a statement of this project; none if the user lacks the right."""
-        try:
-            return tuple(tuple(row.values()) for row in self._server.rows(statement))
-        except (UsageError, DataError):
-            return ()
-
-    def _run_once(self, statement: str, limits: Limits) -> Rows:
-        started, is_sent = perf_counter(), False
-        fetch = min(limits.rows + 1, _PAGE)
-        mark = f"{self._mark}-{next(self._numbers)}-"
-        # The server looks at its own time limit every two seconds only.
-        timer = Timer(limits.seconds, self._server.end_marked, (mark,))
-        timer.daemon = True
-        timer.start()
-        try:
-            with self._server.reading(limits.seconds, fetch, mark) as (transaction, leave):
-                is_sent = True
-                self._require_reading(statement, transaction)
-                result = transaction.run(statement)
-                rows = collect(
-                    *(list(result.keys()), map(values_of, result), limits, started, self._convert),
-                    failures=FAILURES,
-                    stop=leave,
-                )
-                if not (rows.rows or rows.cut) and (plan := result.consume().plan):
-                    return self._explained(plan, limits, started)
-                if rows.cut in {"rows", "bytes"} and rows.total is None:
-                    leave()  # a rollback would read all rows that are on their way
-                return replace(rows, warning=self._warnings.get(statement, ""))
-        except FAILURES as error:
-            if isinstance(error, Neo4jError) and perf_counter() - started >= limits.seconds:
-                raise timed_out(limits, self.kind) from error
-            raise self._error(error, limits, is_sent=is_sent) from error
-        finally:
-            timer.cancel()
-
-    def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
-        """Return the plan that EXPLAIN asks for, which the server does not send as rows."""
-        text = self._without_label(str(plan.get("args", {}).get("string-representation", "")))
-        return collect(["plan"], ([line] for line in text.splitlines()), limits, started)
-
-    def _require_reading(self, statement: str, transaction: Transaction) -> None:
-        """Refuse a statement whose plan does more than read; remember its warning."""
+    def _require_reading(self, statement: str, transaction: Transaction) -> str:
+        """Refuse a statement whose plan does more than read; return its warning."""
         if statement in self._warnings:
-            return
+            return self._warnings[statement]
         match = _PROFILE.match(statement)
         plain = statement if match is None else match[1] + statement[match.end() :]
         planned = transaction.run(f"EXPLAIN {plain}").consume()
@@ -302,21 +316,13 @@ class Neo4jSession(Session):
             raise refused("it does more than read data")
         if len(self._warnings) >= _REMEMBERED:
             self._warnings.clear()
-        self._warnings[statement] = _warning(statement, planned.gql_status_objects)
+        warning = _warning(statement, planned.gql_status_objects)
+        self._warnings[statement] = warning
+        return warning
 
-    def _without_label(self, text: str) -> str:
-        return text if self.namespace is None else text.replace(self.namespace, "…")
-
-    def _error(self, error: Exception, limits: Limits, *, is_sent: bool) -> DqaError:
-        code = getattr(error, "code", None) or ""
-        fault = fault_of(code)
-        if fault is Fault.UNCLEAR and not is_sent:
-            fault = Fault.PASSING
-        failure = Failure(fault, self._without_label(first_line(error)))
-        is_ours = isinstance(error, (UnsupportedServerProduct, ConfigurationError))
-        if failure.fault is Fault.SERVER or is_ours:
-            return self._server.failure(error)
-        return error_of(failure, self.name, self.kind, limits)
+    def _shown(self, text: str) -> str:
+        """Return a text of the server without the situation's label."""
+        return text.replace(self._namespace, "…") if self._namespace else text
 
 
 def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:

@@ -1,4 +1,4 @@
-"""Read-only sessions of SQL databases: one class, and an object per engine with what differs."""
+"""Read-only sessions: one class for all engines, and an object per engine with what differs."""
 
 from __future__ import annotations
 
@@ -7,37 +7,62 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
+from re import Pattern
 from threading import Lock
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
-from dqa.core.errors import DatabaseUnavailableError, DqaError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    NotUnderstoodError,
+    StatementError,
+    UnknownReferenceError,
+)
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.errors import (
     Attempts,
-    Failure,
     Fault,
     UnreadableError,
+    UnsettledError,
+    brief,
     driver_reads,
-    error_of,
+    failed,
     one_line,
+    out_of_memory,
+    refused,
 )
 from dqa.databases.rows import Deadline, collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
 """Most seconds for reading a schema."""
-
-Result: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
-"""Column names and rows of a running statement."""
+_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
 
 
 class _OverdueError(Exception):
     """A statement was stopped at its limit from another thread."""
+
+
+@dataclass(slots=True)
+class Result:
+    """A running statement.
+
+    Attributes
+    ----------
+    columns, rows
+        The names of its columns, and its rows.
+    warning
+        A warning of the database.
+    """
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+    warning: str = ""
 
 
 @dataclass(slots=True)
@@ -49,25 +74,23 @@ class Connection:
     driver
         The driver's connection.
     limits
-        The settings of the last statement in the engine.
+        What `EngineSettings.prepare` has set last.
     is_used_up
         Whether to close it after its statement.
     """
 
     driver: Any
-    limits: object = None
+    limits: Any = None
     is_used_up: bool = False
 
 
 class EngineSettings(ABC):
-    """What differs between SQL engines; an object stands for one database.
+    """What differs between engines; an object stands for one database.
 
     Attributes
     ----------
-    dialect
-        The dialect of statements, one of `guard.DIALECTS`.
-    language
-        The language of statements, as a model reads it.
+    kind, dialect, language
+        As `dqa.core.database.Database` has them.
     errors
         The base classes of the driver's exceptions.
     is_server
@@ -76,22 +99,29 @@ class EngineSettings(ABC):
         Whether the database must be opened anew.
     trivial
         A statement that every working database answers.
+    unknown
+        Matches the start of a message about an unknown name; its groups are the name.
+    convert
+        Converts the engine's own kinds of values; None for none.
     """
 
+    kind: Kind = "relational"
     dialect: str
     language: str
     errors: tuple[type[Exception], ...]
     is_server: bool = False
     is_broken: bool = False
     trivial: str = "SELECT 1"
+    unknown: Pattern[str] | None = None
+    convert: Callable[[Any], Any] | None = None
 
     @abstractmethod
     def connect(self) -> Any:  # noqa: ANN401
         """Return a new connection of the driver, which can only read."""
 
     @abstractmethod
-    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
-        """Explain an exception of the driver's connection."""
+    def failure(self, error: Exception) -> tuple[Fault, str]:
+        """Return the meaning of a driver's exception, and its message without a full stop."""
 
     @abstractmethod
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
@@ -104,7 +134,7 @@ class EngineSettings(ABC):
         try:
             with driver_reads():
                 cursor.execute(statement)
-            yield columns_of(cursor), rows_from(cursor)
+            yield Result(columns_of(cursor), rows_from(cursor))
         finally:
             cursor.close()
             connection.driver.rollback()
@@ -116,6 +146,14 @@ class EngineSettings(ABC):
         """Return what stops a statement from another thread; None if the driver cannot."""
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
+
+    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
+        """Return the name and version of the engine, for the authors of wrong statements."""
+        return ""
+
+    def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
+        """Return the order of a table's rows, as `Session.row_order` does."""
+        return None
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
         """Return the server's name of a connection."""
@@ -133,8 +171,8 @@ class EngineSettings(ABC):
         return None
 
 
-class SqlSession(Session):
-    """A SQL database over one connection, which can only read and runs one statement at a time.
+class EngineSession(Session):
+    """A database over one connection, which can only read and runs one statement at a time.
 
     Parameters
     ----------
@@ -150,8 +188,6 @@ class SqlSession(Session):
         Releases what connections share.
     """
 
-    kind: Kind = "relational"
-
     def __init__(  # noqa: PLR0913
         self,
         settings: EngineSettings,
@@ -163,8 +199,9 @@ class SqlSession(Session):
         on_close: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__()
-        self.name, self.dialect, self.language = name, settings.dialect, settings.language
-        self.namespace, self.schemas, self.search_path = namespace, schemas, search_path
+        self.kind, self.dialect, self.language = settings.kind, settings.dialect, settings.language
+        self.name, self.namespace = name, namespace
+        self.schemas, self.search_path = schemas, search_path
         self._settings, self._on_close = settings, on_close
         self._attempts = Attempts(self._run_once, settings.trivial)
         self._start()
@@ -204,6 +241,10 @@ class SqlSession(Session):
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
             ) from error
 
+    def row_order(self, table: str) -> bytes | None:
+        """Return the order of a table's rows, where no statement can show it."""
+        return self._settings.row_order(table)
+
     def examine(self) -> Examination:
         """Return what the server says about itself, the role and its limits."""
         return self._settings.examine(self.run) or super().examine()
@@ -213,30 +254,48 @@ class SqlSession(Session):
         self._settings.end(mark)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
-        started = perf_counter()
+        started, settings = perf_counter(), self._settings
         with self._connected() as connection:
             try:
                 with self._limited(connection, limits):
-                    self._settings.prepare(connection, limits)
-                    return self._rows(connection, statement, limits, started)
+                    settings.prepare(connection, limits)
+                    with settings.execute(connection, statement) as result:
+                        rows = collect(
+                            *(result.columns, result.rows, limits, started, settings.convert),
+                            failures=settings.errors,
+                            stop=settings.interrupt(connection),
+                        )
+                        return replace(rows, warning=result.warning) if result.warning else rows
             except _OverdueError as error:
                 raise timed_out(limits, self.kind) from error
-            except self._settings.errors as error:
-                failure = self._settings.failure(error, connection.driver)
-                if failure.fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}:
-                    connection.is_used_up = True
-                raise error_of(failure, self.name, self.kind, limits) from error
+            except settings.errors as error:
+                raise self._error(error, connection, limits) from error
 
-    def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
-        with self._settings.execute(connection, statement) as (columns, result):
-            return collect(
-                columns,
-                result,
-                limits,
-                started,
-                failures=self._settings.errors,
-                stop=self._settings.interrupt(connection),
-            )
+    def _error(self, error: Exception, connection: Connection, limits: Limits) -> DqaError:
+        """Return the error that the caller gets for a driver's exception."""
+        fault, problem = self._settings.failure(error)
+        problem = brief(problem)
+        connection.is_used_up |= fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
+        unknown = self._settings.unknown
+        if fault in _OF_STATEMENT and unknown and (found := unknown.match(problem)):
+            return UnknownReferenceError(problem, ".".join(filter(None, found.groups())))
+        answer: DqaError = StatementError(f"{problem}.")
+        match fault:
+            case Fault.NOT_UNDERSTOOD:
+                version = self._settings.version(connection.driver)
+                end = f"; this is {version}." if version else "."
+                answer = NotUnderstoodError(problem + end)
+            case Fault.REFUSED:
+                answer = refused(problem)
+            case Fault.TIME:
+                answer = timed_out(limits, self.kind)
+            case Fault.MEMORY:
+                answer = out_of_memory()
+            case Fault.UNCLEAR | Fault.PASSING:
+                answer = UnsettledError(self.name, problem, may_pass=fault is Fault.PASSING)
+            case Fault.SERVER:
+                answer = failed(self.name, problem)
+        return answer
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -120,21 +121,11 @@ def examine_postgres(ask: Ask) -> Examination:
 
 # MySQL and MariaDB
 
-_MYSQL_RIGHTS = """
-SELECT GROUP_CONCAT(DISTINCT privilege_type ORDER BY privilege_type SEPARATOR ', '), place FROM (
-  SELECT grantee, privilege_type, '*.*' AS place FROM information_schema.user_privileges
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.*')
-    FROM information_schema.schema_privileges
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
-    FROM information_schema.table_privileges
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
-    FROM information_schema.column_privileges
-) held
-WHERE grantee = CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''',
-  SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''') AND privilege_type NOT IN
-  ('SELECT', 'USAGE', 'SHOW VIEW', 'SHOW DATABASES', 'SHOW CREATE ROUTINE', 'PROCESS')
-GROUP BY place ORDER BY place
-"""
+_GRANT = re.compile(r"GRANT (.+?) ON (.+?) TO ")
+_COLUMNS = re.compile(r" \([^)]*\)")
+_READING = frozenset(
+    {"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "SHOW CREATE ROUTINE", "PROCESS"}
+)
 _ALL_MEMORY = "one query may take all of the server's memory"
 _LARGE, _HUGE = 256 << 20, 8 << 30
 _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
@@ -152,17 +143,24 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
     """Ask for the server's version, the rights of the user, and its limits."""
     ((version, role),) = ask("SELECT VERSION(), CURRENT_USER()")
-    held = [f"{rights} on {place}" for rights, place in ask(_MYSQL_RIGHTS)]
-    if any("SUPER" in right for right in held):
+    grants = [str(line) for (line,) in ask("SHOW GRANTS")]
+    held = list(_rights_to_write(grants))
+    if any("ALL PRIVILEGES on *.*" in right or "SUPER" in right for right in held):
         held = ["all privileges, or SUPER; it also reads password hashes in mysql.user and files"]
     rights = _advise_on_rights(str(role), held)
-    limits = tuple(_missing_limits(ask, flavour, _READER if rights else str(role)))
+    limits = _missing_limits(ask, flavour, _READER if rights else str(role), " ".join(grants))
     return Examination(f"{flavour.title} {version}", str(role), bool(rights), (*rights, *limits))
 
 
-def _missing_limits(ask: Ask, flavour: Flavour, role: str) -> Iterator[Advice]:
+def _rights_to_write(grants: Iterable[str]) -> Iterator[str]:
+    for grant in filter(None, map(_GRANT.match, grants)):
+        rights = [one for one in _COLUMNS.sub("", grant[1]).split(", ") if one not in _READING]
+        if rights:
+            yield f"{', '.join(rights)} on {grant[2]}"
+
+
+def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Iterator[Advice]:
     scope = "GLOBAL" if flavour.dialect == "mariadb" else "PERSIST"
-    grants = " ".join(str(line) for (line,) in ask("SHOW GRANTS"))
     user, _, host = role.partition("@")
     for name, most, wanted, why in _MYSQL_LIMITS:
         is_time = name == "max_statement_time"

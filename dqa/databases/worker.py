@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache, partial
+from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from operator import attrgetter
@@ -27,7 +27,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from dqa.core import errors
-from dqa.core.database import Limits
+from dqa.core.database import Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
@@ -55,8 +55,7 @@ _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 _MEMORY = 2 << 30
 """Bytes of address space that statements may take in addition to the opened database (Linux)."""
 _FACTS = (
-    *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "file"),
-    "sources",
+    *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "sources"),
 )
 """The attributes of a session that its parent gets when it is open."""
 _CLOSING = 5
@@ -258,7 +257,9 @@ def _serve(connection: Connection, opening: Opening) -> None:
         _limit_memory()
         session.announce = lambda mark: _send(connection, "announced", json.dumps(mark))
         sessions.append(session)
-        return {name: getattr(session, name) for name in _FACTS}
+        return {name: getattr(session, name) for name in _FACTS} | {
+            "file": None if session.file is None else str(session.file)
+        }
 
     with suppress(EOFError, OSError):  # the parent has closed the connection
         _answer(connection, start, sessions)
@@ -300,10 +301,10 @@ def _limit_memory() -> None:
 
 
 def _answer_requests(connection: Connection, session: Session) -> None:
-    does: dict[str, Callable[..., Any]] = {
-        "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
+    does: dict[str, Callable[..., object]] = {
+        "run": lambda statement, *limits: _FIELDS(session.run(statement, Limits(*limits))),
         "schema": lambda: (to_jsonable_python(session.read_schema()), session.namespace),
-        "order": lambda table: _hex(session.row_order(table)),
+        "order": lambda table: (session.row_order(table) or b"").hex() or None,
         "examine": lambda: to_jsonable_python(session.examine()),
         "end": session.end_statements,
     }
@@ -313,17 +314,17 @@ def _answer_requests(connection: Connection, session: Session) -> None:
         is_usable = _answer(connection, partial(does[name], *arguments), [session])
 
 
-def _answer(connection: Connection, act: Callable[[], Any], sessions: list[Session]) -> bool:
+def _answer(connection: Connection, act: Callable[[], object], sessions: list[Session]) -> bool:
     """Send the result of a request or its error; return whether another request may follow."""
     has_memory = True
     try:
-        status, content = "done", _ENCODER.encode(act())
+        status, content = "done", json.dumps(act())
     except DqaError as error:
-        status, content = "failed", _encode_error(error)
+        status, content = "failed", json.dumps(_encode_error(error))
     except MemoryError:
-        status, content, has_memory = "failed", _encode_error(out_of_memory()), False
+        status, content, has_memory = "failed", json.dumps(_encode_error(out_of_memory())), False
     except Exception:  # noqa: BLE001  (the parent raises it, with this traceback)
-        status, content = "crashed", _ENCODER.encode(traceback.format_exc())
+        status, content = "crashed", json.dumps(traceback.format_exc())
     is_usable = has_memory and not any(session.is_broken for session in sessions)
     _send(connection, status, content, is_usable=is_usable)
     return is_usable
@@ -334,28 +335,13 @@ def _send(connection: Connection, status: str, content: str, *, is_usable: bool 
     connection.send_bytes(f'["{status}", {content}, {str(is_usable).lower()}]'.encode())
 
 
-def _encode_error(error: DqaError) -> str:
+def _encode_error(error: DqaError) -> list[str]:
     """Return the class of this project that an error has, its text, and the unknown name in it."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
     if isinstance(error, UnknownReferenceError):
-        return _ENCODER.encode([kind, error.problem, error.name])
-    return _ENCODER.encode([kind, str(error), ""])
+        return [kind, error.problem, error.name]
+    return [kind, str(error), ""]
 
 
-def _hex(content: bytes | None) -> str | None:
-    return None if content is None else content.hex()
-
-
-def _plain(value: Any) -> object:  # noqa: ANN401  (a path or any dataclass)
-    """Return a path or a record as JSON can hold it."""
-    kind: Any = type(value)
-    return str(value) if isinstance(value, Path) else _fields_of(kind)(value)
-
-
-@cache
-def _fields_of(kind: Any) -> Callable[[object], object]:  # noqa: ANN401  (any dataclass)
-    """Return the function that returns the fields of a record in order."""
-    return attrgetter(*(field.name for field in fields(kind)))
-
-
-_ENCODER = json.JSONEncoder(default=_plain)
+_FIELDS = attrgetter(*(field.name for field in fields(Rows)))
+"""Returns the fields of a result in order."""

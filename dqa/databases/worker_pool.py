@@ -213,8 +213,7 @@ class IsolatedSession(Session):
         for name, value in self._pool.facts.items():
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         self.file = None if self.file is None else Path(self.file)
-        read: list[tuple[str, tuple[int, int, int, int]]] = self._pool.facts["sources"]
-        self.sources = tuple(Source(path, (*state,)) for path, state in read)
+        self.sources = tuple(Source(path, (*state,)) for path, state in self.sources)
         self._files = OpenedFiles(self.file, self.sources)
 
     def run(self, statement: str, limits: Limits) -> Rows:

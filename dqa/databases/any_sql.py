@@ -6,7 +6,7 @@ returns late, with an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Thread
@@ -29,6 +29,10 @@ from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
+
+
+_PLACES: Sequence[int] = range(1_000)
+"""The columns of a primary key by their positions."""
 
 
 class AnySql(EngineSettings):
@@ -110,14 +114,13 @@ class AnySql(EngineSettings):
                     for (_, name), key in inspector.get_multi_pk_constraint(**tables).items()
                     for column in key["constrained_columns"]
                 ],
-                references=[
+                references=[  # a key may name no columns of the other table
                     (where, name, column, link["referred_schema"] or where, other, other_column)
                     for (_, name), links in inspector.get_multi_foreign_keys(**tables).items()
                     for link in links
                     for other in [link["referred_table"]]
-                    for column, other_column in zip(
-                        link["constrained_columns"], link["referred_columns"], strict=False
-                    )
+                    for place, column in enumerate(link["constrained_columns"])
+                    for other_column in [(link["referred_columns"] or _PLACES)[place]]
                 ],
                 comments=_comments(inspector, self._namespace),
                 omitted={BROKEN: broken},

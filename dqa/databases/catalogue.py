@@ -17,8 +17,9 @@ VIEW = "view"
 
 CatalogueColumn: TypeAlias = tuple[str, str, str, str, str | None]
 """Schema and name of a table or view, a column's name, its type as shown, and a comment."""
-CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str]
-"""Schema, table and column of a foreign key, and those to which it refers."""
+CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str | int]
+"""Schema, table and column of a foreign key, and those to which it refers: a column by its name, or
+by its position in the primary key."""
 _Relation: TypeAlias = tuple[str, str]
 """Schema and name of a table or view."""
 
@@ -98,12 +99,18 @@ class Catalogue:
             if name != ROW_COLUMN:
                 shown.append(Field(name, kind, (), comment or ""))
                 known.add((schema, table, name.casefold()))
-        for schema, table, name, other_schema, other, column in self.references:
-            ends = {(schema, table, name.casefold()), (other_schema, other, column.casefold())}
-            if ends <= known:
-                links.setdefault((schema, table), {})[name, other, column] = None
         for schema, table, name in self.keys:
             keys.setdefault((schema, table), []).append(name)
+        spelled = {(schema, table.casefold()): table for schema, table in fields}
+        for schema, table, name, other_schema, other, target in self.references:
+            where = (other_schema, other)
+            if where not in fields:
+                where = (other_schema, spelled.get((other_schema, other.casefold()), other))
+            if isinstance(target, int):
+                target = "".join(keys.get(where, [])[target : target + 1])  # noqa: PLW2901
+            ends = {(schema, table, name.casefold()), (*where, target.casefold())}
+            if ends <= known:
+                links.setdefault((schema, table), {})[name, where[1], target] = None
         comments = {(schema, table): comment for schema, table, comment in self.comments}
         for where, key in keys.items():
             if not known.issuperset((*where, name.casefold()) for name in key):

@@ -214,43 +214,26 @@ class Sqlite(EngineSettings):
     def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
         """Read the tables and views one by one, and the foreign keys of all at once."""
         driver.text_factory = _TEXT
-        columns: list[tuple[str, str, str, int]] = []
-        texts: dict[str, Mapping[str, str]] = {}
+        columns: list[tuple[str, str, str, str, str | None]] = []
+        keys: list[tuple[str, int, str]] = []
+        comments: list[tuple[str, str, str | None]] = []
         broken: dict[str, list[str]] = {"table": [], "view": []}
-        for name, kind, text in driver.execute(_RELATIONS).fetchall():
-            texts[name] = read_comments(text or "") if kind == "table" else {}
+        for table, kind, text in driver.execute(_RELATIONS).fetchall():
+            said = read_comments(text or "") if kind == "table" else {}
+            comments.append(("", table, said.get("")))
             try:
-                found = driver.execute(_COLUMNS, (name,)).fetchall()
-                columns.extend((name, *column) for column in found)
+                for name, type_, place in driver.execute(_COLUMNS, (table,)).fetchall():
+                    columns.append(("", table, name, type_, said.get(name.casefold())))
+                    keys.extend([(table, place, name)] if place else [])
             except sqlite3.OperationalError as error:
                 if kind == "table" and not str(error).startswith(_UNREADABLE):
                     raise  # the file is locked or damaged
-                broken[kind].append(name)
-        keys = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
-        primary: dict[str, list[str]] = {}
-        for table, column, *_ in keys:
-            primary.setdefault(table.casefold(), []).append(column)
-        spelled = {name.casefold(): name for name in texts}
-
-        def referred(other: str, column: str, place: int) -> str:
-            """Return the column of a foreign key that names none."""
-            implied = primary.get(other.casefold(), [])
-            return implied[place] if place < len(implied) else column
-
+                broken[kind].append(table)
         catalogue = Catalogue(
-            columns=[
-                ("", table, name, kind, texts[table].get(name.casefold()))
-                for table, name, kind, _ in columns
-            ],
-            keys=[("", table, name) for table, name, *_ in keys],
-            references=[
-                (
-                    *("", table, column, "", spelled.get(other.casefold(), other)),
-                    named or referred(other, column, place),
-                )
-                for table, column, other, named, place in driver.execute(_LINKS).fetchall()
-            ],
-            comments=[("", table, said.get("")) for table, said in texts.items()],
+            columns=columns,
+            keys=[("", table, name) for table, _, name in sorted(keys)],
+            references=driver.execute(_LINKS).fetchall(),
+            comments=comments,
             omitted={
                 BROKEN: broken["view"],
                 "virtual tables that this session cannot read": broken["table"],
@@ -308,9 +291,9 @@ WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
 """
 # Hidden by 1 are columns of virtual tables that `*` does not show.
 _COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
-# The last foreign key that is declared has number 0.
+# The last foreign key that is declared has number 0. One may name no columns of the other table.
 _LINKS = """
-SELECT m.name, f."from", f."table", f."to", f.seq FROM sqlite_master m
+SELECT '', m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
 JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq
 """
 _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")

@@ -20,15 +20,7 @@ from dqa.core.database import Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.examination import Examination
-from dqa.databases.namespaces import (
-    TAG_TABLE,
-    LoadedSituation,
-    Namespaces,
-    OtherContent,
-    hold_same,
-    in_the_way,
-    tag_of,
-)
+from dqa.databases.namespaces import LoadedSituation, Namespaces
 from dqa.databases.opening import Opening
 
 if TYPE_CHECKING:
@@ -170,7 +162,8 @@ class Backend:
         if location is None:
             opening = self._in_memory(situation)
         else:
-            namespace = self._loaded(situation, location, replace)
+            with self.start().connect(location) as namespaces:
+                namespace = namespaces.load(situation, replace)
             opening = self._opening(location, namespace=namespace)
         session = self._session(opening, access)
         return self._guarded(session, access)
@@ -267,15 +260,6 @@ class Backend:
                 _STARTED[self.namespaces] = found
             return _STARTED[self.namespaces]
 
-    def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
-        """Write a situation unless the database holds it, and return its namespace."""
-        with self.start().connect(location) as namespaces:
-            tag = tag_of(situation, namespaces.name_for(situation))
-            if not hold_same(namespaces.read(tag.namespace), tag):
-                with namespaces.locked(tag.namespace):
-                    _fill(namespaces, situation, tag, replace)
-            return tag.namespace
-
     def _session(self, opening: Opening, access: Access) -> Session:
         if access.get("isolation", "process") == "process":
             from dqa.databases.worker_pool import IsolatedSession
@@ -323,22 +307,3 @@ class Backend:
                 f"A {self.name} database is not in memory: name its location, as {self.example}."
             )
         return self._opening(None, content=content)
-
-
-def _fill(
-    namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
-) -> None:
-    """Write a situation, if allowed in place of another content."""
-    content = namespaces.read(tag.namespace)  # another process may have loaded it
-    if hold_same(content, tag):
-        return
-    if content is None:
-        namespaces.create(situation, tag)
-        return
-    is_named = replace is not None and namespaces.resolve(replace) == tag.namespace
-    ours = {TAG_TABLE, *situation.tables}
-    left = content.tables if isinstance(content, OtherContent) else None
-    is_left_over = left is not None and left <= ours
-    if not is_named and not is_left_over:
-        raise in_the_way(tag.namespace, content)
-    namespaces.replace(situation, tag)

@@ -20,7 +20,6 @@ from dqa.databases.namespaces import (
     NamespaceContent,
     Namespaces,
     OtherContent,
-    hold_same,
     in_the_way,
 )
 
@@ -175,16 +174,15 @@ class FileNamespaces(Namespaces):
             return None
         if not self._path.is_file():
             raise UsageError(f"'{self._path}' is not a file; name a {self.kind} database file.")
-        return self._read_tag() or OtherContent("content that is not of this project")
+        return self._read_tag() or OtherContent.FOREIGN
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the file, which appears when it is complete."""
         try:
             self._put(situation, tag, replace=False)
         except FileExistsError:
-            content = self.read(tag.namespace)  # perhaps another process has just loaded it
-            if not hold_same(content, tag):
-                raise in_the_way(tag.namespace, content) from None
+            if not self.holds(tag):  # perhaps another process has just loaded it
+                raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the file when the new one is complete."""

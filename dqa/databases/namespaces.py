@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from dqa.core.errors import UsageError
@@ -53,25 +54,12 @@ class LoadedSituation:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class OtherContent:
-    """Something other than a complete situation.
+class OtherContent(StrEnum):
+    """Something other than a complete situation."""
 
-    Attributes
-    ----------
-    description
-        What messages call it.
-    tables
-        Those of an unfinished load, and perhaps others; None for what this project did not load.
-    """
-
-    description: str = "tables that are not of this project"
-    tables: frozenset[str] | None = None
-
-
-def unfinished(tables: Iterable[str] = ()) -> OtherContent:
-    """Return the content of a load that did not end, with these tables."""
-    return OtherContent("a load that was never finished", frozenset(tables))
+    EMPTY = "nothing"
+    FOREIGN = "content that is not of this project"
+    UNFINISHED = "a load that was never finished"
 
 
 NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
@@ -138,6 +126,42 @@ class Namespaces(ABC):
     def _read_only_error(self) -> UsageError:
         return UsageError(f"'{self.location}' is only read; load into a database's file or server.")
 
+    def load(self, situation: Situation, replace: str | None) -> str:
+        """Write a situation unless the database holds it, and return its namespace.
+
+        Parameters
+        ----------
+        situation
+            What to write.
+        replace
+            The namespace whose other content may be dropped.
+
+        Raises
+        ------
+        UsageError
+            The namespace holds another content.
+        DataError
+            The database cannot hold the situation.
+        """
+        tag = tag_of(situation, self.name_for(situation))
+        if self.holds(tag):
+            return tag.namespace
+        with self.locked(tag.namespace):
+            content = self.read(tag.namespace)
+            if content is None:
+                self.create(situation, tag)
+            elif not self.holds(tag):  # else another process has loaded it
+                may_drop = content in {OtherContent.EMPTY, OtherContent.UNFINISHED}
+                if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
+                    raise in_the_way(tag.namespace, content)
+                self.replace(situation, tag)
+        return tag.namespace
+
+    def holds(self, tag: LoadedSituation) -> bool:
+        """Whether a namespace holds the situation of a tag."""
+        content = self.read(tag.namespace)
+        return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
+
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace another content of a namespace."""
         self.drop(tag.namespace)
@@ -194,14 +218,9 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
     )
 
 
-def hold_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
-    """Whether a namespace holds the situation of a tag."""
-    return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
-
-
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     """Return the error for a namespace with another content."""
-    what = content.description if isinstance(content, OtherContent) else "nothing"
+    what: object = content
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with another content"
     return UsageError(

@@ -41,7 +41,6 @@ from dqa.databases.namespaces import (
     NamespaceContent,
     Namespaces,
     OtherContent,
-    unfinished,
 )
 from dqa.databases.servers import (
     display_name,
@@ -170,9 +169,9 @@ class ServerNamespaces(Namespaces):
         if tables is None:
             return None
         if TAG_TABLE not in tables:
-            return OtherContent() if tables else unfinished()
+            return OtherContent.FOREIGN if tables else OtherContent.EMPTY
         tags = self._run(select(define_tag(namespace)))
-        return LoadedSituation(namespace, *tags[0]) if tags else unfinished(tables)
+        return LoadedSituation(namespace, *tags[0]) if tags else OtherContent.UNFINISHED
 
     def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Create the namespace and fill it; drop it if that fails."""
@@ -270,8 +269,8 @@ class ServerNamespaces(Namespaces):
         content = self.read(namespace)
         if content is None:
             raise UsageError(f"{self.location} has no schema '{namespace}' that this user can see.")
-        if isinstance(content, OtherContent) and content.tables:
-            raise UsageError(f"'{namespace}' is {content.description}; load it again.")
+        if content is OtherContent.UNFINISHED:
+            raise UsageError(f"'{namespace}' is {content}; load it again.")
 
     @contextmanager
     def scratch(self, script: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -23,8 +23,6 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic
 from typing import Any
-
-from pydantic_core import to_jsonable_python
 
 from dqa.core import errors
 from dqa.core.database import Limits, Rows
@@ -303,9 +301,9 @@ def _limit_memory() -> None:
 def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., object]] = {
         "run": lambda statement, *limits: _FIELDS(session.run(statement, Limits(*limits))),
-        "schema": lambda: (to_jsonable_python(session.read_schema()), session.namespace),
+        "schema": lambda: (asdict(session.read_schema()), session.namespace),
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
-        "examine": lambda: to_jsonable_python(session.examine()),
+        "examine": lambda: asdict(session.examine()),
         "end": session.end_statements,
     }
     is_usable = True

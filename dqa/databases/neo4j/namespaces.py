@@ -102,7 +102,7 @@ class Neo4jNamespaces(Namespaces):
         # A label stays known when its last node is deleted.
         nodes = f"MATCH (n:{quote_name(namespace)}) RETURN 1 LIMIT 1"
         if found["is_known"] and self._server.rows(nodes):
-            return OtherContent("nodes that are not of this project")
+            return OtherContent.FOREIGN
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:

@@ -373,6 +373,11 @@ def backend_for(location: str) -> Backend:
     UsageError
         It is no existing file and no URL that a backend knows.
     """
+    from dqa.databases.backends import BUILT_IN
+
+    for found in BUILT_IN.values():  # looking for packages takes longer than a statement
+        if found.embedded and found.accepts(location):
+            return found
     known, broken = [], []
     for name in names("database"):
         try:

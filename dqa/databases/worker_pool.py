@@ -14,10 +14,8 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from threading import Event, Semaphore, Thread
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 from weakref import finalize
-
-from pydantic import TypeAdapter
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import (
@@ -30,6 +28,8 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source
 from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
+
+_Described = TypeVar("_Described")
 
 MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
@@ -244,7 +244,7 @@ class IsolatedSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
         found, self.namespace = self._request("schema")
-        return TypeAdapter(DatabaseSchema).validate_python(found)
+        return _validated(DatabaseSchema, found)
 
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
@@ -253,7 +253,7 @@ class IsolatedSession(Session):
 
     def examine(self) -> Examination:
         """Examine a server in a worker."""
-        return TypeAdapter(Examination).validate_python(self._request("examine"))
+        return _validated(Examination, self._request("examine"))
 
     def close(self) -> None:
         """End all workers."""
@@ -304,3 +304,10 @@ class IsolatedSession(Session):
 
     def _unavailable(self, problem: str) -> DatabaseUnavailableError:
         return DatabaseUnavailableError(f"Database '{self.name}' {problem}")
+
+
+def _validated(kind: type[_Described], found: object) -> _Described:
+    """Return what a worker describes as its class."""
+    from pydantic import TypeAdapter  # most statements need none
+
+    return TypeAdapter(kind).validate_python(found)

@@ -82,8 +82,8 @@ class Opening:
 class OpenedFiles:
     """The files that a database was opened from: a worker that opens later must read the same ones.
 
-    Looking again takes microseconds. A file is opened again only if it has changed: closing it drops
-    the locks that this process holds on it.
+    Looking again takes microseconds. A file is opened again only if it has changed: closing it
+    drops the locks that this process holds on it.
 
     Parameters
     ----------

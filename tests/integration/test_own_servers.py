@@ -37,9 +37,9 @@ LONG = {
 STEPS = {
     "mysql": "sql_namespaces.ServerNamespaces._fill",
     "postgres": "postgres.PostgresNamespaces._fill",
-    "neo4j": "neo4j.namespaces._runner",
+    "neo4j": "neo4j.server.Server.write",
 }
-"""Writes a table, and for Neo4j returns what runs a statement."""
+"""Writes a table, and for Neo4j runs a statement."""
 PATIENT = Limits(seconds=30.0)
 
 
@@ -106,30 +106,18 @@ def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(
     backend, situation, small = own.backend, shuffled(60), small_situation()
     namespace = namespace_for(situation)
     if own.name == "neo4j":
-        monkeypatch.setattr("dqa.databases.neo4j.namespaces._AT_ONCE", 0)
         monkeypatch.setattr("dqa.databases.neo4j.namespaces._BATCH", 25)
         monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
     step = f"dqa.databases.{STEPS[backend.name]}"
     original = resolve_name(step)
     calls: list[object] = []
 
-    def kill_at_second_call() -> None:
-        calls.append(None)
+    def killing(*given: Any, **values: Any) -> Any:
+        if own.name != "neo4j" or "CREATE (a)-[" in given[1]:
+            calls.append(None)
         if len(calls) == 2:
             own.kill()
-
-    def killing(*given: Any) -> Any:
-        if own.name != "neo4j":
-            kill_at_second_call()
-            return original(*given)
-        run = original(*given)
-
-        def run_or_kill(statement: str, **values: Any) -> Any:
-            if "CREATE (a)-[" in statement:
-                kill_at_second_call()
-            return run(statement, **values)
-
-        return run_or_kill
+        return original(*given, **values)
 
     with closing(backend.load(small, own.url)) as before:
         with monkeypatch.context() as patched:

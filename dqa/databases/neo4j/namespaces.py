@@ -2,15 +2,14 @@
 
 Indexes come first, then nodes, then relationships, which find their ends by the ids of the new
 nodes. The tag of a situation is locked while anything is written, so two loaders of one situation
-wait for each other. It says ``loaded`` only in the transaction that completes it. A situation of up
-to `_AT_ONCE` rows is written in that very transaction. Batches of a larger one are committed
-before, under a tag that says ``loading``; the next load removes them after a crash.
+wait for each other. Batches of rows are committed under a tag that says ``loading``; the next load
+removes them after a crash. The tag says ``loaded`` in the transaction that completes it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -33,9 +32,8 @@ from dqa.guard.check import split
 if TYPE_CHECKING:
     import neo4j
 
-_AT_ONCE = 50_000
-"""Rows of one transaction: the server holds a transaction in memory until it ends."""
 _BATCH = 10_000
+"""Rows of one transaction: the server holds a transaction in memory until it ends."""
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
     "float": "FLOAT",
@@ -43,7 +41,7 @@ _TYPES: Mapping[StoredType, str] = {
     "boolean": "BOOLEAN",
 }
 _LOCK = (
-    f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'new' "
+    f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'loading' "
     "ON MATCH SET t.locked = true RETURN t.state AS state"
 )
 _CLAIM = f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'loading'"
@@ -55,8 +53,6 @@ _LABELS = "UNWIND $labels AS label CALL db.createLabel(label) RETURN count(*)"
 _CLEAR = f"MATCH (n:{{}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) AS deleted"
 
 _Row: TypeAlias = list[Cell]
-_Run: TypeAlias = Callable[..., list[dict[str, Any]]]
-"""Runs a statement with parameters and returns its rows."""
 
 
 class Neo4jNamespaces(Namespaces):
@@ -108,7 +104,7 @@ class Neo4jNamespaces(Namespaces):
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the nodes and relationships, and the tag last, unless the namespace holds them."""
         parts = graph_rows(situation)
-        namespace, is_small, run = tag.namespace, tag.rows <= _AT_ONCE, _runner(self._server)
+        namespace, write = tag.namespace, self._server.write
         rows = [_rows(found) for found in parts]
         nodes = [found.part for found in parts if isinstance(found.part, NodeSchema)]
         orders = {
@@ -122,21 +118,19 @@ class Neo4jNamespaces(Namespaces):
             if found["state"] == "loaded":
                 return
             # Labels of a node are in the order of their creation: the namespace's is last.
-            transaction.run(_LABELS, labels=[node.label for node in nodes]).consume()
+            write(_LABELS, labels=[node.label for node in nodes])
             for name in dict.fromkeys(node.key for node in nodes):
-                run(
+                write(
                     f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
                     f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
                 )
-            if found["state"] != "new":
-                _clear(namespace, run)
-            _fill(namespace, parts, rows, _within(transaction) if is_small else run)
+            self._clear(namespace)
+            self._fill(namespace, parts, rows)
             properties = {**asdict(tag), **described, **orders}
             transaction.run(_FINISH, namespace=namespace, tag=properties).consume()
 
-        run(_UNIQUE)
-        if not is_small:
-            run(_CLAIM, namespace=namespace)
+        write(_UNIQUE)
+        write(_CLAIM, namespace=namespace)
         with self._server.writing() as session:
             session.execute_write(complete)
 
@@ -147,17 +141,17 @@ class Neo4jNamespaces(Namespaces):
 
     def drop(self, namespace: str) -> None:
         """Drop a label's nodes, its tag, constraints and indexes, and nothing else."""
-        run = _runner(self._server)
+        write = self._server.write
 
         def remove(transaction: neo4j.ManagedTransaction) -> bool:
             (found,) = transaction.run(_LOCK, namespace=namespace).data()
             if found["state"] == "loaded":  # someone has loaded it again
                 return False
-            _clear(namespace, run)
+            self._clear(namespace)
             transaction.run(_UNTAG, namespace=namespace).consume()
             return True
 
-        run(_HIDE, namespace=namespace)
+        write(_HIDE, namespace=namespace)
         with self._server.writing() as session:
             if not session.execute_write(remove):
                 return
@@ -165,17 +159,48 @@ class Neo4jNamespaces(Namespaces):
             shown = (
                 f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
             )
-            for row in run(shown, namespace=namespace):
-                run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
+            for row in write(shown, namespace=namespace):
+                write(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
+
+    def _clear(self, namespace: str) -> None:
+        """Remove the nodes of a namespace."""
+        while self._server.write(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
+            pass
+
+    def _fill(
+        self, namespace: str, parts: Sequence[GraphRows], whole: Sequence[list[_Row]]
+    ) -> None:
+        """Create nodes, then relationships, which find their ends by the ids of the new nodes."""
+        ids: dict[str, dict[Cell, str]] = {}
+        write = self._server.write
+        for found, rows in zip(parts, whole, strict=True):
+            part, names = found.part, [name for name, _ in found.properties]
+            if isinstance(part, NodeSchema):
+                create = (
+                    "UNWIND $rows AS row CREATE "
+                    f"(n:{quote_name(part.label)}:{quote_name(namespace)} {_map(names, 0)}) "
+                    "RETURN elementId(n) AS id"
+                )
+                new = [row["id"] for batch in _batches(rows) for row in write(create, rows=batch)]
+                key = names.index(part.key)
+                ids[part.label] = dict(zip((row[key] for row in rows), new, strict=True))
+                continue
+            create = (
+                "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
+                "MATCH (b) WHERE elementId(b) = row[1] "
+                f"CREATE (a)-[:{quote_name(part.label)} {_map(names, 2)}]->(b)"
+            )
+            sources, targets = ids[part.source[0]], ids[part.target[0]]
+            for batch in _batches([[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]):
+                write(create, rows=batch)
 
     @classmethod
     def run_script(cls, location: str, script: str) -> None:
         """Run a script as the user of the URL; `DataError` if it is refused."""
         with closing(Server(Address.parse(location))) as server:
-            run = _runner(server)
             try:
                 for statement in split(script, "neo4j"):
-                    run(statement.text)
+                    server.write(statement.text)
             except FAILURES as error:
                 raise server.failure(error) from error
 
@@ -203,20 +228,6 @@ def _loaded(tag: dict[str, Any]) -> LoadedSituation:
     return LoadedSituation(*(tag[name] for name in names))
 
 
-def _runner(server: Server) -> _Run:
-    """Return a function that runs each statement in a transaction, again after a deadlock."""
-
-    def run(statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        with server.writing() as session:
-            return session.execute_write(lambda tx: tx.run(statement, given).data())
-
-    return run
-
-
-def _within(transaction: neo4j.ManagedTransaction) -> _Run:
-    return lambda statement, **given: transaction.run(statement, given).data()
-
-
 def _rows(found: GraphRows) -> list[_Row]:
     """Return rows of plain values; a missing float is None."""
     columns = [array.tolist() for array, _ in found.columns]
@@ -237,40 +248,6 @@ def _schema_text(parts: Sequence[GraphRows]) -> str:
         else:
             edges.append({**shown, "source": part.source[0], "target": part.target[0]})
     return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False)
-
-
-def _clear(namespace: str, run: _Run) -> None:
-    """Remove the nodes of a namespace."""
-    while run(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
-        pass
-
-
-def _fill(
-    namespace: str, parts: Sequence[GraphRows], whole: Sequence[list[_Row]], run: _Run
-) -> None:
-    ids: dict[str, dict[Cell, str]] = {}
-    for found, rows in zip(parts, whole, strict=True):
-        part, names = found.part, [name for name, _ in found.properties]
-        if isinstance(part, NodeSchema):
-            create = (
-                "UNWIND $rows AS row CREATE "
-                f"(n:{quote_name(part.label)}:{quote_name(namespace)} {_map(names, 0)}) "
-                "RETURN elementId(n) AS id"
-            )
-            key = names.index(part.key)
-            known = ids[part.label] = {}
-            for batch in _batches(rows):
-                made = run(create, rows=batch)
-                known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
-            continue
-        create = (
-            "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
-            "MATCH (b) WHERE elementId(b) = row[1] "
-            f"CREATE (a)-[:{quote_name(part.label)} {_map(names, 2)}]->(b)"
-        )
-        sources, targets = ids[part.source[0]], ids[part.target[0]]
-        for batch in _batches([[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]):
-            run(create, rows=batch)
 
 
 def _map(names: Sequence[str], skipped: int) -> str:

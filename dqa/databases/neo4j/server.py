@@ -66,16 +66,11 @@ _CONNECTING = 10.0
 """Seconds until a host that does not answer counts as unreachable."""
 _STALE = 30.0
 """Seconds after which an idle connection is tested before it is used."""
-_RIGHT = "does not allow {who} to do this: {problem}. Grant the right, or name another user."
-_FIXES = {
-    "AuthenticationRateLimit": "lets {who} wait some seconds after so many failed attempts.",
-    "CredentialsExpired": "asks {who} for a new password first; set one there.",
-    "Security.Forbidden": _RIGHT,
-    "Statement.AccessMode": _RIGHT,
-    "Security.Unauthorized": "does not let {who} in: wrong user name or password in the URL.",
-    "DatabaseNotFound": "has no such database; create it, or name another after the host.",
-}
-"""Problems that the user can fix, by the end of the server's code."""
+_FOR_THE_USER = (
+    *("AuthenticationRateLimit", "CredentialsExpired", "DatabaseNotFound", "Security.Forbidden"),
+    *("Security.Unauthorized", "Statement.AccessMode"),
+)
+"""Ends of codes of problems that the user can fix."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
@@ -210,6 +205,11 @@ class Server:
         """Return a session that may write, for a loader."""
         return self.driver.session(database=self.address.database)
 
+    def write(self, statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        """Run a loader's statement in a transaction, again after a deadlock; return its rows."""
+        with self.writing() as session:
+            return session.execute_write(lambda tx: tx.run(statement, given).data())
+
     def rows(self, statement: str, seconds: float = 60.0, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
         """Run a statement of this project and return its rows by column name.
 
@@ -233,13 +233,15 @@ class Server:
     def failure(self, error: Exception) -> DqaError:
         """Return the error for a failure of connecting or loading, on one line."""
         where, problem = f"Neo4j at {self.address.name}", first_line(error)
-        who = f"user '{self.address.user}'" if self.address.user else "anybody without a user name"
         code = str(getattr(error, "code", None) or "")
         if fault_of(code) is Fault.TIME:
             return StatementTimeoutError(f"{where} took too long to answer.")
-        for ending, fix in _FIXES.items():
-            if code.endswith(ending):
-                return UsageError(f"{where} " + fix.format(who=who, problem=problem))
+        if code.endswith(_FOR_THE_USER):
+            user = f"user '{self.address.user}'" if self.address.user else "a user without a name"
+            return UsageError(
+                f"{where} refuses {user}: {problem}. Check the user, the password and the database "
+                "in the URL, and the rights of the user."
+            )
         if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):
             return UsageError(
                 f"{where} does not work with this driver: {problem}. Neo4j 5.13 or later is needed."

@@ -154,7 +154,7 @@ def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
 
 def _rights_to_write(grants: Iterable[str]) -> Iterator[str]:
     for grant in filter(None, map(_GRANT.match, grants)):
-        rights = [one for one in _COLUMNS.sub("", grant[1]).split(", ") if one not in _READING]
+        rights = sorted({*_COLUMNS.sub("", grant[1]).split(", ")} - _READING)
         if rights:
             yield f"{', '.join(rights)} on {grant[2]}"
 

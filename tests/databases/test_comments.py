@@ -54,6 +54,21 @@ def test_a_comment_that_names_a_hidden_column_is_hidden(shop: Path) -> None:
     assert "in euros" in text
 
 
+def test_sqlite_comments_follow_a_definition_on_its_line(tmp_path: Path) -> None:
+    """On the line of a column, or of the table's name; a sign within a text is none."""
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as made:
+        made.execute("""CREATE TABLE shop ( -- the table
+            x INT DEFAULT 1, -- the x
+            "y, (""z" TEXT DEFAULT '--no', -- and more
+            -- of nothing
+            z INT)""")
+    with closing(plugins.backend("sqlite").open(str(file))) as opened:
+        (table,) = opened.schema().tables
+    assert table.comment == "the table"
+    assert [column.comment for column in table.columns] == ["the x", "and more", ""]
+
+
 def test_a_graph_has_comments_too(tmp_path: Path) -> None:
     """LadybugDB keeps them on labels and relationship types."""
     file = tmp_path / "shop.lbug"

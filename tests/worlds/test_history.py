@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
-from dqa.databases.sqlite import read_comments
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import GameEvent
 from tests.worlds.playing import at_random, make_world, moves_of, open_history
@@ -176,22 +175,3 @@ def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no dialect 'nosuch'") as raised:
         History("nosuch://user:hush@host/games")
     assert "hush" not in str(raised.value)
-
-
-def test_comments_of_a_create_table_are_read() -> None:
-    """Behind a column on its line, and behind the bracket; signs in texts and names are none."""
-    statement = """CREATE TABLE "a -- b" ( /* the
-    table */
-    x INT DEFAULT 1, -- the x
-    "y, (""z" TEXT DEFAULT '--no', /* y */ -- and more
-    z INT CHECK (z > 0 /* inside */),
-    -- of nothing
-    w INT
-    ) -- end"""
-    assert read_comments(statement) == {
-        "": "the table",
-        "x": "the x",
-        'y, ("z': "y and more",
-        "z": "inside",
-    }
-    assert read_comments("CREATE TABLE t (x INT)") == {}

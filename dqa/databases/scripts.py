@@ -33,15 +33,15 @@ RowsOfDicts: TypeAlias = Sequence[Mapping[str, Any]]
 
 _CHUNK = 500
 """Rows of one INSERT."""
-_KINDS: tuple[tuple[type, TypeEngine[Any]], ...] = (
-    (bool, Boolean()),
-    (int, BigInteger()),
-    (float, Double()),
-    (Decimal, Numeric(38, 10).with_variant(Double(), "sqlite")),
-    (datetime, DateTime()),
-    (date, Date()),
-    (str, Text()),
-)
+_KINDS: Mapping[type, TypeEngine[Any]] = {
+    bool: Boolean(),
+    int: BigInteger(),
+    float: Double(),
+    Decimal: Numeric(38, 10).with_variant(Double(), "sqlite"),
+    datetime: DateTime(),
+    date: Date(),
+    str: Text(),
+}
 """Column types by Python types, in this order: True is also an int, and a datetime a date."""
 
 
@@ -77,15 +77,8 @@ def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iter
         raise DataError(f"Table '{name}' has no columns: give it one row or a dict of columns.")
     if len(set(lengths.values())) > 1:
         raise DataError(f"Table '{name}' has columns of unequal length: {lengths}.")
-    table = Table(
-        name,
-        MetaData(),
-        *(
-            Column(column, _type_of(name, column, values), quote=True)
-            for column, values in columns.items()
-        ),
-        quote=True,
-    )
+    typed = (Column(key, _type_of(name, key, cells), quote=True) for key, cells in columns.items())
+    table = Table(name, MetaData(), *typed, quote=True)
     yield spelled(CreateTable(table), dialect)
     rows = list(zip(*columns.values(), strict=True))
     for start in range(0, len(rows), _CHUNK):
@@ -113,19 +106,17 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _type_of(table: str, column: str, values: Sequence[Any]) -> TypeEngine[Any]:
-    kinds = set()
-    for row, value in enumerate(values, 1):
-        kind = next((kind for kind, _ in _KINDS if isinstance(value, kind)), None)
-        if kind is None and value is not None:
-            raise DataError(
-                f"Column '{column}' of table '{table}' holds a {type(value).__name__} in row "
-                f"{row}; it may hold bool, int, float, Decimal, str, date, datetime and None."
-            )
-        kinds.add(kind)
-    kinds.discard(None)
-    if kinds == {int, float}:
-        kinds = {float}
-    if len(kinds) > 1:
-        named = " and ".join(sorted(kind.__name__ for kind in kinds if kind is not None))
-        raise DataError(f"Column '{column}' of table '{table}' mixes {named}: give it one type.")
-    return next((made for kind, made in _KINDS if kind in kinds), Text())
+    found: set[type] = {
+        next((kind for kind in _KINDS if isinstance(value, kind)), type(value))
+        for value in values
+        if value is not None
+    }
+    if found == {int, float}:
+        found = {float}
+    if len(found) > 1 or not found <= _KINDS.keys():
+        named = " and ".join(sorted(kind.__name__ for kind in found))
+        raise DataError(
+            f"Column '{column}' of table '{table}' holds {named}: give it one type of bool, int, "
+            "float, Decimal, str, date and datetime."
+        )
+    return _KINDS[found.pop()] if found else Text()

@@ -52,151 +52,15 @@ _TIMES, _SPARE = 16, 1 << 20
 """How much larger than its text a result may be that is sent, and how much more."""
 
 
-class WorkerPool:
-    """The workers of one session; another starts when none is idle.
+class IsolatedSession(Session):
+    """A session whose statements run in worker processes, one at a time in each.
+
+    Another worker starts when none is idle.
 
     Parameters
     ----------
     opening
         The database that each worker opens; the first one does so at once.
-
-    Attributes
-    ----------
-    facts
-        The attributes of the session.
-
-    Raises
-    ------
-    DqaError
-        As `Worker` does.
-    """
-
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
-        self._reset()
-        first = Worker(opening, monotonic() + STARTING)
-        self._idle.append(first)
-        self.facts = first.facts
-        self._seconds = first.seconds
-
-    def _reset(self) -> None:
-        """Begin without workers; a fork leaves its parent the workers."""
-        self._owner = os.getpid()
-        self._places = Semaphore(MOST_WORKERS)
-        self._starts = Semaphore(_MOST_STARTING)
-        self._idle: list[Worker] = []
-        self._is_closed = False
-
-    @contextmanager
-    def lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Lend a worker until a time, which is later if an embedded database was opened again.
-
-        Raises
-        ------
-        DatabaseUnavailableError
-            No worker is free in time.
-        DqaError
-            No worker can open the database.
-        """
-        if self._owner != os.getpid():
-            self._reset()
-        with self._place(self._places, until):
-            worker, until = self._take(until)
-            try:
-                yield worker, until
-            except (DqaError, WorkerBugError):  # it has answered, or is over
-                raise
-            except BaseException:  # it still owes an answer that no one waits for
-                worker.kill()
-                raise
-            finally:
-                self._add(worker)
-
-    def end_statement(self, mark: str | None) -> Event | None:
-        """Start a worker in the background that ends what another one runs on the server.
-
-        Returns
-        -------
-        Event or None
-            Set when the new worker has opened the database; None without a server.
-        """
-        if mark is None:
-            return None
-        answered = Event()
-
-        def end() -> None:
-            with suppress(DqaError, WorkerBugError, TimeoutError):
-                worker = Worker(self._opening, monotonic() + STARTING)
-                answered.set()
-                worker.send("end", mark)
-                worker.wait(monotonic() + STARTING)
-                self._add(worker)
-
-        Thread(target=end, name="dqa-worker", daemon=True).start()
-        return answered
-
-    def close(self) -> None:
-        """End all workers; those that run a statement end after it."""
-        if self._owner == os.getpid():  # else they are the parent's
-            self._is_closed = True
-            self._close_idle()
-
-    @contextmanager
-    def _place(self, places: Semaphore, until: float) -> Iterator[None]:
-        """Wait for one of the places that workers have."""
-        if not places.acquire(timeout=max(until - monotonic(), 0.0)):
-            raise DatabaseUnavailableError(
-                f"Database '{self.facts['name']}' is busy or does not answer: no worker process "
-                f"was free in time. {_BUSY}"
-            )
-        try:
-            yield
-        finally:
-            places.release()
-
-    def _take(self, until: float) -> tuple[Worker, float]:
-        """Return an idle worker, or a new one; several threads start few at once."""
-        if self._is_closed:
-            raise DatabaseUnavailableError(f"Database '{self.facts['name']}' is closed.")
-        if worker := self._pop_idle():
-            return worker, until
-        with self._place(self._starts, until):
-            if worker := self._pop_idle():
-                return worker, until
-            if not self._opening.is_server:  # opening it may take longer than a statement
-                until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
-            return Worker(self._opening, until), until
-
-    def _pop_idle(self) -> Worker | None:
-        with suppress(IndexError):  # another thread may have taken the last one
-            while True:
-                worker = self._idle.pop()
-                if worker.is_ready():
-                    return worker
-                worker.kill()
-        return None
-
-    def _add(self, worker: Worker) -> None:
-        if not worker.is_over:
-            self._idle.append(worker)
-        if self._is_closed:
-            self._close_idle()
-
-    def _close_idle(self) -> None:
-        while worker := self._pop_idle():
-            if self.facts["file"] is None:
-                worker.close()
-            else:
-                worker.kill()  # another program may write its file next
-
-
-class IsolatedSession(Session):
-    """A session whose statements run in worker processes, one at a time in each.
-
-    Parameters
-    ----------
-    opening
-        The database that each worker opens.
 
     Raises
     ------
@@ -208,13 +72,25 @@ class IsolatedSession(Session):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__()
-        self._pool = WorkerPool(opening)
-        finalize(self, self._pool.close)
-        for name, value in self._pool.facts.items():
+        self._opening = opening
+        first = Worker(opening, monotonic() + STARTING)
+        for name, value in first.facts.items():
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
         self.file = None if self.file is None else Path(self.file)
         self.sources = tuple(Source(path, (*state,)) for path, state in self.sources)
         self._files = OpenedFiles(self.file, self.sources)
+        self._seconds = first.seconds
+        self._reset()
+        self._idle.append(first)
+
+    def _reset(self) -> None:
+        """Begin without workers; a fork leaves its parent the workers."""
+        self._owner = os.getpid()
+        self._places = Semaphore(MOST_WORKERS)
+        self._starts = Semaphore(_MOST_STARTING)
+        self._idle: list[Worker] = []
+        self._is_closed = False
+        finalize(self, _end_workers, self._idle, self._owner, kills=self.file is not None)
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and kill that at the end of the limit.
@@ -227,7 +103,7 @@ class IsolatedSession(Session):
         """
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE
-        with self._pool.lease(until) as (worker, until):
+        with self._lease(until) as (worker, until):
             left, own = max(until - monotonic(), 0.01), limits
             if left < limits.seconds:
                 own = replace(limits, seconds=left)
@@ -256,8 +132,10 @@ class IsolatedSession(Session):
         return _validated(Examination, self._request("examine"))
 
     def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
+        """End all workers; those that run a statement end after it."""
+        if self._owner == os.getpid():  # else they are the parent's
+            self._is_closed = True
+            self._end_idle()
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
@@ -267,12 +145,12 @@ class IsolatedSession(Session):
             try:
                 return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
-                ending = self._pool.end_statement(worker.mark)
+                ending = self._end_statement(worker.mark)
                 return decode_rows(worker.wait(until + _GRACE, most))
         except (TimeoutError, DqaError) as error:
             if isinstance(error, DqaError) and ending is None:
                 if worker.is_over:
-                    self._pool.end_statement(worker.mark)
+                    self._end_statement(worker.mark)
                 raise
             worker.kill()
             if ending is None or ending.wait(_ENDING):
@@ -292,7 +170,7 @@ class IsolatedSession(Session):
         """Return the reply to a request other than a statement."""
         self._files.require_same()
         until = monotonic() + _DESCRIBING
-        with self._pool.lease(until) as (worker, _):
+        with self._lease(until) as (worker, _):
             try:
                 worker.send(request, *arguments)
                 return worker.wait(until)
@@ -302,8 +180,99 @@ class IsolatedSession(Session):
                     f"cannot be described: it took longer than {_DESCRIBING:g} seconds."
                 ) from None
 
+    @contextmanager
+    def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
+        """Lend a worker until a time, which is later if an embedded database was opened again."""
+        if self._owner != os.getpid():
+            self._reset()
+        with self._place(self._places, until):
+            worker, until = self._take(until)
+            try:
+                yield worker, until
+            except (DqaError, WorkerBugError):  # it has answered, or is over
+                raise
+            except BaseException:  # it still owes an answer that no one waits for
+                worker.kill()
+                raise
+            finally:
+                self._add(worker)
+
+    @contextmanager
+    def _place(self, places: Semaphore, until: float) -> Iterator[None]:
+        """Wait for one of the places that workers have."""
+        if not places.acquire(timeout=max(until - monotonic(), 0.0)):
+            raise self._unavailable(
+                f"is busy or does not answer: no worker process was free in time. {_BUSY}"
+            )
+        try:
+            yield
+        finally:
+            places.release()
+
+    def _take(self, until: float) -> tuple[Worker, float]:
+        """Return an idle worker, or a new one; several threads start few at once."""
+        if self._is_closed:
+            raise self._unavailable("is closed.")
+        if worker := _pop(self._idle):
+            return worker, until
+        with self._place(self._starts, until):
+            if worker := _pop(self._idle):
+                return worker, until
+            if not self._opening.is_server:  # opening it may take longer than a statement
+                until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+            return Worker(self._opening, until), until
+
+    def _add(self, worker: Worker) -> None:
+        if not worker.is_over:
+            self._idle.append(worker)
+        if self._is_closed:
+            self._end_idle()
+
+    def _end_idle(self) -> None:
+        _end_workers(self._idle, self._owner, kills=self.file is not None)
+
+    def _end_statement(self, mark: str | None) -> Event | None:
+        """Start a worker in the background that ends what another one runs on the server.
+
+        Returns
+        -------
+        Event or None
+            Set when the new worker has opened the database; None without a server.
+        """
+        if mark is None:
+            return None
+        answered = Event()
+
+        def end() -> None:
+            with suppress(DqaError, WorkerBugError, TimeoutError):
+                worker = Worker(self._opening, monotonic() + STARTING)
+                answered.set()
+                worker.send("end", mark)
+                worker.wait(monotonic() + STARTING)
+                self._add(worker)
+
+        Thread(target=end, name="dqa-worker", daemon=True).start()
+        return answered
+
     def _unavailable(self, problem: str) -> DatabaseUnavailableError:
         return DatabaseUnavailableError(f"Database '{self.name}' {problem}")
+
+
+def _pop(idle: list[Worker]) -> Worker | None:
+    """Return a worker that waits for a request; end those that do not."""
+    with suppress(IndexError):  # another thread may have taken the last one
+        while True:
+            worker = idle.pop()
+            if worker.is_ready():
+                return worker
+            worker.kill()
+    return None
+
+
+def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
+    """End idle workers; kill those with a file, which another program may write next."""
+    while owner == os.getpid() and (worker := _pop(idle)):
+        worker.kill() if kills else worker.close()
 
 
 def _validated(kind: type[_Described], found: object) -> _Described:

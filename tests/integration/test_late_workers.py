@@ -51,7 +51,7 @@ def session(kind: str, proxy: Proxy, request: pytest.FixtureRequest) -> Iterator
     opening = Opening(plugins.backend(kind).namespaces, parts._replace(netloc=place).geturl())
     with closing(IsolatedSession(opening)) as opened:
         assert opened.run(ONE[kind], Limits()).rows == ((1,),)
-        (worker,) = opened._pool._idle
+        (worker,) = opened._idle
         later = Timer(0.3, os.kill, (worker._process.pid, signal.SIGSTOP))
         later.start()
         yield opened

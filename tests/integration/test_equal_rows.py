@@ -206,7 +206,7 @@ def databases(mysql_url: str, postgres_url: str, neo4j_url: str) -> Iterator[dic
         yield opened
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [30, pytest.param(1000, marks=pytest.mark.deep)])
 def test_six_databases_return_equal_rows(databases: dict[str, Database], count: int) -> None:
     """Every statement, wherever it runs; the reference is SQLite."""
     nodes = databases["sqlite"].query("SELECT trade_node FROM trade_node ORDER BY trade_node").rows

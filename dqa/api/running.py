@@ -30,19 +30,19 @@ from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import Connected, GivenObjects
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import Executor, ThreadExecutor, check_engine, open_executor
-from dqa.evaluation.games import prepare_games
+from dqa.evaluation.games import GameSetup, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.play import GameWorker
-from dqa.evaluation.prepare import Task, prepare
+from dqa.evaluation.prepare import PreparedRun, prepare
 from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, require_questions, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.runner import run_tasks
-from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
+from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, PlaySpec, RunSpec, all_pairs
 from dqa.evaluation.store import RunStore, name_run
 from dqa.evaluation.stored_runs import RunReader
@@ -149,19 +149,13 @@ class StoredWork:
             yield store
 
     def decide(
-        self,
-        store: RunStore,
-        tasks: Sequence[Task],
-        executor: Executor,
-        connected: Connected,
-        shortcuts: Sequence[ShortcutChoices] = (),
+        self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor
     ) -> tuple[Result, ...]:
         """Make every decision that the store lacks; return the results of all."""
-        store.add_shortcuts(shortcuts)
-        if store.done < len(tasks):
-            connected.check_reachable()
+        if store.done < len(setup.tasks):
+            setup.connected.check_reachable()
         return run_tasks(
-            *(tasks, executor, store, self.watcher.decided),
+            *(setup.tasks, executor, store, self.watcher.decided),
             watcher=self.watcher,
             fail_fast=self.options.fail_fast,
         )
@@ -335,26 +329,26 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     given = GivenObjects(objects, chats)
     spec = _spec(what, names, named_fields, work)
     check_engine(work.options, work.calls)
-    with ExitStack() as opened:
-        setup = prepare(
-            spec,
-            calls=work.calls,
-            options=work.options,
-            resumed=work.resumed,
-            questions=what if isinstance(what, QuestionSet) else None,
-            given=given,
-        )
-        refuse_asked(work.location, setup.locations)
-        opened.enter_context(run_span(setup))
-        executor = opened.enter_context(open_executor(setup, given, work.calls, work.options))
-        content = setup.questions.content_hash
-        with work.storing(setup.spec, content, setup.size) as store:
-            shortcuts = choose_by_shortcuts(setup.questions, setup.places)
-            work.watcher.started(setup, store.done)
-            results = work.decide(store, setup.tasks, executor, setup.connected, shortcuts)
-        return work.finish(
-            store, results, defects=setup.questions.defects, shortcut_choices=shortcuts
-        )
+    setup = prepare(
+        spec,
+        calls=work.calls,
+        options=work.options,
+        resumed=work.resumed,
+        questions=what if isinstance(what, QuestionSet) else None,
+        given=given,
+    )
+    refuse_asked(work.location, setup.locations)
+    content = setup.questions.content_hash
+    with (
+        run_span(setup),
+        open_executor(setup, given, work.calls, work.options) as executor,
+        work.storing(setup.spec, content, setup.size) as store,
+    ):
+        shortcuts = choose_by_shortcuts(setup.questions, setup.places)
+        store.add_shortcuts(shortcuts)
+        work.watcher.started(setup, store.done)
+        results = work.decide(store, setup, executor)
+    return work.finish(store, results, defects=setup.questions.defects, shortcut_choices=shortcuts)
 
 
 def _spec(
@@ -489,7 +483,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             log = History(where, isolation=work.options.isolation, run=games.run)
             worker = GameWorker(setup, log)
             executor = ThreadExecutor(worker, work.options.workers)
-            results = work.decide(store, setup.tasks, executor, setup.connected)
+            results = work.decide(store, setup, executor)
         return work.finish(store, results)
 
 

@@ -15,7 +15,6 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
@@ -54,21 +53,12 @@ _CONTRACTS: Mapping[str, str] = {
 }
 """By kind of entry point, where the class of its contract is; imported with the first plug-in."""
 
-_HEURISTIC = "dqa.deciders.heuristics:heuristic_factory"
-"""What makes a decider of a scenario's heuristic; imported with the first."""
-
-
-_finding = Lock()
-
 
 @cache
-def _points(group: str) -> dict[str, EntryPoint]:
+def _registered(kind: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a kind by name, sorted."""
+    group = "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
     return {point.name: point for point in sorted(entry_points(group=group))}
-
-
-def _found(group: str) -> dict[str, EntryPoint]:
-    with _finding:  # the threads of a run would all read the packages at the same time
-        return _points(group)
 
 
 def names(kind: str) -> tuple[str, ...]:
@@ -87,17 +77,12 @@ def names(kind: str) -> tuple[str, ...]:
         return scenario_names()
     if kind in {"simulator", "generator"}:
         return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
-    registered = _found(_group(kind))
+    registered = _registered(kind)
     if kind == "database":
         from dqa.databases.backends import BUILT_IN
 
         return tuple(sorted({*registered, *BUILT_IN}))
     return tuple(sorted({*registered, *_heuristics()}) if kind == "decider" else registered)
-
-
-def _group(kind: str) -> str:
-    """Return the group of entry points of a kind."""
-    return "dqa.scripted" if kind == "scripted" else f"dqa.{kind}s"
 
 
 def _scenarios() -> tuple[Scenario, ...]:
@@ -114,11 +99,11 @@ def _has(scenario: Scenario, kind: str) -> bool:
 
 @cache
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
-    found = _found(_group(kind))
-    if name not in found:
+    found = _registered(kind).get(name)
+    if found is None:
         raise UnknownNameError(kind, name, names(kind))
-    where = f"The {kind} '{name}' is registered as {found[name].value}"
-    return _object(found[name], where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
+    where = f"The {kind} '{name}' is registered as {found.value}"
+    return _object(found, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
 
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
@@ -157,11 +142,11 @@ def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = Fal
     return loaded
 
 
-def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:
+def _loadable(kind: str, load: Callable[[str], Any]) -> Iterator[Any]:
     """Yield the plug-ins of a kind that can be loaded."""
     for name in names(kind):
         with suppress(PluginError):
-            yield _load(kind, name) if load is None else load(name)
+            yield load(name)
 
 
 command: Callable[[str], typer.Typer] = partial(_load, "command")
@@ -208,7 +193,7 @@ def analyse(paper: str | None = None) -> Analyse:
     UsageError
         No installed package, or not the paper, has one.
     """
-    listed = _loadable("publication") if paper is None else (publication(paper),)
+    listed = _loadable("publication", publication) if paper is None else (publication(paper),)
     for one in listed:
         if one.analysis is not None:
             found: Analyse = resolve_name(one.analysis)
@@ -233,20 +218,21 @@ def decider(name: str) -> DeciderFactory:
     PluginError
         Two have the name, or a package's cannot be loaded.
     """
-    registered, heuristics = _found(_group("decider")), _heuristics().get(name, ())
-    places = [f"{found.folder} has a heuristic of that name" for found in heuristics]
+    registered, heuristics = _registered("decider"), _heuristics().get(name, ())
+    holders = [f"{found.folder} has a heuristic of that name" for found in heuristics]
     if name in registered:
-        places.insert(0, f"{registered[name].value} is registered under it")
-    if len(places) > 1:
+        holders.insert(0, f"{registered[name].value} is registered under it")
+    if len(holders) > 1:
         raise PluginError(
-            f"The decider '{name}' is there {len(places)} times: {'; '.join(places)}. Rename all "
-            "but one."
+            f"{len(holders)} deciders are called '{name}': {'; '.join(holders)}. Rename all but "
+            "one."
         )
-    if not heuristics and name not in registered:
+    if not holders:
         raise UnknownNameError("decider", name, names("decider"))
     if not heuristics:
         return _load("decider", name)  # type: ignore[no-any-return]
-    make: Callable[[Scenario, str], DeciderFactory] = resolve_name(_HEURISTIC)
+    # Nothing here imports deciders, which import this module.
+    make: Callable[..., DeciderFactory] = resolve_name("dqa.deciders.heuristics:heuristic_factory")
     return make(heuristics[0], name)
 
 
@@ -312,14 +298,8 @@ def simulator_of(scenario: Scenario) -> Simulator:
 
 def generator(name: str) -> Generator:
     """Return the generator of the scenario called `name`."""
-    return _generator(_scenario_with("generator", name))
-
-
-@cache
-def _generator(scenario: Scenario) -> Generator:
-    value, contract = scenario.generator or "", "dqa.scenarios.generation:Generator"
-    found: Generator = _part(scenario, "generator", value, contract)
-    return found
+    scenario, contract = _scenario_with("generator", name), "dqa.scenarios.generation:Generator"
+    return _part(scenario, "generator", scenario.generator or "", contract)  # type: ignore[no-any-return]
 
 
 def script_names() -> tuple[str, ...]:
@@ -333,9 +313,8 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
         raise UnknownNameError(
             f"script of scenario '{scenario.name}'", name, scenario.document.scripts
         )
-    value, contract = scenario.document.scripts[name], "collections.abc:Callable"
-    found: Callable[..., Any] = _part(scenario, f"script '{name}'", value, contract)
-    return found
+    value = scenario.document.scripts[name]
+    return _part(scenario, f"script '{name}'", value, "collections.abc:Callable")  # type: ignore[no-any-return]
 
 
 @cache
@@ -344,7 +323,7 @@ def responders() -> tuple[Responder, ...]:
 
     By the methods' names.
     """
-    return tuple(_loadable("scripted"))
+    return tuple(_loadable("scripted", partial(_load, "scripted")))
 
 
 def question_set(name: str) -> Traversable:
@@ -362,7 +341,8 @@ def events() -> tuple[type[Event], ...]:
     """
     from dqa.core.events import CORE_EVENTS
 
-    return CORE_EVENTS + tuple(event for listed in _loadable("event") for event in listed)
+    own = _loadable("event", partial(_load, "event"))
+    return CORE_EVENTS + tuple(event for listed in own for event in listed)
 
 
 def backend_for(location: str) -> Backend:
@@ -390,13 +370,13 @@ def backend_for(location: str) -> Backend:
         if found.accepts(location):
             return found
     named, kinds = f"'{redact(location)}'", ", ".join(known) or "them"
-    fix = "name a file or folder that exists, or a URL"
     if not location.strip():
-        problem = f"An empty location names no database: {fix}"
+        problem = "An empty location names no database"
     elif Path(location).exists():
-        problem = f"{named} is no database that one of {kinds} opens: name another file, or a URL"
+        problem = f"{named} is not a database that one of {kinds} opens"
     elif "://" in location:
-        problem = f"{named} is no URL that one of {kinds} knows"
+        problem = f"{named} is not a URL that one of {kinds} knows"
     else:
-        problem = f"{named} does not exist, and its name does not say which of {kinds} it is: {fix}"
-    raise UsageError(f"{problem}. {' '.join(broken)}".rstrip())
+        problem = f"{named} does not exist, and its name does not say which of {kinds} it is"
+    fix = "name a file or folder that exists, or a URL"
+    raise UsageError(" ".join([f"{problem}: {fix}.", *broken]))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from threading import Lock
 from time import perf_counter
 from typing import Self
@@ -215,7 +215,8 @@ class Simulation:
         closing = "\n".join([*_folded(alike), self._closing(outcomes, display)])
         left_out = set(alike[1:])
         shown = [candidate for candidate in best_first if candidate not in left_out]
-        rows = self._rows(outcomes, shown, _leaving(limits, closing), started)
+        within = replace(limits, bytes=limits.bytes - len(closing.encode()) - 1)
+        rows = self._rows(outcomes, shown, within, started)
         return Evidence.of(statement, rows, display, closing=closing, tool=tool)
 
     def _rows(
@@ -277,25 +278,8 @@ def _folded(alike: list[Candidate]) -> list[str]:
     return [f"({count:,} others change nothing, like {first}: {named})"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Readings:
-    """The situations that were read from one database, by scenario."""
-
-    situations: dict[str, Situation] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def situation(self, database: Database, schema: Schema) -> Situation:
-        """Read the database, unless that was done; a reading that failed is made again."""
-        with self.lock:
-            found = self.situations.get(schema.scenario)
-            if found is None:
-                found = read_situation(database, schema, database.name)
-                self.situations[schema.scenario] = found
-        return found
-
-
-_readings: weakref.WeakKeyDictionary[Database, _Readings] = weakref.WeakKeyDictionary()
-_readings_lock = Lock()
+_situations: weakref.WeakKeyDictionary[Database, dict[str, Situation]] = weakref.WeakKeyDictionary()
+_reading = Lock()
 
 
 def situation_in(database: Database, schema: Schema) -> Situation:
@@ -303,23 +287,14 @@ def situation_in(database: Database, schema: Schema) -> Situation:
 
     Raises what `dqa.loaders.readback.read_situation` raises.
     """
-    return _readings_of(database).situation(database, schema)
-
-
-def _readings_of(database: Database) -> _Readings:
-    try:
-        with _readings_lock:
-            return _readings.setdefault(database, _Readings())
-    except TypeError:  # another package's, with slots or without a hash: read for each simulation
-        return _Readings()
+    with _reading:
+        known = _situations.setdefault(database, {})
+        if schema.scenario not in known:
+            known[schema.scenario] = read_situation(database, schema, database.name)
+        return known[schema.scenario]
 
 
 def _means_everyone(names: list[str], candidates: Iterable[Candidate]) -> bool:
     return not names or (
         [name.strip().casefold() for name in names] == ["all"] and "all" not in map(str, candidates)
     )
-
-
-def _leaving(limits: Limits, closing: str) -> Limits:
-    """Return `limits` with room for a line more."""
-    return replace(limits, bytes=limits.bytes - len(closing.encode()) - 1)

@@ -61,8 +61,7 @@ class Budget:
     prices
         Prices of tokens.
     spent
-        Usage of an earlier part of the run; or a function that returns it, with the usage of other
-        processes.
+        Returns the usage of earlier parts of the run and of other processes.
 
     Raises
     ------
@@ -75,7 +74,7 @@ class Budget:
         tokens: int | None = None,
         cost: float | None = None,
         prices: Prices | None = None,
-        spent: Usage | Callable[[], Usage] = Usage,
+        spent: Callable[[], Usage] = Usage,
     ) -> None:
         if cost is not None and prices is None:
             raise UsageError(
@@ -85,15 +84,14 @@ class Budget:
         self._tokens = tokens
         self._cost = cost
         self._prices = prices or Prices()
-        self._before = spent if isinstance(spent, Usage) else Usage()
-        self._elsewhere: Callable[[], Usage] = Usage if isinstance(spent, Usage) else spent
+        self._elsewhere = spent
         self._spent = Usage()
         self._lock = threading.Lock()
 
     @property
     def spent(self) -> Usage:
         """The usage so far."""
-        return self._before + self._elsewhere() + self._spent
+        return self._elsewhere() + self._spent
 
     def check(self) -> None:
         """Raise `BudgetSpentError` if the budget is spent."""

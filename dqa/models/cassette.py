@@ -21,20 +21,17 @@ import os
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any, Self
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, messages_from_dict
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBindingBase
-from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
 from dqa.core.distribution import find_versions
@@ -54,10 +51,12 @@ from dqa.core.files import (
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
+from dqa.core.text import counted
 from dqa.models.attempts import Attempt, Requester, claim_reply, current_attempt
 from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import ask_once
+from dqa.models.tool_model import ToolModel
 
 FORMAT = 2
 """Version of the file's format."""
@@ -246,19 +245,16 @@ class Cassette:
 
     def _missing(self, key: _Key, request: _Request) -> str:
         """Return which request has no recorded reply, and what to do."""
-        requester, settings = key[0], "Replay it with the settings it was recorded with"
-        if had := len(self._answers.get(key, [])):
-            by, times = _by(requester), "once" if had == 1 else f"{had} times"
+        by, number = _by(key[0]), len(self._answers.get(key, []))
+        settings = "Replay it with the settings it was recorded with"
+        if number:
+            times = counted(number, "time")
             return f"a request{by} was recorded {times} and is now made once more. {settings}."
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
         others = [_by(other) for other, same in self._answers if same == request.key]
-        where = ""
-        if others:
-            where = f" The same request was recorded{others[0] or ' without a requester'}."
+        where = f" The same request was recorded{others[0]}." if others else ""
         again = "or record it again, if prompts or data have changed"
-        return (
-            f"no reply to request {step}{_by(requester)} is recorded.{where} {settings}, {again}."
-        )
+        return f"no reply to request {step}{by} is recorded.{where} {settings}, {again}."
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -325,7 +321,7 @@ class Cassette:
             )
 
 
-class RecordedModel(BaseChatModel):
+class RecordedModel(ToolModel):
     """A chat model that records another one on a cassette, or replays it in its place.
 
     The requests on the cassette are made of this model's own fields, so a replay needs neither the
@@ -351,18 +347,6 @@ class RecordedModel(BaseChatModel):
     inner: BaseChatModel | None = None
     reply_limit: int = REPLY_LIMIT
     cache: Any = False
-
-    def bind_tools(
-        self,
-        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
-        *,
-        tool_choice: str | None = None,
-        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools, in the form that all providers' packages read."""
-        if tool_choice is not None:
-            kwargs["tool_choice"] = tool_choice
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
     def request(
         self,
@@ -453,4 +437,4 @@ def _stored(reply: AIMessage) -> dict[str, Any]:
 
 
 def _by(requester: Sequence[str]) -> str:
-    return f" of ({', '.join(requester)})" if requester else ""
+    return f" of ({', '.join(requester)})" if requester else " without a requester"

@@ -173,7 +173,7 @@ def test_a_name_that_is_there_twice_is_refused_with_both_places(tmp_path: Path) 
         folder = tmp_path / name
         copied(folder, scenario=f"other-{name}", heuristic=name)
         register(folder)
-        with pytest.raises(PluginError, match=rf"'{name}' is there 2 times: .*{other}.*Rename"):
+        with pytest.raises(PluginError, match=rf"2 .*'{name}': .*{other}.*Rename"):
             plugins.decider(name)
         with pytest.raises(PluginError, match=str(folder)):
             plugins.decider(name)

@@ -61,12 +61,12 @@ def test_a_conversation_of_nobody_s_is_refused() -> None:
 def test_a_broken_responder_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """A package that cannot be imported costs nobody else's scripted runs and analyses."""
     figures = EntryPoint("awry", "no_such_package:PUBLICATION", "dqa.publications")
-    monkeypatch.setitem(plugins._found("dqa.publications"), "awry", figures)
+    monkeypatch.setitem(plugins._registered("publication"), "awry", figures)
     assert plugins.analyse() == plugins.analyse("planrag")
     with pytest.raises(UsageError, match="The paper 'bidder' has no analysis"):
         plugins.analyse("bidder")
     broken = EntryPoint("awry", "no_such_package:RESPONDER", "dqa.scripted")
-    known = plugins._found("dqa.scripted")
+    known = plugins._registered("scripted")
     there = plugins.responders()
     plugins.responders.cache_clear()
     monkeypatch.setitem(known, "awry", broken)

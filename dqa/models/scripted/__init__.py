@@ -18,18 +18,15 @@ from threading import Lock
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted, shortened
 from dqa.models.scripted.steps import Answer, ScriptTurn, Step
+from dqa.models.tool_model import ToolModel
 
 Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
 """A text, a whole message, a statement or decision that is put into the words of the method that
@@ -99,7 +96,7 @@ class Wording(Responder, Protocol):
         ...
 
 
-class ProgramModel(BaseChatModel):
+class ProgramModel(ToolModel):
     """A chat model that is a program: its errors are bugs, or meant, and are not retried."""
 
     @property
@@ -124,17 +121,6 @@ class ProgramModel(BaseChatModel):
     @abstractmethod
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
         """Return the next reply; `tools` are the names of those that may be called."""
-
-    def bind_tools(
-        self,
-        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
-        *,
-        tool_choice: str | None = None,
-        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Return the model with tools; it calls those that its script needs."""
-        del tool_choice
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
 
 class ScriptedModel(ProgramModel):

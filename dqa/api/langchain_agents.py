@@ -20,7 +20,7 @@ from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
 from dqa.core.events import ReviewKind
 from dqa.core.journal import Journal, use_journal
 from dqa.core.review import Review, ReviewAnswer, Reviewer, review_kinds
-from dqa.deciders.tools import first_problem
+from dqa.deciders.tools import describe_misfit
 
 PausingNode: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 """A node that may wait for a person."""
@@ -160,7 +160,7 @@ def _langchain(tool: AgentTool) -> StructuredTool:
         args_schema=tool.arguments,
         response_format="content_and_artifact",
         handle_tool_error=True,
-        handle_validation_error=partial(first_problem, tool.name, tool.arguments),
+        handle_validation_error=partial(describe_misfit, tool.name, tool.arguments),
     )
 
 

@@ -68,7 +68,14 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.replies import Chosen, action_text, choose_action, read_object
+from dqa.deciders.replies import (
+    Chosen,
+    action_text,
+    choose_action,
+    listed,
+    problems_of,
+    read_object,
+)
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:
@@ -81,8 +88,6 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 _Kind = TypeVar("_Kind", bound="Finding")
 _Found = TypeVar("_Found", bound=BaseModel)
-_SHOWN = 10
-"""Most problems in a message to a model."""
 
 
 class MethodSettings(BaseModel):
@@ -118,8 +123,7 @@ class Finding(BaseModel):
         try:
             return cls.model_validate(told, context=context)
         except ValidationError as error:
-            problems = [_problem(one) for one in error.errors(include_url=False)]
-        raise UnparsableReplyError(listed(problems))
+            raise UnparsableReplyError(problems_of(error)) from error
 
 
 class Reply(Finding):
@@ -210,18 +214,6 @@ class Words(Reply):
         if not text:
             raise UnparsableReplyError("The reply is empty.")
         return cls(text=text)
-
-
-def listed(problems: Sequence[str]) -> str:
-    """Return problems as one text that is not too long."""
-    more = f"; {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return "; ".join(problems[:_SHOWN]) + more
-
-
-def _problem(error: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
-    where = ".".join(map(str, error["loc"]))
-    what = str(error["msg"]).removeprefix("Value error, ")
-    return f'"{where}": {what}' if where else what
 
 
 def _titles(model: type[BaseModel]) -> dict[str, str]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate, fits_form
 from dqa.deciders.answers import read_answer
@@ -19,6 +21,8 @@ _MANY_BRACES = 500
 """Fewer than are nested in an object that Python does not read."""
 _LISTED = 40
 """Most actions that a message lists."""
+_PROBLEMS = 10
+"""Most problems in a message to a model."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
@@ -167,3 +171,20 @@ def _skip_braces(text: str, start: int) -> int:
         if start < 0:
             return len(text)
     return start
+
+
+def problems_of(error: ValidationError) -> str:
+    """Return the problems of a reply or a call, as a message to a model."""
+    return listed([_problem(one) for one in error.errors(include_url=False)])
+
+
+def listed(problems: Sequence[str]) -> str:
+    """Return problems as one text that is not too long."""
+    more = f"; {len(problems) - _PROBLEMS} more" if len(problems) > _PROBLEMS else ""
+    return "; ".join(problems[:_PROBLEMS]) + more
+
+
+def _problem(error: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
+    where = ".".join(map(str, error["loc"]))
+    what = str(error["msg"]).removeprefix("Value error, ")
+    return f'"{where}": {what}' if where else what

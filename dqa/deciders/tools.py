@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
@@ -36,14 +36,12 @@ from dqa.core.errors import (
 )
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate
-from dqa.core.secrets import redact
+from dqa.deciders.replies import problems_of
 from dqa.deciders.reviewing import describe_correction, describe_refusal, settle_statement
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
 
-_LONGEST_NAME, _NAMES_SHOWN = 40, 8
-"""Characters of an argument's name, and names, that are shown of a call."""
 _SEPARATED = re.compile(r"[,;\n]")
 
 
@@ -233,7 +231,7 @@ def checked_arguments(
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:
-        raise UnparsableReplyError(first_problem(name, schema, error)) from error
+        raise UnparsableReplyError(describe_misfit(name, schema, error)) from error
     return {field: getattr(read, field) for field in schema.model_fields}
 
 
@@ -295,33 +293,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) and found else None
 
 
-def _named(names: Iterable[object]) -> str:
-    """Return a few names, shortened, for a message."""
-    shown = [f"'{redact(str(name)[:_LONGEST_NAME])}'" for name in names]
-    more = ["..."] if len(shown) > _NAMES_SHOWN else []
-    return ", ".join(shown[:_NAMES_SHOWN] + more)
-
-
-def _values_of(schema: type[BaseModel], argument: str) -> list[object]:
-    """Return the only values that an argument may have; none where it may have any."""
-    field = schema.model_fields.get(argument)
-    kind = None if field is None else field.annotation
-    return list(get_args(kind)) if get_origin(kind) is Literal else []
-
-
-def first_problem(name: str, schema: type[BaseModel], error: ValidationError) -> str:
-    """Describe the first problem of the arguments of a tool, and its fix."""
-    found = error.errors(include_url=False, include_context=False)[0]
-    if found["type"] == "missing" and isinstance(found["input"], Mapping):
-        taken = _named(schema.model_fields)
-        if found["input"] and found["input"].keys() <= schema.model_fields.keys():
-            lacking = f"the argument '{found['loc'][0]}' is missing"
-        else:
-            lacking = f"it has {_named(found['input']) or 'no arguments'}"
-        missing = str(found["loc"][0])
-        values = _values_of(schema, missing)
-        needed = f", and '{missing}' has to be one of {_named(values)}" if values else ""
-        return f"The call of {name} does not fit: {lacking}; it takes {taken}{needed}."
-    where = ".".join(str(part) for part in found["loc"])
-    said = found["msg"].removeprefix("Value error, ")
-    return f"The call of {name} does not fit: the argument '{where}': {said}."
+def describe_misfit(name: str, schema: type[BaseModel], error: ValidationError) -> str:
+    """Describe the problems of the arguments of a tool, and the arguments that it takes."""
+    taken = ", ".join(schema.model_fields)
+    return f"The call of {name} does not fit: {problems_of(error)}. It takes {taken}."

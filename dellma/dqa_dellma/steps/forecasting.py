@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.deciders.method import listed
 from dqa.deciders.prompting import fold
-from dqa.deciders.replies import read_object
+from dqa.deciders.replies import listed, read_object
 from dqa_dellma.findings import Forecast
 from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
-
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from dqa import plugins
 from dqa.core.distribution import install_command
@@ -35,6 +34,7 @@ _READY_SECONDS = 120.0
 _ENGINE_SECONDS = 30
 _SOCKET = "unix:///var/run/docker.sock"
 _PULL_SECONDS = 600
+_PAUSE_SECONDS = 0.25
 _LOG_LINES = 15
 
 
@@ -187,25 +187,21 @@ def wait_until_ready(
     DatabaseUnavailableError
         The server was not ready in time, or ended.
     """
-
-    def is_starting(error: BaseException) -> bool:
-        return (
-            isinstance(error, DqaError) and not isinstance(error, MissingKeyError) and not ended()
-        )
-
-    attempts = Retrying(
-        retry=retry_if_exception(is_starting),
-        stop=stop_after_delay(seconds),
-        wait=wait_fixed(0.25),
-        reraise=True,
-    )
-    try:
-        attempts(plugins.backend(name).examine, url)
-    except MissingKeyError:
-        raise
-    except DqaError as error:
-        why = ended() or f"The {name} server was not ready within {seconds:.0f} s: {error}"
-        raise DatabaseUnavailableError(why) from error
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            plugins.backend(name).examine(url)
+        except MissingKeyError:
+            raise
+        except DqaError as error:
+            why = ended()
+            if why is None and time.monotonic() > until:
+                why = f"The {name} server was not ready within {seconds:.0f} s: {error}"
+            if why is not None:
+                raise DatabaseUnavailableError(why) from error
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _image(name: str, image: str | None) -> str:

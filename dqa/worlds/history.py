@@ -28,7 +28,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    func,
     insert,
     inspect,
     select,
@@ -170,8 +169,11 @@ class History:
             with write(self._engine) as connection:
                 _create_tables(connection)
             if run:
+                written = select(_ATTEMPTS.c.run).select_from(
+                    GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
+                )
                 with self._engine.connect() as connection:
-                    self._require_own_games(connection)
+                    self._require_own(connection.execute(written.distinct()).scalars())
 
     def numbered_from(self, first: int) -> History:
         """Return the same history with other numbers for its new games; closing one closes both."""
@@ -200,7 +202,8 @@ class History:
         with self._writing() as connection:
             removed = connection.execute(GAMES.delete().where(GAMES.c.game == game.number))
             if removed.rowcount:
-                self._require_own_games(connection, game.number)
+                own = select(_ATTEMPTS.c.run).where(_ATTEMPTS.c.game == game.number)
+                self._require_own(connection.execute(own).scalars())
                 for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
                     connection.execute(table.delete().where(table.c.game == game.number))
             begun = {
@@ -276,15 +279,9 @@ class History:
                     f"game played twice at once? ({error.orig})"
                 ) from error
 
-    def _require_own_games(self, connection: Connection, game: int | None = None) -> None:
-        """Raise `UsageError` if another run wrote a game: the one of a number, or any."""
-        run = func.coalesce(_ATTEMPTS.c.run, "")
-        if game is None:
-            written = GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
-            found = connection.execute(select(run).select_from(written).distinct()).scalars()
-        else:
-            found = connection.execute(select(run).where(_ATTEMPTS.c.game == game)).scalars()
-        if {*found} - {self._run}:
+    def _require_own(self, runs: Iterable[str | None]) -> None:
+        """Raise `UsageError` if one of the runs that wrote games is another run."""
+        if {run or "" for run in runs} - {self._run}:
             raise UsageError(
                 f"The history {self._location.shown} holds games of another run, which would be "
                 "lost: name another file or database for this run (--history)."

@@ -84,7 +84,7 @@ def test_an_agent_of_langchain_s_uses_the_tools(database: dqa.Database) -> None:
     assert checked.text == "Allowed."
     assert (refused.status, unfit.status, rows.status) == ("error", "error", "success")
     assert "only a query may run" in refused.text
-    assert unfit.text.startswith('The call of query does not fit: "statement": Field required.')
+    assert unfit.text.startswith('The call of query does not fit: "statement": Field required')
     assert rows.text == '["name"]\n["Cy"]\n["Ada"]\n["Bo"]\n(3 rows)'
 
 

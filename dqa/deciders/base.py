@@ -157,12 +157,12 @@ class DeciderFactory:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
         if self.settings is None:
             return self.make(model, settings)
-        from dqa.deciders.by_scenario import by_scenario  # finds scenarios, which find deciders
+        from dqa.deciders.by_scenario import ByScenario  # finds scenarios, which find deciders
 
         def make(of_scenario: Mapping[str, str]) -> Decider:
             return self.make(model, replace(settings, own=self._own(of_scenario, settings)))
 
-        return by_scenario(make)
+        return ByScenario(make)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -21,24 +21,24 @@ from dqa.deciders.tools import observe
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a question and its database say, read once.
+    """The texts and rows of a question, read once.
 
     Attributes
     ----------
     goal
         The question's text, without how its scenario has it answered.
     actions
-        Those that are compared.
+        The actions that are compared.
     left_out
-        Those that cannot be told from others like them, because no row names them.
+        Those that no row names, so that nothing distinguishes them.
     rules
         The business rules.
     tables
-        What each query that could run returned.
+        The results of the queries that could run.
     failed, cut
         How many queries could not run, and how many results a limit cut.
     noun
-        What an action is called.
+        The noun for an action.
     states_form
         Whether the goal may still say how to answer; for a method whose prompts say it themselves.
     """
@@ -54,7 +54,7 @@ class Context:
     states_form: bool = False
 
     method: ClassVar[str] = "this decider"
-    """Who compares the actions, as messages call it."""
+    """The name of the method in messages."""
 
     @classmethod
     def of(  # noqa: PLR0913  (each is a question of its own to the decider)
@@ -67,9 +67,9 @@ class Context:
         limits: Limits = DEFAULT_LIMITS,
         display: Display = DEFAULT_DISPLAY,
     ) -> Self:
-        """Run the question's own queries, or its scenario's; `recorder` keeps what they return.
+        """Run the question's own queries, or its scenario's, and record their results.
 
-        Of very many actions those are compared that the rows begin with.
+        Of very many actions, those at the beginning of the rows are compared.
 
         Raises
         ------
@@ -149,7 +149,7 @@ def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
 
 
 def list_actions(question: Question, database: Database, method: str) -> Choices:
-    """Return what can be chosen; `UsageError`, which names the method, where there is nothing."""
+    """Return the possible actions; `UsageError`, which names the method, if there are none."""
     check_question(question, method)
     listed = choices_of(question, database)
     if listed is None or not listed.total:

@@ -6,7 +6,6 @@ An unknown name is an observation with the nearest known one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -16,6 +15,7 @@ from pydantic import Field as Argument
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.errors import UnknownReferenceError
 from dqa.core.evidence import DESCRIBE, FIND, SAMPLE, Evidence
 from dqa.core.fitting import rank_fields
 from dqa.core.schema import DatabaseSchema, Part
@@ -71,7 +71,13 @@ class Lookup:
 
     def describe(self, name: str) -> Evidence:
         """Describe all columns, keys and comments of a table, and the tables that refer to it."""
-        return self._looked_up(DESCRIBE, name, self._described)
+        started = perf_counter()
+        parts = find_parts(self._schema, name)
+        if not parts:
+            return self._unknown(DESCRIBE, name)
+        return Evidence(
+            name, self._described(parts), seconds=perf_counter() - started, tool=DESCRIBE
+        )
 
     def find_columns(self, words: str) -> Evidence:
         """Find the columns whose names and comments, or their table's, match the words best."""
@@ -103,18 +109,16 @@ class Lookup:
     def _schema(self) -> DatabaseSchema:
         return self._database.schema()
 
-    def _looked_up(self, tool: str, name: str, told: Callable[[tuple[Part, ...]], str]) -> Evidence:
-        started = perf_counter()
-        parts = find_parts(self._schema, name)
-        if not parts:
-            return self._unknown(tool, name)
-        return Evidence(name, told(parts), seconds=perf_counter() - started, tool=tool)
-
     def _unknown(self, tool: str, name: str) -> Evidence:
         near = closest(name, (part.name for part in self._schema.parts))
         what = kind_of_parts(self._schema)
         problem = f"Error: there is no {what} '{shortened(name, _NAME)}'.{near}"
-        return Evidence(name, f"{problem} {FIND} finds columns by words.", error=_ERROR, tool=tool)
+        return Evidence(
+            name,
+            f"{problem} {FIND} finds columns by words.",
+            error=UnknownReferenceError.__name__,
+            tool=tool,
+        )
 
     def _described(self, parts: tuple[Part, ...]) -> str:
         own = self._schema.replace_parts([narrow_part(part) for part in parts])
@@ -124,9 +128,6 @@ class Lookup:
         while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
             lines.pop()
         return "\n".join(lines)
-
-
-_ERROR = "UnknownReferenceError"
 
 
 def lookup_tools(

@@ -154,7 +154,7 @@ class Simulation:
         Raises
         ------
         DataError, InfrastructureError, UnknownNameError
-            As `outcomes` does: nothing that the model could mend.
+            The errors of `outcomes`; the model cannot fix them.
         """
         return self._evidence(SIMULATE, decision, [decision], limits, display)
 
@@ -180,14 +180,14 @@ class Simulation:
         Returns
         -------
         Evidence
-            With a row for each candidate, ties in table order, or with what was wrong and how to
-            mend it. Of several that change nothing the first has a row, in its place among the
-            others, and a line below tells of the rest.
+            With a row for each candidate, ties in table order, or with the problem and its fix.
+            Of several candidates that change nothing, the first has a row, and a line below the
+            rows counts the others.
 
         Raises
         ------
         DataError, InfrastructureError, UnknownNameError
-            As `outcomes` does: nothing that the model could mend.
+            The errors of `outcomes`; the model cannot fix them.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
         return self._evidence(COMPARE, ", ".join(names) or "all", names, limits, display)

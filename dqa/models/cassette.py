@@ -263,7 +263,7 @@ class Cassette:
             add_line(self._file, json.dumps(line, ensure_ascii=False))
         except OSError as error:
             problem = describe_file_error(error, self.path)
-            raise UsageError(f"--record: {problem} What was recorded is kept.") from error
+            raise UsageError(f"--record: {problem} The recorded replies stay.") from error
 
     def _read(self, *, repair: bool) -> None:
         size, read = self.path.stat().st_size, 0

@@ -80,9 +80,9 @@ _HINTS = {
     FaultKind.QUOTA: "Quota exhausted: the account has no credit left; add to it, or use another "
     "key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
-    "or --max-steps, or what a setting of the decider's own has it read (--set).",
-    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit or --max-steps, or what a "
-    "setting of the decider's own has it read (--set).",
+    "or --max-steps, or a setting of the decider's own (--set).",
+    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit or --max-steps, or a "
+    "setting of the decider's own (--set).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,

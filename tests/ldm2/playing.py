@@ -16,6 +16,7 @@ from dqa.core.decision import Decision
 from dqa.core.events import Event, PromptEvent, StepEvent
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
+from dqa.deciders.by_scenario import ByScenario
 from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
 from dqa.models.conversation import StepPrompt
@@ -102,7 +103,9 @@ def deciding(
     usual = Ldm2Settings if kind is Ldm2Decider else ExampleSettings
     made = method("mine", "", partial(kind, memory=memory), own_kind or usual)
     options = {f"{made.name}.{name}": str(value) for name, value in own.items()}
-    return made(model or scripted_model("analyst"), Settings(options=options))
+    decider = made(model or scripted_model("analyst"), Settings(options=options))
+    assert isinstance(decider, ByScenario)
+    return decider.usual
 
 
 def play(decider: Decider, history: History, seed: int, settings: RoomsSettings) -> Attempts:

@@ -85,7 +85,7 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
         for usage, body in run.lost:
             store.add_lost(usage, body)
     except BaseException:
-        store.withdraw()
+        store.discard(whole=True)
         raise
     store.close()
     store.write_lines()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
@@ -48,20 +47,11 @@ def require_writable(location: RunLocation | None) -> None:
     elif location.file is not None and not location.file.exists():
         require_room(location.file)
     else:
-        if location.file is not None:
-            _require_writable_file(location.file)
         with connected(location, writing=location.file is None) as connection:
             if version_of(connection) is None:
                 require_free(connection, location)
             else:
                 require_version(connection, location)
-
-
-def _require_writable_file(file: Path) -> None:
-    if not (os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)):
-        raise UsageError(
-            f"{file} may not be written by this user: ask for the right, or name another store."
-        )
 
 
 def _require_own_folder(folder: Path) -> None:

@@ -125,7 +125,7 @@ class RunStore:
         self._own = Usage()
         self._worker = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._tasks: dict[DecisionKey, Task] = {}
-        self._left: dict[Group, dict[DecisionKey, Task]] = {}
+        self._left: dict[DecisionKey, Task] = {}
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
@@ -237,7 +237,7 @@ class RunStore:
         claims = connection.execute(select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)).all()
         for *values, worker in claims:
             key = DecisionKey(*values)
-            if worker == self._worker and key in self._left.get(self._tasks[key].group, ()):
+            if worker == self._worker and key in self._left:
                 connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
             else:
                 busy.add(key)
@@ -254,28 +254,22 @@ class RunStore:
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
         """Return the next tasks: of a worker's own group, or of one that no process works on."""
         working = {self._tasks[key].group for key in busy if key in self._tasks}
-        own = () if group is None else (group,)
-        unopened = (group for group in self._left if group not in working)
-        for chosen in chain(own, unopened, self._left):
-            free = (task for key, task in self._left.get(chosen, {}).items() if key not in busy)
-            if tasks := list(islice(free, most)):
-                return tasks
-        return []
+        free = [task for key, task in self._left.items() if key not in busy]
+        own = (task.group for task in free if task.group == group)
+        unopened = (task.group for task in free if task.group not in working)
+        others = (task.group for task in free)
+        chosen = next(chain(own, unopened, others), None)
+        return list(islice((task for task in free if task.group == chosen), most))
 
     def _drop_stored(self) -> None:
         """Find the tasks that are left."""
-        self._left = {}
-        for key, task in self._tasks.items():
-            self._left.setdefault(task.group, {})[key] = task
+        self._left = dict(self._tasks)
         self._drop(self._transact(self._stored))
 
     def _drop(self, keys: Iterable[DecisionKey]) -> None:
         """Remove tasks from those that are left."""
-        for task in (self._tasks[key] for key in keys if key in self._tasks):
-            tasks = self._left.get(task.group, {})
-            tasks.pop(task.key, None)
-            if not tasks:
-                self._left.pop(task.group, None)
+        for key in keys:
+            self._left.pop(key, None)
 
     def _stored(self, connection: Connection, among: Sequence[Task] = ()) -> set[DecisionKey]:
         """Return the keys of the stored decisions, or those among some tasks."""
@@ -355,20 +349,15 @@ class RunStore:
         if self.location is not None and self.location.folder is not None:
             write_lines(RunReader(self.location), self.location.folder)
 
-    def discard(self) -> None:
-        """Remove a new run without a decision, with its folder."""
+    def discard(self, *, whole: bool = False) -> None:
+        """Remove a new run with its folder, if it has no decision or is `whole` to be removed."""
         if self._stopped.is_set():
             return
-        if self.is_new and not self.added and self._transact(self._delete_unused):
+        delete = partial(self._delete, whole=whole)
+        if self.is_new and (whole or not self.added) and self._transact(delete):
             self._dispose(remove=True)
         else:
             self.close()
-
-    def withdraw(self) -> None:
-        """Remove a new run with all its decisions."""
-        with suppress(DqaError):
-            self._transact(self._delete_run)
-        self._dispose(remove=True)
 
     def _dispose(self, *, remove: bool = False) -> None:
         self._stopped.set()
@@ -385,21 +374,18 @@ class RunStore:
     def _lock_run(self, connection: Connection) -> None:
         connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
 
-    def _delete_unused(self, connection: Connection) -> bool:
-        """Delete the run, unless another process has begun to make it."""
+    def _delete(self, connection: Connection, *, whole: bool) -> bool:
+        """Delete the run, unless it has decisions or another process has begun to make it."""
         self._lock_run(connection)
         others = CLAIMS.c.worker != self._worker
-        for table, mine in ((RESULTS, True), (CLAIMS, others)):
+        for table, mine in () if whole else ((RESULTS, True), (CLAIMS, others)):
             here = select(table.c.run_id).where((table.c.run_id == self._run) & mine)
             if connection.execute(here.limit(1)).first() is not None:
                 return False
-        self._delete_run(connection)
-        return True
-
-    def _delete_run(self, connection: Connection) -> None:
         for table in (RESULTS, LOST, CLAIMS):
             connection.execute(delete(table).where(table.c.run_id == self._run))
         connection.execute(delete(RUNS).where(RUNS.c.id == self._run))
+        return True
 
     def _renew_claims(self) -> None:
         """Renew this process's claims, and look up the decisions of other processes."""

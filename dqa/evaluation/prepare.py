@@ -20,7 +20,7 @@ from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunO
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.targets import DatabaseLocation, descriptions_for, places_of, targets_of
+from dqa.evaluation.targets import Access, DatabaseLocation, descriptions_for, places_of, targets_of
 from dqa.guard import Audit, Policy
 from dqa.guard.visible import require_known
 from dqa.loaders.sources import GeneratedQuestions
@@ -205,11 +205,11 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     lists: dict[str, Any] | None = None if spec.policy is None else dict(spec.policy)
     policy = None if lists is None else Policy(**lists)
     audit = None if options.audit is None else Audit.to_file(options.audit)
-    targets = targets_of(spec.databases, policy, audit, options.isolation)
+    access = Access(policy=policy, audit=audit, isolation=options.isolation)
+    targets = targets_of(spec.databases, **access)
     if questions is None:
         questions = spec.questions.read(policy, audit)
-    described = descriptions_for(questions)
-    places = places_of(questions.places, policy, audit, options.isolation, described)
+    places = places_of(questions.places, descriptions_for(questions), **access)
     if spec.rule_set is None:
         spec = spec.changed(rule_set=usual_rules(questions))
     if policy is not None:

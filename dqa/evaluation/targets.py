@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypedDict, Unpack
 
 from dqa import plugins
 from dqa.core.database import Database, Isolation, Kind
@@ -22,6 +23,14 @@ from dqa.guard import Audit, Policy
 from dqa.loaders.locations import split_name, variable_of, whole_url
 
 
+class Access(TypedDict, total=False):
+    """How databases are read: by which policy, with which audit, and where statements run."""
+
+    policy: Policy | None
+    audit: Audit | None
+    isolation: Isolation
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
     """A database at a location: for situations that are loaded, or a user's own.
@@ -30,19 +39,15 @@ class DatabaseLocation:
     ----------
     location
         With its password; None for one in memory.
-    policy, audit
-        The policy of its tables, and the audit of its statements.
-    isolation
-        Where statements run.
+    access
+        How it is read.
     described
         Descriptions of its tables by the questions' scenarios.
     """
 
     backend: Backend
     location: str | None = field(default=None, repr=False)
-    policy: Policy | None = None
-    audit: Audit | None = None
-    isolation: Isolation = "process"
+    access: Access = field(default_factory=Access)
     described: tuple[Schema, ...] = ()
 
     @property
@@ -52,22 +57,13 @@ class DatabaseLocation:
 
     def load(self, situation: Situation, /) -> Database:
         """Load a situation into its own namespace, or find it there, and open it."""
-        return self.backend.load(
-            situation,
-            self.location,
-            policy=self.policy,
-            audit=self.audit,
-            isolation=self.isolation,
-        )
+        return self.backend.load(situation, self.location, **self.access)
 
     def open(self) -> Database:
         """Open a user's own database, read-only and behind the guard."""
         if self.location is None:
             raise UsageError(f"A {self.backend.name} database needs a location to be opened at.")
-        opened = self.backend.open(
-            self.location, policy=self.policy, audit=self.audit, isolation=self.isolation
-        )
-        return opened.described(*self.described)
+        return self.backend.open(self.location, **self.access).described(*self.described)
 
 
 def configured() -> dict[str, str]:
@@ -101,20 +97,15 @@ def parse_database(database: str) -> tuple[str, str | None]:
     return location, None
 
 
-def targets_of(
-    databases: Sequence[str],
-    policy: Policy | None = None,
-    audit: Audit | None = None,
-    isolation: Isolation = "process",
-) -> dict[str, DatabaseLocation]:
+def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, DatabaseLocation]:
     """Return where a run loads its situations, by label.
 
     Parameters
     ----------
     databases
         Embedded ones by name, servers by URL, by name, or as ``NAME=URL``.
-    policy, audit, isolation
-        What of them may be read, who watches their statements, and where these run.
+    **access
+        How they are read.
 
     Raises
     ------
@@ -137,16 +128,14 @@ def targets_of(
             raise UsageError(
                 f"'{label}' is a server: give its URL in its place, or in {variable_of(label)}."
             )
-        targets[label] = DatabaseLocation(backend, location, policy, audit, isolation)
+        targets[label] = DatabaseLocation(backend, location, access)
     return targets
 
 
 def places_of(
     locations: Mapping[str, str],
-    policy: Policy | None = None,
-    audit: Audit | None = None,
-    isolation: Isolation = "process",
     described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
+    **access: Unpack[Access],
 ) -> dict[str, DatabaseLocation]:
     """Return the databases that questions are asked about where they are, by name.
 
@@ -163,8 +152,8 @@ def places_of(
     places: dict[str, DatabaseLocation] = {}
     for name, location in locations.items():
         where = whole_url(location, name)
-        found = DatabaseLocation(plugins.backend_for(where), where, policy, audit, isolation)
-        places[name] = replace(found, described=described.get(name, ()))
+        backend, schemas = plugins.backend_for(where), described.get(name, ())
+        places[name] = DatabaseLocation(backend, where, access, schemas)
         places[name].open().close()
     return places
 

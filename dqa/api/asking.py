@@ -43,12 +43,12 @@ from dqa.deciders.choices import Choices, choices_of, listed_choices
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.decide import decide_or_end
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
+from dqa.evaluation.prepare import Connected, GivenObjects, connect
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy

@@ -17,7 +17,7 @@ from dqa.core.files import require_new_file
 from dqa.core.records import Record
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, Publication, view_games
-from dqa.evaluation.run_files import require_writable
+from dqa.evaluation.store import require_writable
 from dqa.worlds.base import count_players
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher

@@ -30,21 +30,19 @@ from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import Executor, ThreadExecutor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.play import GameWorker
-from dqa.evaluation.prepare import PreparedRun, prepare
+from dqa.evaluation.prepare import GivenObjects, PreparedRun, prepare
 from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, require_questions, versions
 from dqa.evaluation.results import Result
-from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, PlaySpec, RunSpec, all_pairs
-from dqa.evaluation.store import RunStore, name_run
+from dqa.evaluation.store import RunStore, has_recorded, name_run, refuse_asked, require_writable
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command

@@ -21,8 +21,8 @@ from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
-from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.spec import PlaySpec, RunSpec
+from dqa.evaluation.store import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
 from dqa.evaluation.traces import Trace
 from dqa.loaders.sources import OwnQuestions

@@ -28,11 +28,10 @@ from dqa.core.distribution import find_versions, install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
-from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decide import Made, TaskWorker, Worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
-from dqa.evaluation.prepare import Group, PreparedRun, Task, prepare
+from dqa.evaluation.prepare import GivenObjects, Group, PreparedRun, Task, prepare
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.evaluation.targets import parse_database
 from dqa.loaders.locations import variable_of

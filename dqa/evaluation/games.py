@@ -19,9 +19,8 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.settings import read_settings
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.prepare import Task, check_decider
+from dqa.evaluation.prepare import Connected, GivenObjects, Task, check_decider, connect
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.spec import PlaySpec, decider_of
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory

@@ -25,7 +25,6 @@ from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayT
 
 from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, InfrastructureError, UsageError
-from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import (
     CLOSING_SECONDS,
     Batch,
@@ -39,6 +38,7 @@ from dqa.evaluation.executors import (
     share_options,
     work_out,
 )
+from dqa.evaluation.prepare import GivenObjects
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
@@ -24,19 +24,20 @@ from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
+from uuid import uuid4
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.files import make_private_folder, open_private, problem_of_path, require_room
 from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.record import RunRecord, resume_record
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.run_files import make_folder, write_lines
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import (
@@ -46,14 +47,20 @@ from dqa.evaluation.stored_runs import (
     RUNS,
     USAGE,
     RunReader,
+    connected,
     create_tables,
     has_key,
+    is_store,
     key_of,
     pack,
     parse_record,
     read_results,
+    require_free,
+    require_version,
+    run_names,
     store_of,
     sum_usage,
+    version_of,
 )
 from dqa.evaluation.traces import Trace
 
@@ -66,6 +73,10 @@ _PATIENCE_SECONDS: Final = 60.0
 """How long a run waits for a store that went away."""
 _PAUSE_SECONDS: Final = 0.25
 _CONFLICTS: Final = 100
+
+
+RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
+"""What a run in a folder has next to its database when it ends."""
 
 
 class RunStore:
@@ -254,12 +265,15 @@ class RunStore:
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
         """Return the next tasks: of a worker's own group, or of one that no process works on."""
         working = {self._tasks[key].group for key in busy if key in self._tasks}
-        free = [task for key, task in self._left.items() if key not in busy]
-        own = (task.group for task in free if task.group == group)
-        unopened = (task.group for task in free if task.group not in working)
-        others = (task.group for task in free)
+
+        def free() -> Iterator[Task]:
+            return (task for key, task in self._left.items() if key not in busy)
+
+        own = (task.group for task in free() if task.group == group)
+        unopened = (task.group for task in free() if task.group not in working)
+        others = (task.group for task in free())
         chosen = next(chain(own, unopened, others), None)
-        return list(islice((task for task in free if task.group == chosen), most))
+        return list(islice((task for task in free() if task.group == chosen), most))
 
     def _drop_stored(self) -> None:
         """Find the tasks that are left."""
@@ -471,3 +485,82 @@ def name_run(record: RunRecord) -> str:
 def _finite(value: float | None) -> float | None:
     """Return a number for a column; a server cannot store infinities."""
     return value if value is not None and isfinite(value) else None
+
+
+def write_lines(run: RunReader, folder: Path) -> None:
+    """Write the results and the traces of a run as JSON lines into a folder."""
+    results = (result.to_line() for result in run.results())
+    traces = (trace.to_line() for trace in run.traces())
+    for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
+        unfinished = folder / f"{name}.{uuid4().hex[:8]}"  # other processes may write, too
+        try:
+            with open(unfinished, "x", encoding="utf-8", opener=open_private) as file:
+                file.writelines(f"{line}\n" for line in lines)
+            unfinished.replace(folder / name)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def require_writable(location: RunLocation | None) -> None:
+    """Raise `UsageError` if a run cannot be stored at a location, before anything is asked."""
+    if location is None:
+        return
+    if location.folder is not None:
+        require_room(location.folder)
+        _require_own_folder(location.folder)
+    elif location.file is not None and not location.file.exists():
+        require_room(location.file)
+    else:
+        with connected(location, writing=location.file is None) as connection:
+            if version_of(connection) is None:
+                require_free(connection, location)
+            else:
+                require_version(connection, location)
+
+
+def _require_own_folder(folder: Path) -> None:
+    """Raise `UsageError` if a folder contains something, but no run."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
+        raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
+
+
+def make_folder(location: RunLocation) -> None:
+    """Make the folder of a run, unless it is stored elsewhere."""
+    if location.folder is None:
+        return
+    _require_own_folder(location.folder)
+    try:
+        make_private_folder(location.folder)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
+
+
+def refuse_asked(location: RunLocation | None, asked: Iterable[str]) -> None:
+    """Raise `UsageError` if a store is a database that questions are about, or are loaded into.
+
+    Models would see its tables, and its runs would be lost with the database.
+
+    Parameters
+    ----------
+    location
+        Where a run is stored.
+    asked
+        The locations of the databases.
+    """
+    if location is not None and any(map(location.is_same_database, asked)):
+        raise UsageError(
+            f"{location.store} is a database that is asked, so no run can be stored in it: name "
+            "another database, or a file such as runs.db (--out)."
+        )
+
+
+def has_recorded(location: RunLocation, cassette: Path) -> bool:
+    """Whether a run at a location, or any run of its store, recorded a cassette."""
+    if location.file is not None and not (location.file.exists() and location.file.stat().st_size):
+        return False
+    if not is_store(location):
+        return False
+    names = run_names(location)
+    wanted = names if location.name is None else [n for n in names if n == location.name]
+    records = (RunReader(location.named(name)).record for name in wanted)
+    return any(record.calls.record == cassette for record in records)

@@ -14,7 +14,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -37,7 +36,6 @@ from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.files import require_folder
-from dqa.core.records import problem_of
 from dqa.core.run_stores import TABLE_PREFIX, VERSION_TABLE, is_store_table
 from dqa.databases.store_locations import (
     LONG_BLOB,
@@ -237,11 +235,9 @@ def run_names(location: RunLocation) -> list[str]:
 def parse_record(written: str, where: RunLocation) -> RunRecord:
     """Return the record of a run; `UsageError` with its location if it is not valid."""
     try:
-        return RunRecord.model_validate(json.loads(written))
+        return RunRecord(**json.loads(written))
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from error
-    except ValidationError as error:
-        raise UsageError(f"{where}: {problem_of(error)}.") from error
 
 
 class CountedDecisions(NamedTuple):

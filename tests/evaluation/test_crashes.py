@@ -154,21 +154,6 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
     assert not any(result.answer for result in judged)
 
 
-def test_an_outage_of_a_judge_is_not_scored(
-    questions: QuestionSet, official: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The decisions that it would judge keep their usage."""
-
-    def fail(*_: Any) -> Any:
-        raise DatabaseUnavailableError("The judge's database went away.")
-
-    monkeypatch.setattr(type(plugins.simulator("building")), "outcomes", fail)
-    run = dqa.evaluate(questions, Rule("one", official), databases="sqlite", options=ONE)
-    judged = [result for result in run.results if result.scenario == "building"]
-    assert {result.outcome for result in judged} == {Outcome.INFRASTRUCTURE}
-    assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
-
-
 def test_decisions_are_judged_at_the_same_time(
     outcomes: Callable[..., list[Outcome]], official: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
-from dqa.evaluation.connecting import connect
 from dqa.evaluation.options import CallOptions
+from dqa.evaluation.prepare import connect
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator import generate
 from dqa.loaders.sources import GeneratedQuestions

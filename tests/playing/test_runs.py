@@ -67,19 +67,19 @@ def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:
 
 def test_a_run_is_the_same_wherever_and_in_whichever_order_it_is_played(tmp_path: Path) -> None:
     """Threads, stores and the rest of the tournament change no game."""
-    once = played(games=8)
-    folder = played(games=8, out=tmp_path / "folder", options=RunOptions(workers=1))
-    store = played(games=8, out=tmp_path / "runs.db#one", options=RunOptions(workers=8))
+    once = played(games=4)
+    folder = played(games=4, out=tmp_path / "folder", options=RunOptions(workers=1))
+    store = played(games=4, out=tmp_path / "runs.db#one", options=RunOptions(workers=8))
     assert once.content_hash == folder.content_hash == store.content_hash
-    alone = dqa.play("kuhn", "eager", "uniform", games=8, mirror=True)
+    alone = dqa.play("kuhn", "eager", "uniform", games=4, mirror=True)
     assert [r.value for r in alone.results] == [
         r.value for r in once.results if r.decider == "eager vs uniform"
     ]
-    assert played(games=8, seed=1).content_hash != once.content_hash
-    twice = played(games=8, epochs=2)
+    assert played(games=4, seed=1).content_hash != once.content_hash
+    twice = played(games=4, epochs=2)
     assert len(twice.results) == 2 * len(once.results)
     seeds = {r.game.seed for r in twice.results if r.game}
-    assert len(seeds) == 8
+    assert len(seeds) == 4
 
 
 @pytest.mark.slow

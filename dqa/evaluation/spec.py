@@ -426,12 +426,14 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     @property
     def world_settings(self) -> dict[str, str]:
         """The settings of the world, by field."""
-        return dict(_split(self.settings, self.world)[0])
+        own = f"{self.world}."
+        return {n.removeprefix(own): v for n, v in self.settings.items() if n.startswith(own)}
 
     @property
     def decider_settings(self) -> dict[str, str]:
         """The settings of deciders."""
-        return dict(_split(self.settings, self.world)[1])
+        own = f"{self.world}."
+        return {name: v for name, v in self.settings.items() if not name.startswith(own)}
 
     def model_of(self, contestant: str) -> ModelSpec:
         """Return the model that a contestant asks if it needs one."""
@@ -453,12 +455,6 @@ def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, .
     """Return every player with every opponent; each alone where there is none."""
     faced = tuple(opponents) or (NOBODY,)
     return tuple((player, opponent) for player in players for opponent in faced)
-
-
-def _split(settings: Mapping[str, str], world: str) -> tuple[dict[str, str], dict[str, str]]:
-    prefix = f"{world}."
-    own = {n.removeprefix(prefix): v for n, v in settings.items() if n.startswith(prefix)}
-    return own, {name: v for name, v in settings.items() if not name.startswith(prefix)}
 
 
 def _of_version(

@@ -115,6 +115,11 @@ class Executor:
         self._free: list[tuple[Lane, Group | None]] = [(lane, None) for lane in lanes]
         self._lanes = lanes
 
+    @property
+    def free_group(self) -> Group | None:
+        """The group whose database the latest free worker has open."""
+        return self._free[-1][1]
+
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Begin a batch, by a free worker that has its database open if there is one.
 
@@ -134,7 +139,7 @@ class Executor:
             try:
                 batch = context.run(lane.make, tasks, used)
             except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-                self._free.append((lane, group))
+                self._free.append((lane, None))
                 future.set_exception(error)
             else:
                 self._free.append((lane, group))

@@ -21,7 +21,7 @@ from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.decide import Crashes, Made, decide_task
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
-from dqa.evaluation.prepare import Group, Task
+from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.store import RunStore
 
@@ -107,7 +107,6 @@ class _Loop:
         self._store = store
         self._report = report
         self._running: dict[Future[Batch], Sequence[Task]] = {}
-        self._free: list[Group | None] = [None] * executor.slots
         self._again: deque[Sequence[Task]] = deque()
         self._deaths: Counter[DecisionKey] = Counter()
         self._failed_starts = 0
@@ -134,15 +133,15 @@ class _Loop:
 
     def _begin_batches(self) -> bool:
         """Begin a batch in each free slot; return whether any batch is being made."""
-        while self._free and not self._is_spent:
+        executor = self._executor
+        while len(self._running) < executor.slots and not self._is_spent:
             if self._again:
                 tasks = self._again.popleft()
             else:
-                tasks = self._store.claim(self._executor.batch, self._free[-1])
+                tasks = self._store.claim(executor.batch, executor.free_group)
             if not tasks:
                 break
-            self._free.pop()
-            self._running[self._executor.submit(tasks, self._store.used)] = tasks
+            self._running[executor.submit(tasks, self._store.used)] = tasks
         return bool(self._running)
 
     def _take(self, seconds: float, *, every: bool = False) -> None:
@@ -151,9 +150,7 @@ class _Loop:
         while self._running and (left := until - time.monotonic()) > 0:
             done, _ = wait(self._running, left, FIRST_COMPLETED)
             for future in done:
-                tasks = self._running.pop(future)
-                self._free.append(tasks[0].group)
-                self._take_batch(future, tasks, is_ending=every)
+                self._take_batch(future, self._running.pop(future), is_ending=every)
             if done and not every:
                 return
 
@@ -161,7 +158,6 @@ class _Loop:
         try:
             batch = future.result()
         except WorkerDiedError as error:
-            self._free[-1] = None
             if not is_ending:
                 self._repeat(tasks, error)
             return

@@ -2,7 +2,7 @@
 
 An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is
 never judged; the run continues. Errors that are the same for every decision (a wrong key or name, a
-plug-in that cannot be loaded) stop a run, and so do ten crashes in a row.
+plug-in that cannot be loaded) stop a run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.endings import ending_of
 from dqa.core.errors import (
-    CrashError,
     DatabaseUnavailableError,
     DataError,
     PluginError,
@@ -38,9 +37,6 @@ from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
-MOST_IN_A_ROW = 10
-"""Crashes in a row after which a run stops, because every question would crash."""
-
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that the user has to fix before anything else is decided."""
 
@@ -97,38 +93,6 @@ def decide_or_end(
             return end_decision(Decision.join(parts, Ending.CRASHED, seconds=seconds), error)
 
 
-class Crashes:
-    """Counts the crashes of a run, and stops it after too many. Used by one thread at a time.
-
-    Parameters
-    ----------
-    fail_fast
-        Whether the first crash stops the run.
-    """
-
-    def __init__(self, *, fail_fast: bool = False) -> None:
-        self._most = 1 if fail_fast else MOST_IN_A_ROW
-        self._in_a_row = 0
-
-    def count(self, name: str, decision: Decision | Trace) -> None:
-        """Count one decision, made by or about `name`.
-
-        Raises
-        ------
-        CrashError
-            It is one crash too many.
-        """
-        if decision.ending is not Ending.CRASHED:
-            self._in_a_row = 0
-            return
-        self._in_a_row += 1
-        if self._in_a_row >= self._most:
-            many = f"{self._in_a_row} decisions in a row" if self._most > 1 else "a decision"
-            raise CrashError(
-                f"The run was stopped: {many} crashed, the last at {name}: {decision.error}."
-            )
-
-
 class Made(NamedTuple):
     """A decision with its result, as it is stored.
 
@@ -183,7 +147,7 @@ class Worker:
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
-        return decide_task(task, partial(self.make, task), partial(self._assess, task))
+        return decide_task(task, partial(self._make, task), partial(self._assess, task))
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
         """Judge a decision; wait for the database of its statements if that went away."""
@@ -217,7 +181,7 @@ class Worker:
         if not is_deciding:
             self._databases.close()
 
-    def make(self, task: Task) -> Decision:
+    def _make(self, task: Task) -> Decision:
         """Make one decision without judging it."""
         attempts: list[Decision] = []
         replayed: list[bool] = []

@@ -15,10 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import InfrastructureError
+from dqa.core.errors import CrashError, InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.evaluation.decide import Crashes, Made, decide_task
+from dqa.evaluation.decide import Made, decide_task
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.prepare import Task
@@ -34,6 +34,8 @@ _GRACE_SECONDS: Final = 2.0
 """How long an interrupted run waits for decisions that are being made."""
 _FAILED_STARTS: Final = 3
 """How many workers in a row may die before they are ready."""
+MOST_IN_A_ROW: Final = 10
+"""Crashes in a row after which a run stops, because every question would crash."""
 MOST_DEATHS: Final = 3
 """How many workers may die while they make the same decision."""
 
@@ -86,26 +88,26 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     """
     store.plan(tasks)
     watcher = watcher or DecisionWatcher()
-    crashes = Crashes(fail_fast=fail_fast)
-
-    def report(made: Made) -> None:
-        if not executor.is_local:
-            for event in made.trace.events:
-                watcher.happened(event, made.trace.usage)
-        tell_observers(made.trace)
-        on_result(made.result)
-        crashes.count(str(made.result.key), made.trace)
-
     with watched_by(watcher):
-        _Loop(executor, store, report).run()
+        _Loop(executor, store, watcher, on_result, 1 if fail_fast else MOST_IN_A_ROW).run()
     return store.results()
 
 
 class _Loop:
-    def __init__(self, executor: Executor, store: RunStore, report: Callable[[Made], None]) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        store: RunStore,
+        watcher: DecisionWatcher,
+        on_result: Callable[[Result], object],
+        most_crashes: int,
+    ) -> None:
         self._executor = executor
         self._store = store
-        self._report = report
+        self._watcher = watcher
+        self._on_result = on_result
+        self._most_crashes = most_crashes
+        self._crashes = 0
         self._running: dict[Future[Batch], Sequence[Task]] = {}
         self._again: deque[Sequence[Task]] = deque()
         self._deaths: Counter[DecisionKey] = Counter()
@@ -175,6 +177,23 @@ class _Loop:
             self._is_spent = self._is_spent or made.trace.ending is Ending.BUDGET
         if batch.problem is not None:
             raise batch.problem.error()
+
+    def _report(self, made: Made) -> None:
+        """Report a decision; `CrashError` if it is one crash in a row too many."""
+        trace = made.trace
+        if not self._executor.is_local:
+            for event in trace.events:
+                self._watcher.happened(event, trace.usage)
+        tell_observers(trace)
+        self._on_result(made.result)
+        self._crashes = self._crashes + 1 if trace.ending is Ending.CRASHED else 0
+        if self._crashes >= self._most_crashes:
+            several = self._most_crashes > 1
+            many = f"{self._crashes} decisions in a row" if several else "a decision"
+            raise CrashError(
+                f"The run was stopped: {many} crashed, the last at {made.result.key}: "
+                f"{trace.error}."
+            )
 
     def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
         """Let other workers make decisions, each alone, unless several workers died of one."""

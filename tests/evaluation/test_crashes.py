@@ -19,9 +19,9 @@ from dqa.core.errors import (
     UnparsableReplyError,
 )
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.decide import MOST_IN_A_ROW
 from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
+from dqa.evaluation.runner import MOST_IN_A_ROW
 from dqa.models.scripted import GivenReplies, Request
 from dqa.models.scripted.steps import Step
 from dqa.testing import query

@@ -81,7 +81,7 @@ class Totals(Record):
     Attributes
     ----------
     rule_sets
-        By rule set, what it is in a sentence; empty where the simulator does not say.
+        By rule set, its description in a sentence; empty if the simulator has none.
     agree
         By rule set, the labels that are best.
     only_first

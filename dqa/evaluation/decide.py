@@ -305,13 +305,13 @@ def _close(databases: Iterable[Database]) -> None:
 class Patience:
     """How long a run still waits for one database; its threads share it.
 
-    A run waits once for a server that never comes back, not once per question. What is left then
+    A run waits once for a server that never comes back, not once per question. The rest then
     ends as `Ending.INFRASTRUCTURE`.
 
     Parameters
     ----------
     seconds
-        How long to wait in a row before the database is given up.
+        How long to wait in a row before the run stops waiting for the database.
     stopped
         Set when the run ends; waiting ends with it.
     """
@@ -326,7 +326,7 @@ class Patience:
     def repeat(self, attempt: Callable[[], bool]) -> None:
         """Call `attempt` until it returns True or patience ends.
 
-        A database that was given up is tried once for each task, and waited for again when it has
+        After that the database is tried once for each task, and waited for again when it has
         answered.
         """
         pause = _FIRST_PAUSE

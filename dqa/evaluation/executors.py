@@ -426,7 +426,7 @@ def open_executor(
     MissingKeyError
         The package of the cluster is not installed.
     UsageError
-        The executor cannot do what the options or the deciders need.
+        The executor does not support an option, or a decider cannot be sent to it.
     InfrastructureError
         The cluster cannot be reached.
     """

@@ -92,7 +92,7 @@ class Cases:
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
             "without a judgement (a failure, a spent budget, no known answer)": self.unjudged,
-            "whose traces do not tell how they decided, counted in no table but accuracies "
+            "whose traces have no steps, counted in no table but accuracies "
             f"({deciders})": without_steps.total(),
         }
         return [f"{counted(n, 'run')} {words}." for words, n in left_out.items() if n]
@@ -111,7 +111,7 @@ def read_cases(run: RunReader | Path) -> Cases:
     traces = {trace.key: trace for trace in reader.traces()}
     if not results:
         resume = shell_command("eval", "--resume", str(reader.location))
-        raise UsageError(f"{reader.location} holds no finished decision: '{resume}' goes on.")
+        raise UsageError(f"{reader.location} contains no finished decision: '{resume}' resumes it.")
     judged = [result for result in results if result.outcome.judged]
     return Cases(
         judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),
@@ -120,7 +120,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a run has what a column of a table counts; a scenario of "" is all together."""
+    """Whether a column of a table counts a run; a scenario of "" means all together."""
 
     scenario: str
     decider: str

@@ -1,4 +1,4 @@
-"""What papers printed, as data, and a run's own figures next to it."""
+"""Printed figures of papers as data, with the figures of a run next to them."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class PublishedFigure(Record):
 
 
 class PublishedRow(Record):
-    """What a table prints of one decider or player.
+    """The printed figures of one decider or player.
 
     Attributes
     ----------
     name
         As the paper calls it.
     decider
-        The decider or player that stands for it here; empty if there is none.
+        The decider or player of this name here; empty if there is none.
     model
         What answered, in the paper's words, if the table compares models.
     """
@@ -75,14 +75,14 @@ class PublishedRow(Record):
 
 
 class TableFacts(Record):
-    """What a table or figure of a paper is about.
+    """The subject of a table or figure of a paper.
 
     Attributes
     ----------
     name
         Such as ``Table 5``.
     title
-        What it measures, in our words.
+        The measure, in our words.
     measure
         ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a measure of the
         paper's analysis (`dqa.evaluation.findings.FindingTable`). Of games ``payoff`` or
@@ -96,7 +96,7 @@ class TableFacts(Record):
     drawn
         Whether it is a figure with bars.
     note
-        What a reader has to know of the printed figures.
+        A note on the printed figures.
     """
 
     name: str
@@ -156,12 +156,12 @@ class Publication(Record):
 
 
 class OwnFigure(Record):
-    """What a run has where a paper has a printed figure.
+    """The figure of a run next to a printed one.
 
     Attributes
     ----------
     count, of
-        What it is a share of; None for a mean.
+        The numbers of a share; None for a mean.
     low, high
         Its 95 % interval: clustered by situation for an accuracy on one database, by deals for
         games, and Wilson's by questions elsewhere; None for a mean of shares.
@@ -175,7 +175,7 @@ class OwnFigure(Record):
 
 
 class PaperCell(Record):
-    """One place of a table: what the paper printed there, and what the run has."""
+    """One cell of a table: the printed figure, and the figure of the run."""
 
     scenario: str
     column: str
@@ -192,7 +192,7 @@ class PaperRow(Record):
     name, published_model
         As the paper calls it; None for a row that the paper does not have.
     decider, model
-        Who stands for it in the run; None if it did not take part.
+        The decider of the run; None if it did not take part.
     """
 
     name: str | None
@@ -321,7 +321,7 @@ def _base(decider: str) -> str:
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Whether a decider of the run stands for a row; with a named model, if that answered."""
+    """Whether a row is about a decider of the run; with a named model, if that answered."""
     if row.decider not in {decider, _base(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)

@@ -61,7 +61,7 @@ class PlayedMove:
     reference
         The action of the reference in the same position; None without one.
     shown
-        What the player knew in addition to the events.
+        The knowledge of the player in addition to the events.
     """
 
     player: str
@@ -248,7 +248,7 @@ class _Attempt:
     Attributes
     ----------
     before
-        What the decider recorded before it; None for a decider that plays no attempts.
+        The record of the decider before it; None for a decider that plays no attempts.
     """
 
     before: Decision | None = None
@@ -381,7 +381,7 @@ class GameOfRun:
         return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
 
     def _begin_attempt(self, decider: EpisodeDecider, number: int | None = None) -> Decider | None:
-        """Return the player of an attempt; what it recorded is added, also before an error.
+        """Return the player of an attempt; its record is added, also before an error.
 
         Parameters
         ----------

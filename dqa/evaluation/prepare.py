@@ -78,7 +78,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Setup:
-    """The questions of a run, their databases, and who decides and judges them.
+    """The questions of a run, their databases, deciders and judge.
 
     Attributes
     ----------

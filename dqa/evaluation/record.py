@@ -1,4 +1,4 @@
-"""What a store records about a run, and the checks before a run resumes."""
+"""The record of a run in its store, and the checks before a run resumes."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class PlayedGame(Record):
 
 
 class Result(Record, use_attribute_docstrings=True):
-    """A line of ``results.jsonl``: who was asked what, and what it is worth.
+    """A line of ``results.jsonl``: a decision and its value.
 
     It holds no times, so the same run gives the same file.
     """

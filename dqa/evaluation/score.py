@@ -235,7 +235,7 @@ class Judge:
         Parameters
         ----------
         question, decision
-            What was asked and decided.
+            The question and the decision about it.
         database
             The database of the question; needed only if a statement is the answer.
         """

@@ -1,8 +1,8 @@
-"""What is evaluated, as data: written, read, compared, and built here or in another process.
+"""Specs of runs as data: written, read, compared, and prepared here or in another process.
 
-A `RunSpec` holds all that results depend on and nothing else; how a run goes about its work is in
-`dqa.evaluation.options`. A password in a URL is never written: whoever builds a spec that was
-written takes it from the variable of that database (``DQA_MYSQL_URL`` for a MySQL server).
+A spec contains everything on which results depend, and nothing else; other options are in
+`dqa.evaluation.options`. A password in a URL is never written: a spec that was read takes it from
+the variable of that database (``DQA_MYSQL_URL`` for a MySQL server).
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Deciding(Record, use_attribute_docstrings=True):
 
 
 class RunSpec(Deciding, use_attribute_docstrings=True):
-    """What is evaluated: questions, deciders, models, databases, and how decisions are judged.
+    """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
     The first of several `models` is `model`. A spec of version 1 showed models every digit. The
     questions of a run in place name their own databases.

@@ -76,7 +76,7 @@ _CONFLICTS: Final = 100
 
 
 RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
-"""What a run in a folder has next to its database when it ends."""
+"""The files of a run in a folder next to its database when it ends."""
 
 
 class RunStore:

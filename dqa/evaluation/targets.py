@@ -24,7 +24,7 @@ from dqa.loaders.locations import split_name, variable_of, whole_url
 
 
 class Access(TypedDict, total=False):
-    """How databases are read: by which policy, with which audit, and where statements run."""
+    """How databases are read: the policy, the audit, and where statements run."""
 
     policy: Policy | None
     audit: Audit | None

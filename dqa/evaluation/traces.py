@@ -149,11 +149,10 @@ class Trace(Record):
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         As in `dqa.core.decision.Decision`.
     warnings
-        What the decision did not take into account: candidates that were not compared, tables that
-        the model was not shown.
+        Gaps of the decision: candidates that were not compared, tables that the model did not see.
     asked
-        What was asked and what could be chosen, of a question that was asked by itself; None of a
-        run's, whose questions and results are kept beside.
+        The question and its candidates, if it was asked by itself; None in a run, which stores its
+        questions and results separately.
     provenance
         Who asked and when, and the reason; None of a run's, whose record has it.
     cost

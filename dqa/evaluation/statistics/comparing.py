@@ -35,7 +35,7 @@ from dqa.evaluation.statistics.pairs import (
 from dqa.evaluation.statistics.summaries import Tally, estimates, tally
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and its database, by which contestants are paired. Epochs are averaged first, because
+"""A question and its database: contestants are paired by both. Epochs are averaged first, because
 the third attempt of one has no relation to the third attempt of another."""
 
 

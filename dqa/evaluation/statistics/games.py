@@ -176,7 +176,7 @@ def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
 
 
 def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
-    """Return the games that reached their end, of deals of which nothing is missing."""
+    """Return the games that reached their end, of complete deals."""
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
         return ended

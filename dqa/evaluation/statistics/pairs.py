@@ -267,7 +267,7 @@ def match_questions(
     runs
         The results of each run.
     labels
-        What the runs are called.
+        The names of the runs.
     unknown
         By run, the content of its questions if results of older versions have none; without it
         the names of these stay.

@@ -290,31 +290,7 @@ class Postgres(EngineSettings):
         return found.to_schema(self._shown, folds_case=True)
 
 
-def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()) -> EngineSession:
-    """Open a database.
-
-    Parameters
-    ----------
-    url
-        Where it is.
-    schemas
-        The schemas to show, in the order in which tables are looked for; none for the search path
-        of the user.
-    own
-        The search path of the user; only for no `schemas`.
-    """
-    shown = tuple(schemas or (name for name in own if name not in SYSTEM))
-    return EngineSession(
-        Postgres(url, shown, quote("postgres", *schemas) if schemas else "DEFAULT"),
-        display_name(url, ",".join(schemas) or None),
-        namespace=next(iter(shown), None),
-        schemas=shown,
-        # An unnamed catalogue comes first, and the guard knows its names.
-        search_path=tuple(schemas or (name for name in own if name != "pg_catalog")),
-    )
-
-
-SYSTEM = frozenset({"pg_catalog", "information_schema"})
+_SYSTEM = frozenset({"pg_catalog", "information_schema"})
 
 
 def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
@@ -421,6 +397,15 @@ class PostgresNamespaces(ServerNamespaces):
 
     def open(self, namespace: str | None) -> EngineSession:
         """Return a session of some schemas, or of those of the user's own search path."""
-        if namespace is not None:
-            return open_postgres(self._url, schema_names(namespace))
-        return open_postgres(self._url, own=self._own_schemas())
+        schemas = schema_names(namespace or "")
+        own = () if schemas else tuple(self._own_schemas())
+        shown = schemas or tuple(name for name in own if name not in _SYSTEM)
+        path = quote("postgres", *schemas) if schemas else "DEFAULT"
+        return EngineSession(
+            Postgres(self._url, shown, path),
+            display_name(self._url, namespace),
+            namespace=next(iter(shown), None),
+            schemas=shown,
+            # An unnamed catalogue comes first, and the guard knows its names.
+            search_path=schemas or tuple(name for name in own if name != "pg_catalog"),
+        )

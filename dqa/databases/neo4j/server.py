@@ -130,9 +130,6 @@ class Address:
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
-parse_address = Address.parse
-
-
 class Server:
     """An open driver, and sessions of the address's database.
 

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 import ladybug
 import pyarrow as pa
 
-from dqa.core.database import Kind
+from dqa.core.database import Kind, Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name, quote_text
 from dqa.core.situation import EdgeSchema, Situation, StoredType
@@ -88,6 +88,14 @@ class Ladybug(EngineSettings):
     def connect(self) -> ladybug.Connection:
         """Connect."""
         return ladybug.Connection(self._database)
+
+    def prepare(self, connection: Connection, limits: Limits) -> None:
+        """Let the engine stop the next statement: no other thread runs meanwhile."""
+        connection.driver.set_query_timeout(max(1, round(limits.seconds * 1_000)))
+
+    def interrupt(self, connection: Connection) -> Callable[[], object]:  # noqa: ARG002
+        """Return nothing to do: the engine stops by itself, and has all rows before the first."""
+        return lambda: None
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:

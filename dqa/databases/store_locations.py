@@ -183,8 +183,12 @@ def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Ite
 def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bool) -> DqaError:
     problem, shown, what = one_line(error), location.shown, location.what
     if location.file is None:
-        if isinstance(error, ProgrammingError | ValueRefusedError):
+        if isinstance(error, ProgrammingError):
             return UsageError(f"{shown} cannot be used as a {what}: {problem}.")
+        if isinstance(error, ValueRefusedError):
+            return UsageError(
+                f"{shown} refuses a value, such as a name that is too long: {problem}."
+            )
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
         return DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):

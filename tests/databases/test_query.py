@@ -141,6 +141,14 @@ def test_an_endless_statement_is_stopped_and_the_database_goes_on(database: Data
     assert len(database.query(NODES[database.dialect]).rows) == 3
 
 
+def test_an_engine_stops_a_statement_by_itself(backend: Backend, situation: Situation) -> None:
+    """Without a worker process there is no other limit."""
+    with closing(backend.load(situation, isolation="none")) as database:
+        with pytest.raises(StatementTimeoutError):
+            database.query(ENDLESS[database.dialect], Limits(seconds=0.1))
+        assert len(database.query(NODES[database.dialect]).rows) == 3
+
+
 def test_writing_fails_without_the_guard(database: Any) -> None:
     """The second line holds by itself: nothing changes, and reading goes on."""
     before = database.query(NODES[database.dialect]).rows

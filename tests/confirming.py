@@ -1,4 +1,4 @@
-"""Confirms what ``dqa init`` guessed, as a user does after checking it."""
+"""Confirm the guesses of ``dqa init``, as a user does after checking them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def confirm(folder: Path) -> None:
-    """Write into a proposed folder that its goal, candidates and outcomes are right."""
+    """Mark a proposed folder's goal, candidates and outcomes as confirmed."""
     file = folder / "scenario.toml"
     text = file.read_text("utf-8")
     assert "confirmed = false" in text

@@ -12,20 +12,20 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Tests run on every core already: threads of the linear algebra would only wait for each other. It
-# is read when NumPy is imported, which is after this.
+# Tests already use every core, so threads of the linear algebra would only wait. NumPy reads this
+# variable at its import.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# Interpreters that tests start import nothing from the current directory. What the product starts
-# is safe without this, which `test_safe_path` shows.
+# Interpreters of tests import nothing from the current directory. `test_safe_path` shows that the
+# product's own processes are safe without this variable.
 os.environ["PYTHONSAFEPATH"] = "1"
 
-# A shell without job control starts what is in its background with SIGINT ignored; so would be
-# whatever tests start and interrupt.
+# A shell without job control starts background processes with SIGINT ignored, and processes of
+# tests would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# A machine that is busy with something else is no finding.
+# A busy machine must not fail a test.
 settings.register_profile(
     "patient", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -37,20 +37,20 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep players and decision records out of the user's folders."""
+    """Store players and decision records outside the user's folders."""
     os.environ["DQA_DECISIONS"] = str(tmp_path_factory.mktemp("decisions"))
     os.environ["DQA_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture
 def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give workers time to start: tests on all cores must not make a server look stopped."""
+    """Give workers time to start on a machine that runs tests on all cores."""
     monkeypatch.setattr("dqa.databases.worker_pool._ENDING", 10.0)
 
 
 @pytest.fixture(autouse=True)
 def _scenarios_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget, after each test, the folders that it registered: names are of the whole process."""
+    """Remove the scenarios that a test registered, because names are process-wide."""
     from dqa.scenarios import catalogue
 
     monkeypatch.setattr(catalogue, "_registered", dict(catalogue._registered))
@@ -58,7 +58,7 @@ def _scenarios_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def release_dir() -> Path:
-    """Folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy beside the checkout."""
+    """Return the folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy."""
     folder = Path(
         os.environ.get("DQA_RELEASE_DIR", ROOT.parent / "shared" / "data" / "dqa-release")
     )
@@ -69,7 +69,7 @@ def release_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def dellma_release_dir() -> Path:
-    """Folder of the DeLLMa release: ``DQA_DELLMA_DIR``, or the shared copy beside the checkout."""
+    """Return the folder of the DeLLMa release: ``DQA_DELLMA_DIR``, or the shared copy."""
     folder = Path(
         os.environ.get("DQA_DELLMA_DIR", ROOT.parent / "shared" / "data" / "dellma-release")
     )
@@ -92,7 +92,7 @@ LONGEST = (
     "evaluation/test_kills.py",
     "planrag/test_variants.py",
 )
-"""Files that take longest."""
+"""The slowest files."""
 REASONS = {
     "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",
     "integration": "that need a server (docker/README.md)",
@@ -101,20 +101,20 @@ REASONS = {
     "deep": "that take minutes (python3 start.py check --deep)",
     "": "skipped for reasons that -rs lists",
 }
-"""Why a test is not run, by its marker or its skip."""
+"""Reasons for not running a test, by its marker or skip."""
 DESELECTED = pytest.StashKey[Counter[str]]()
-"""How many tests were deselected, by reason."""
+"""The number of deselected tests by reason."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start all counts at zero."""
+    """Set all counts to zero."""
     config.stash[DESELECTED] = Counter()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that read the released data; move the longest files to the front.
+    """Mark tests that read the released data; move the slowest files to the front.
 
-    Otherwise one of several workers would still run them when the others are done.
+    Otherwise one worker would still run them when the others are done.
     """
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
     for item in items:
@@ -123,10 +123,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count what -m leaves out.
-
-    Tests that -k names, and the deep tests alone, are chosen: the others are not left out.
-    """
+    """Count tests that -m deselects, unless -k names tests or only deep ones run."""
     for item in items:
         option = item.config.option
         markers = [
@@ -137,9 +134,9 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that left out anything but deep tests, if ``DQA_NO_SKIP=1`` forbids it."""
+    """Fail a run that omitted tests other than deep ones, if ``DQA_NO_SKIP=1``."""
     config = session.config
-    if hasattr(config, "workeroutput"):  # what a worker of pytest-xdist reports
+    if hasattr(config, "workeroutput"):  # the report of a pytest-xdist worker
         counts = config.stash[DESELECTED]
         config.workeroutput["deselected"] = dict(counts)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
@@ -149,14 +146,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over the counts of a worker of pytest-xdist; every worker collects all tests."""
+    """Add the counts of a worker of pytest-xdist; every worker collects all tests."""
     counts: Counter[str] = node.config.stash[DESELECTED]
     counts |= Counter(getattr(node, "workeroutput", {}).get("deselected"))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Print in one line which tests were not run, and why."""
+    """Print one line with the tests that were not run, and the reasons."""
     yield
     counts = _not_run(terminalreporter)
     if counts:
@@ -165,10 +162,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
 
 
 def _not_run(reporter: pytest.TerminalReporter) -> Counter[str]:
-    """Return how many tests were not run for each reason."""
+    """Return the number of tests that were not run for each reason."""
     counts = reporter.config.stash[DESELECTED].copy()
     for report in reporter.stats.get("skipped", ()):
-        # The report of a module that is skipped at collection has no keywords.
+        # A module that is skipped at collection has no keywords.
         keywords = getattr(report, "keywords", ())
         known = [why for why in ("released", "integration") if why in keywords]
         if "could not import" in str(report.longrepr):

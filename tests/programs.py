@@ -1,4 +1,4 @@
-"""Run Python programs in processes of their own."""
+"""Run Python programs in separate processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run_python(
     check: bool = False,
     timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run this Python with arguments, for example `-m dqa list`; return what it printed."""
+    """Run this Python with arguments, for example `-m dqa list`; return its output."""
     command = [sys.executable, *map(str, words)]
     return subprocess.run(
         command, env=env, cwd=cwd, check=check, timeout=timeout, capture_output=True, text=True

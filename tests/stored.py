@@ -1,4 +1,4 @@
-"""Change what a run in a folder stores, as a test needs it."""
+"""Read and change the stored record of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The structure that docs/architecture.md promises: who may import whom, and who names whom."""
+"""The structure in docs/architecture.md: allowed imports and allowed names."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "dqa_ldm2.commands": GENERAL | {"api", "cli", "dqa_ldm2"},
     "dqa_simulators": {"core", "loaders", "models", "plugins", "scenarios", "worlds"},
 }
-"""By room, the others that it may import when it runs. What only type checkers see is no import.
+"""The packages that each package may import at run time, without imports for type checkers.
 
-``dqa`` is the package's own two files: the public API, which imports its modules when they are
-used, and ``python -m dqa``.
+``dqa`` stands for two files: the public API, which imports its modules at first use, and
+``python -m dqa``.
 """
 
 
 @dataclass
 class Module:
-    """A module, its room, and what it imports at any time."""
+    """A module, its package, and all its imports."""
 
     path: Path
-    room: str
+    package: str
     tree: ast.Module = field(repr=False)
 
     @cached_property
     def imported(self) -> set[str]:
-        """Every absolute name that it imports when it runs."""
+        """Return every absolute name that it imports at run time."""
         return set(_imported(self.tree))
 
 
@@ -92,8 +92,8 @@ def _imported(tree: ast.AST) -> Iterator[str]:
             yield from _imported(node)
 
 
-def _room(name: str) -> str | None:
-    """Return the room of an absolute name; None for somebody else's."""
+def package_of(name: str) -> str | None:
+    """Return the package of an absolute name, or None for another project's."""
     top, _, rest = name.partition(".")
     if top not in PACKAGES:
         return None
@@ -106,64 +106,64 @@ def _room(name: str) -> str | None:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """Every module of every package."""
+    """Return every module of every package."""
     found = []
-    for package, folder in PACKAGES.items():
+    for top, folder in PACKAGES.items():
         for path in sorted(folder.rglob("*.py")):
-            name = ".".join([package, *path.relative_to(folder).with_suffix("").parts])
-            room = _room(name.removesuffix(".__init__"))
-            assert room is not None
-            found.append(Module(path, room, ast.parse(path.read_text("utf-8"))))
+            name = ".".join([top, *path.relative_to(folder).with_suffix("").parts])
+            package = package_of(name.removesuffix(".__init__"))
+            assert package is not None
+            found.append(Module(path, package, ast.parse(path.read_text("utf-8"))))
     return tuple(found)
 
 
-def test_every_room_is_in_the_table() -> None:
-    """Whoever makes a room says who may come in."""
-    rooms = {
+def test_every_package_is_in_the_table() -> None:
+    packages = {
         path.stem
         for path in (ROOT / "dqa").iterdir()
         if path.name not in {"__init__.py", "__main__.py", "__pycache__"}
         and (path.suffix == ".py" or (path / "__init__.py").is_file())
     }
-    assert rooms == {room for room in MAY_IMPORT if "dqa" not in room}
-    assert {module.room for module in modules()} == set(MAY_IMPORT)
+    assert packages == {package for package in MAY_IMPORT if "dqa" not in package}
+    assert {module.package for module in modules()} == set(MAY_IMPORT)
 
 
-def test_a_room_imports_those_that_it_may() -> None:
-    """However late: an import within a function is one, too."""
+def test_a_package_imports_only_allowed_ones() -> None:
+    """Imports within functions count."""
     wrong = []
     for module in modules():
-        allowed = MAY_IMPORT[module.room] | {module.room, module.room.partition(".")[0]}
-        if module.room.startswith("dqa_"):
-            # A package of ours, like a stranger's, may use the public API by its own name.
+        allowed = MAY_IMPORT[module.package] | {module.package, module.package.partition(".")[0]}
+        if module.package.startswith("dqa_"):
+            # Method packages, like other plug-ins, may use the public API.
             allowed |= {"dqa"}
         for name in module.imported:
-            entered = _room(name)
+            imported = package_of(name)
             if name.startswith("dqa.plugins") or name == "dqa":
-                entered = "plugins" if "plugins" in name else None
-            if entered not in {None, *allowed}:
+                imported = "plugins" if "plugins" in name else None
+            if imported not in {None, *allowed}:
                 wrong.append(f"{module.path}: {name}")
     assert wrong == []
 
 
-def test_no_two_rooms_need_each_other() -> None:
-    """Neither in the table nor in the code; a circle would be named."""
+def test_imports_have_no_cycle() -> None:
+    """Neither in the table nor in the code."""
     code: dict[str, set[str]] = {}
     for module in modules():
-        entered = {_room(name) for name in module.imported} - {None, module.room, "dqa"}
-        code.setdefault(module.room, set()).update(room for room in entered if room)
+        imported = {package_of(name) for name in module.imported} - {None, module.package, "dqa"}
+        code.setdefault(module.package, set()).update(package for package in imported if package)
     for graph in (MAY_IMPORT, code):
-        # A method's public names lead to its commands, and its commands use all of it.
+        # A method's public names include its commands, which import the whole method.
         apart = {"dqa_dellma": {"dqa_dellma.commands"}}
-        below = {room: graph[room] - {room} - apart.get(room, set()) for room in graph}
+        below = {
+            package: graph[package] - {package} - apart.get(package, set()) for package in graph
+        }
         assert list(TopologicalSorter(below).static_order())
 
 
-def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
-    """Everything else reads through `Database`; a run store is no such database."""
+def test_only_the_query_layer_imports_drivers() -> None:
+    """All other code reads through `Database`."""
     drivers = {"sqlite3", "sqlalchemy", "ladybug", "pymysql", "psycopg", "duckdb", "neo4j"}
-    # Databases of their own: those that no question is about (runs, what a shop sells), and what is
-    # written as a world plays.
+    # Databases without questions (runs, memories, the shop's catalogue) and the history of worlds.
     runs = ("store.py", "stored_runs.py", "copying.py")
     parts = ("databases", "worlds/history.py")
     memories = ("memory.py", "tables.py")
@@ -178,7 +178,7 @@ def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
 
 @cache
 def foreign_names() -> frozenset[str]:
-    """Names of methods, deciders, scenarios and simulators, none of which is the core's own."""
+    """Return the names of methods, deciders, scenarios and simulators outside the core."""
     folders = {path.parent.name for path in (ROOT / "schemas").glob("*/scenario.toml")}
     methods = {path.parent.name for path in PACKAGES.values()} - {ROOT.name, "simulators"}
     deciders = {
@@ -186,18 +186,20 @@ def foreign_names() -> frozenset[str]:
         for point in entry_points(group="dqa.deciders")
         if not point.module.startswith("dqa.")
     }
-    # Words, the cotangent and a protocol: where these stand in the core, no decider is meant.
+    # In the core these are ordinary words, the cotangent and a protocol.
     other = {"dqa", "direct", "cot", "standard", "react"}
     return frozenset(folders | methods | deciders | set(PACKAGES)) - other
 
 
-def test_the_names_that_are_looked_for_are_there() -> None:
-    """Else finding none of them would say nothing."""
+def test_foreign_names_are_complete() -> None:
     assert {"planrag", "iterrag", "zero-shot", "dellma", "locating", "stocks"} <= foreign_names()
 
 
 def _texts(module: Module) -> Iterator[tuple[int, str, bool]]:
-    """Yield identifiers and texts with their lines; whether one is prose, which docstrings are."""
+    """Yield identifiers and texts with their lines, and whether a text is prose.
+
+    Skip docstrings.
+    """
     docstrings = {
         id(node.value)
         for node in ast.walk(module.tree)
@@ -215,36 +217,35 @@ def _texts(module: Module) -> Iterator[tuple[int, str, bool]]:
                 yield line, value, False
 
 
-def _named(text: str, *, prose: bool) -> list[str]:
+def foreign_in(text: str, *, prose: bool) -> list[str]:
     words = set(re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower()))
     whole = text.lower()
     found = [name for name in foreign_names() if name in words or ("-" in name and name in whole)]
-    # "building" is also what one does with a run: a verb where it stands among other words.
+    # In prose, "building" is a verb.
     return [name for name in found if not (prose and name == "building")]
 
 
-def test_nothing_in_the_core_names_a_method_a_scenario_or_a_simulator() -> None:
-    """Identifiers, texts and file names; docstrings may cite where something comes from."""
+def test_the_core_names_no_method_scenario_or_simulator() -> None:
+    """Identifiers, texts and file names; docstrings may cite a source."""
     found = []
     for module in modules():
         if module.path.is_relative_to(PACKAGES["dqa"]):
             found += [
                 f"{module.path.relative_to(ROOT)}:{line}: {name}"
                 for line, text, prose in [*_texts(module), (0, module.path.stem, False)]
-                for name in _named(text, prose=prose)
+                for name in foreign_in(text, prose=prose)
             ]
     for path in PACKAGES["dqa"].rglob("*"):
         if path.suffix in {".html", ".css", ".md", ".txt", ".toml", ".json"}:
-            named = _named(path.read_text("utf-8"), prose=True)
+            named = foreign_in(path.read_text("utf-8"), prose=True)
             found += [f"{path.relative_to(ROOT)}: {name}" for name in named]
     assert found == []
 
 
-def test_methods_do_not_name_each_other() -> None:
-    """Nor does one know a scenario: what differs there, its folder says."""
+def test_methods_do_not_import_each_other() -> None:
     methods = ("dqa_planrag", "dqa_dellma", "dqa_bidder", "dqa_ldm2")
     for module in modules():
-        mine = module.room.partition(".")[0]
+        mine = module.package.partition(".")[0]
         if mine in methods:
             others = tuple(other for other in methods if other != mine)
             assert not [name for name in module.imported if name.startswith(others)], module.path

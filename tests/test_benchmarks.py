@@ -1,4 +1,4 @@
-"""The benchmarks say what they need, and lines of code are counted as they are defined."""
+"""The benchmarks name their needs and can be imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from benchmarks import needs
 from benchmarks.__main__ import list_benchmarks
 from benchmarks.needs import find_need, require
-from benchmarks.size import count_lines
 
 SOURCE = '''"""A docstring
 of two lines."""
@@ -43,14 +42,8 @@ VALUES = (
 '''
 
 
-def test_a_line_that_holds_code_is_counted() -> None:
-    """Blank lines, comments and docstrings are not; lines within a text and its end are."""
-    assert count_lines(SOURCE) == 12
-    assert count_lines("") == count_lines('"""Only a docstring."""\n') == 0
-
-
-def test_every_benchmark_has_a_line_and_known_needs() -> None:
-    """None of them is imported for that."""
+def test_every_benchmark_has_a_summary_and_known_needs() -> None:
+    """The list imports none of them."""
     found = {benchmark.name: benchmark for benchmark in list_benchmarks()}
     files = {file.stem for file in Path(needs.__file__).parent.glob("*.py")}
     assert set(found) == files - {"__main__", "measuring", "needs", "wide_generator"}
@@ -63,14 +56,13 @@ def test_every_benchmark_has_a_line_and_known_needs() -> None:
 
 @pytest.mark.slow
 def test_every_benchmark_can_be_imported() -> None:
-    """What it takes from the package is still there."""
     for benchmark in list_benchmarks():
         if all(find_need(name).is_met for name in benchmark.needs):
             assert callable(import_module(f"benchmarks.{benchmark.name}").main)
 
 
 def test_a_missing_need_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says what is missing, and how to get it."""
+    """It names the need and the remedy."""
     monkeypatch.setattr("benchmarks.needs.find_spec", lambda _: None)
     monkeypatch.delenv("DQA_TEST_MYSQL_URL", raising=False)
     with pytest.raises(SystemExit, match=r'needs extra ray .*pip install -e "\.\[ray\]"'):

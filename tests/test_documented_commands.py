@@ -1,7 +1,7 @@
-"""The commands of README and docs that need no model and no server, on small inputs.
+"""The commands of README and docs that need neither a model nor a server, on small inputs.
 
-Those of the README and of one block of each page run in this process; ``--deep`` runs every command
-of every page in a shell, as it is written.
+Commands of the README and of one block of each page run in this process. ``--deep`` runs every
+command of every page in a shell, as written.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ NEEDS = {
     "openai:": "a language model",
     "sales.db": "a database of the reader's",
     "shop.sql": "files of the reader's",
-    "./branches": "a folder of the page, which tests/scenarios makes",
+    "./branches": "a folder of the page, tested in tests/scenarios",
     "closing.jsonl": "questions of the page",
     "buying": "questions of the page",
-    "most-named": "a package of the page, which tests/test_extending.py makes",
+    "most-named": "a package of the page, tested in tests/test_extending.py",
     "runs/first": "a run of a language model",
     "head:6379": "a cluster of the reader's",
-    "dqa tournament": "players that are trained",
-    "memory.db": "a memory that models or the reader's Python forms",
+    "dqa tournament": "trained players",
+    "memory.db": "a memory of a model or of the reader's Python",
     "runs/far": "a run of the reader's cluster",
 }
-"""What a command has that cannot be run here, and why."""
+"""Parts of commands that cannot run here, and their missing needs."""
 
 FEWER = (
     (re.compile(r"--games \d+"), "--games 2"),
@@ -51,15 +51,15 @@ FEWER = (
     (re.compile(r"(eval (?!.*--generate \d)(?!.*--limit).*?)(?= \||$)"), r"\1 --limit 1"),
     (re.compile(r"--lines \d+"), "--lines 2000"),
 )
-"""What keeps it short: fewer questions, and nothing else is changed."""
+"""Replacements that reduce the number of questions."""
 
 
 LONG = ("hard-1", "--like-release", "--resist", "--engine ray", "dqa train")
-"""What takes long on the smallest input, so that it runs in a shell alone."""
+"""Parts of commands that are slow on the smallest input and run only with ``--deep``."""
 
 
 def blocks_of(page: Path) -> Iterator[list[str]]:
-    """Yield the commands of each block, with continued lines in one piece and without comments."""
+    """Yield the commands of each block, with continued lines joined and without comments."""
     for block in _BLOCK.finditer(page.read_text("utf-8")):
         shell = block["text"] if block["language"] in {"", "console", "bash", "sh"} else ""
         yield [
@@ -79,8 +79,7 @@ def runnable(page: Path) -> list[list[str]]:
     return [lines for lines in found if lines]
 
 
-def test_the_pages_have_commands_and_every_excuse_is_used() -> None:
-    """A page that is renamed, and an excuse that nothing needs any more, are seen."""
+def test_the_pages_have_commands_and_every_exception_is_used() -> None:
     every = [line for page in PAGES for block in blocks_of(page) for line in block]
     assert len(every) > 40
     assert sum(len(block) for page in PAGES for block in runnable(page)) > 25
@@ -88,7 +87,7 @@ def test_the_pages_have_commands_and_every_excuse_is_used() -> None:
 
 
 def quick(page: Path) -> list[str]:
-    """Return the commands that every run of the tests runs: of a page, those of its first block."""
+    """Return the commands of every test run: the first block of a page, or the whole README."""
     blocks = [
         [line for line in block if not any(part in line for part in LONG)]
         for block in runnable(page)
@@ -102,7 +101,7 @@ def quick(page: Path) -> list[str]:
 def folder(
     tmp_path: Path, release_dir: Path, dellma_release_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Work in a folder that has the releases under the names of the pages, and no server."""
+    """Create a folder that has the releases under the names of the pages, and no server."""
     (tmp_path / "PlanRAG").symlink_to(release_dir)
     (tmp_path / "DeLLMa").symlink_to(dellma_release_dir)
     write_bird(tmp_path / "bird")
@@ -123,7 +122,7 @@ def write_spec(page: Path, folder: Path) -> None:
 
 
 def run_here(line: str) -> str:
-    """Run a command in this process, without what it is piped into; return what failed."""
+    """Run a command in this process, without its pipe; return a failure."""
     before, _, command = line.rpartition("| dqa ")
     words = shlex.split(command.partition(" | ")[0])
     if words[0] == "python":
@@ -141,7 +140,7 @@ def run_here(line: str) -> str:
     "page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem
 )
 def test_the_readme_and_a_block_of_each_page_run(page: Path, folder: Path) -> None:
-    """In this process, but for what takes long on any input."""
+    """Slow commands are left out."""
     write_spec(page, folder)
     failures = [failure for failure in map(run_here, quick(page)) if failure]
     assert failures == []

@@ -1,4 +1,4 @@
-"""docs/extending.md as written: its package is installed beside dqa, and its commands are run."""
+"""docs/extending.md as written: its package is installed, and its commands run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMMAND = re.compile(r"^dqa (.+)$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the documented package was installed into."""
+    """Install the documented package into a folder."""
     source, site = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
     files = {m["name"]: m["text"] for m in _NAMED_BLOCK.finditer(PAGE.read_text("utf-8"))}
     assert set(files) == {"pyproject.toml", "most_named.py"}
@@ -36,7 +36,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_documented_decider_is_evaluated(installed: Path) -> None:
-    """By the page's own command, without a line of dqa changed."""
+    """By the page's command, without a change of dqa."""
     (command,) = _COMMAND.findall(PAGE.read_text("utf-8"))
     done = run_python(
         "-m", "dqa", *command.split(), "--json", env={**os.environ, "PYTHONPATH": str(installed)}
@@ -58,13 +58,12 @@ def test_the_first_decider_of_the_page_needs_no_package(
 
 
 def test_the_documented_decider_is_under_thirty_lines() -> None:
-    """As are its package's two files together but for blank lines."""
     files = [m["text"] for m in _NAMED_BLOCK.finditer(PAGE.read_text("utf-8"))]
     assert all(len(text.splitlines()) <= 30 for text in files)
 
 
 def test_the_documented_decider_with_a_model_asks_again_and_answers() -> None:
-    """The second reply names a candidate; the first is told what it may say."""
+    """The second reply names a candidate."""
     from langchain_core.language_models import FakeListChatModel
 
     text = next(block for block in _PYTHON.findall(PAGE.read_text("utf-8")) if "OnePrompt" in block)
@@ -81,8 +80,7 @@ def test_the_documented_decider_with_a_model_asks_again_and_answers() -> None:
     assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, "kiev", 2)
 
 
-def test_the_documented_event_is_one() -> None:
-    """It carries its fields, and goes through JSON."""
+def test_the_documented_event_survives_json() -> None:
     from dqa.core.events import event_from_json
 
     text = next(b for b in _PYTHON.findall(PAGE.read_text("utf-8")) if "CountedEvent" in b)

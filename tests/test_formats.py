@@ -1,4 +1,4 @@
-"""What the commands write is what ``dqa formats`` says they write."""
+"""The output of the commands follows the schemas of ``dqa formats``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.stored import record_of
 
 HOME = Path(__file__).parents[1]
 TRAINED = "trained_player"
-"""The format that only players of OpenSpiel's algorithms are written in."""
+"""The format of players trained by OpenSpiel's algorithms."""
 
 
 def _confirmed(folder: Path) -> Path:
@@ -35,7 +35,7 @@ def _toml(file: Path) -> dict[str, Any]:
 
 
 def run(*arguments: object, code: int = 0, env: dict[str, str] | None = None) -> str:
-    """Run a command and return what it prints."""
+    """Run a command and return its output."""
     result = CliRunner().invoke(app, list(map(str, arguments)), env=env)
     assert result.exit_code == code, result.output
     return result.stdout
@@ -43,7 +43,7 @@ def run(*arguments: object, code: int = 0, env: dict[str, str] | None = None) ->
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
-    """One small run of every command that others read, by the name of its format."""
+    """Run every command with a documented format; return the output by format."""
     folder = tmp_path_factory.mktemp("formats")
     generated, out, farm = folder / "generated", folder / "run", folder / "farm"
     run("generate", "--out", generated, "--questions", "2", "--seed", "5")
@@ -117,16 +117,19 @@ def _at(file: Path) -> tuple[object, ...]:
 
 
 def problems_of(name: str, values: list[Any]) -> list[str]:
-    """Return where values differ from a schema; a missing or unknown field must be an error."""
+    """Return the differences between values and a schema.
+
+    A missing or unknown field must be an error.
+    """
     schema = json_schema(name)
     validator = jsonschema.Draft202012Validator(schema)
     assert values, name
     value = values[0]
     assert not validator.is_valid(value | {"unheard_of": 1}), name
-    # What several scenarios share may be nothing at all.
+    # Shared tables may be empty.
     assert validator.is_valid({}) == (name == "scenario_tables"), name
     for field in schema.get("required", ()):
-        less = {key: kept for key, kept in value.items() if key != field}
+        less = {key: part for key, part in value.items() if key != field}
         assert not validator.is_valid(less), f"{name}: {field}"
     return [
         f"{name} {error.json_path}: {error.message}"
@@ -136,15 +139,14 @@ def problems_of(name: str, values: list[Any]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_what_is_written_follows_its_schema(written: dict[str, list[Any]]) -> None:
-    """Every format is written by something."""
+def test_every_output_follows_its_schema(written: dict[str, list[Any]]) -> None:
     assert {*written} == {*format_names()} - {TRAINED}
     assert [problem for name in written for problem in problems_of(name, written[name])] == []
 
 
 @pytest.mark.slow
 def test_a_trained_player_follows_its_schema(tmp_path: Path) -> None:
-    """It takes OpenSpiel, which is an extra."""
+    """It needs OpenSpiel, an extra."""
     pytest.importorskip("pyspiel")
     trained = run(
         *("train", "--world", "holdem", "--player", "cfr", "--budget", 1, "--json"),
@@ -153,15 +155,14 @@ def test_a_trained_player_follows_its_schema(tmp_path: Path) -> None:
     assert problems_of(TRAINED, json.loads(trained)) == []
 
 
-def test_every_schema_is_one() -> None:
-    """As the command prints it."""
+def test_every_schema_is_valid() -> None:
     for name in format_names():
         jsonschema.Draft202012Validator.check_schema(json_schema(name))
     assert json.loads(run("formats", "result")) == json_schema("result")
 
 
-def test_a_trace_tells_the_events_of_every_package_that_is_installed() -> None:
-    """And of no other: an event of somebody else's kind is no event of this format."""
+def test_the_trace_schema_has_the_events_of_installed_packages() -> None:
+    """It has no others."""
     schema = json_schema("trace")
     kinds = set(schema["properties"]["trace"]["items"]["discriminator"]["mapping"])
     assert {kind for event in CORE_EVENTS for kind in kinds_of(event)} <= kinds
@@ -170,8 +171,8 @@ def test_a_trace_tells_the_events_of_every_package_that_is_installed() -> None:
 
 
 @pytest.mark.slow
-def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -> None:
-    """So that another version is told from damage."""
+def test_every_line_has_a_version(written: dict[str, list[Any]]) -> None:
+    """Otherwise another version would look like damage."""
     versions = {"result": 1, "trace": 1, "run": 1, "spec": 2}
     for name, version in versions.items():
         assert {value["version"] for value in written[name]} == {version}
@@ -181,8 +182,8 @@ def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -
     ("file", "name"),
     [("scenario.schema.json", "scenario"), ("tables.schema.json", "scenario_tables")],
 )
-def test_the_schemas_for_editors_are_those_that_are_made(file: str, name: str) -> None:
-    """So that nobody edits them; the examples' folders follow them."""
+def test_the_schemas_for_editors_are_current(file: str, name: str) -> None:
+    """The examples' folders follow them."""
     text = (HOME / "schemas" / file).read_text("utf-8")
     assert json.loads(text) == json_schema(name)
     assert "null" not in text, "TOML has no null"
@@ -193,8 +194,7 @@ def test_the_schemas_for_editors_are_those_that_are_made(file: str, name: str) -
         jsonschema.Draft202012Validator(json_schema(name)).validate(_toml(example))
 
 
-def test_the_formats_are_listed_and_a_wrong_name_says_which_there_are() -> None:
-    """A line each."""
+def test_the_formats_are_listed_and_a_wrong_name_is_corrected() -> None:
     assert run("formats").split() == list(format_names())
     with pytest.raises(UnknownNameError, match="Did you mean 'result'"):
         json_schema("results")

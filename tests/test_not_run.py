@@ -1,4 +1,4 @@
-"""One line says which tests were not run; `DQA_NO_SKIP=1` makes that a failure."""
+"""One line lists the tests that were not run; `DQA_NO_SKIP=1` makes them a failure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NEEDY = 'import pytest\n\npytest.importorskip("package_of_the_future")\n'
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with one test of each kind and this project's conftest."""
+    """Create a folder with one test of each kind and this project's conftest."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text(INI)
     (tmp_path / "tests" / "test_all.py").write_text(TESTS)
@@ -83,8 +83,8 @@ def run_tests(checkout: Path, *arguments: str, **variables: str) -> tuple[int, s
     return done.returncode, done.stdout.splitlines()[-2]
 
 
-def test_one_line_counts_what_was_not_run(checkout: Path) -> None:
-    """Each test counts once, also if two processes collect it."""
+def test_one_line_counts_the_tests_that_were_not_run(checkout: Path) -> None:
+    """Each test counts once, even if two processes collect it."""
     code, line = run_tests(checkout, "-m", "not slow and not deep", "-n", "2")
     assert code == 0
     counts = re.findall(r"([\d,]+) that (read|need a server|need more|are slow|take)", line)
@@ -94,8 +94,8 @@ def test_one_line_counts_what_was_not_run(checkout: Path) -> None:
     ]  # fmt: skip
 
 
-def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Path) -> None:
-    """A skip fails the run, and so does a slow test that -m leaves out."""
+def test_no_skip_allows_only_deep_tests_to_be_left_out(checkout: Path) -> None:
+    """A skip fails the run, and so does a slow test that -m deselects."""
     strict = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}
     assert run_tests(checkout, "tests/test_all.py", "-k", "quick or release", **strict)[0] == 0
     assert run_tests(checkout, "tests/test_all.py", "-m", "deep", **strict)[0] == 0

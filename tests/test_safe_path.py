@@ -19,7 +19,7 @@ NAMES = (
     *("numpy", "pydantic", "sqlalchemy", "sqlglot", "sitecustomize", "usercustomize"),
     *("dqa", "dqa_planrag", "dqa_simulators"),
 )
-"""Modules of the standard library, of what is installed, and of this project."""
+"""Modules of the standard library, of installed packages, and of this project."""
 PLANTED = """
 open({mark!r}, "w").close()
 raise ImportError("it was imported from the current directory")
@@ -51,7 +51,7 @@ MCP = (
 
 
 def plant(folder: Path, names: tuple[str, ...] = NAMES) -> None:
-    """Plant modules in a folder, each of which leaves a file with the ending ``.mark``."""
+    """Write modules into a folder; each creates a file with the ending ``.mark`` when imported."""
     for name in names:
         file = folder / name / "__init__.py" if name.startswith("dqa") else folder / f"{name}.py"
         file.parent.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def plant(folder: Path, names: tuple[str, ...] = NAMES) -> None:
 
 
 def environment(folder: Path, path: str = "") -> dict[str, str]:
-    """Return the environment of a command, with `path` put before ``PYTHONPATH``."""
+    """Return the environment of a command, with `path` in front of ``PYTHONPATH``."""
     variables = {
         **os.environ,
         "PYTHONPATH": path + os.environ.get("PYTHONPATH", ""),
@@ -71,23 +71,23 @@ def environment(folder: Path, path: str = "") -> dict[str, str]:
 
 
 def imported(folder: Path) -> list[str]:
-    """Return which of the planted modules were imported."""
+    """Return the names of the planted modules that were imported."""
     return sorted(mark.stem for mark in folder.glob("*.mark"))
 
 
 def run(folder: Path, *command: str, start: Path | None = None, path: str = "") -> str:
-    """Return what a command prints that succeeds and imports nothing from a folder.
+    """Return the output of a command, which must succeed and import nothing from a folder.
 
     Parameters
     ----------
     folder
-        Where modules are planted.
+        The folder with planted modules.
     *command
         The program and its arguments.
     start
-        Where to start it; by default in the folder.
+        The current directory; by default the folder.
     path
-        What to put before ``PYTHONPATH``.
+        Text in front of ``PYTHONPATH``.
     """
     done = subprocess.run(
         command,
@@ -111,13 +111,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_commands_that_read_a_database(folder: Path) -> None:
-    """By the installed command."""
     assert "a" in run(folder, *DQA, "query", "shop.db", "SELECT name FROM shop")
     assert "shop" in run(folder, *DQA, "schema", "shop.db")
-    # Python adds the folder to the path of ``-m``, and finds there the package that it is to run.
+    # ``-m`` adds the folder to the path, where Python would find the package `dqa`.
     (folder / "dqa/__init__.py").unlink()
     run(folder, *MODULE, "query", "shop.db", "SELECT name FROM shop")
-    # -E ignores the variable with which Python leaves the folder out.
+    # -E ignores the variable that excludes the folder.
     run(folder, sys.executable, "-E", *DQA, "query", "shop.db", "SELECT name FROM shop")
 
 
@@ -164,7 +163,6 @@ def test_a_server_of_agent_tools(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspiel") is None, reason="the games extra is not installed")
 def test_training(folder: Path) -> None:
-    """A player is trained by the command."""
     trained = run(folder, *DQA, *TRAIN)
     assert "cfr was trained: 1 iterations" in trained
 
@@ -172,7 +170,7 @@ def test_training(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("alfworld") is None, reason="the household extra is not installed")
 def test_a_household(folder: Path) -> None:
-    """TextWorld has a process of its own."""
+    """TextWorld runs in another process."""
     plant(folder, ("textworld", "alfworld", "fast_downward"))
     run(folder, *DQA, *PLAY)
 
@@ -207,12 +205,13 @@ class Own(Decider):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["forked", pytest.param("spawned", marks=pytest.mark.deep)])
-def test_a_script_whose_folder_is_another(
+def test_a_script_in_another_folder(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, how: str
 ) -> None:
-    """Its own modules are imported, and an empty entry of ``PYTHONPATH`` is no folder.
+    """Its own modules are imported.
 
-    Python reads an empty entry as the directory that is current when a process starts.
+    Python reads an empty entry of ``PYTHONPATH`` as the current directory, and the product must
+    not.
     """
     own = tmp_path_factory.mktemp("own")
     (own / "script.py").write_text(OWN)

@@ -1,6 +1,7 @@
-"""start.py: what it installs, what it runs, and how it fails.
+"""start.py:
 
-The tests call a copy of it with a small `uv`, which installs programs that only log their options.
+its installations, its commands and its errors. The tests call a copy with a fake `uv`, which
+installs programs that only log their options.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ done
 
 
 class Checkout:
-    """A folder with start.py, tools that it finds, and a user's folder with odd modules."""
+    """A folder with start.py, its tools, and a user's folder with conflicting modules."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -47,7 +48,7 @@ class Checkout:
             (self.tools / name).chmod(0o755)
 
     def start(self, *words: str, uv: str = INSTALL) -> subprocess.Popen[str]:
-        """Start start.py with a `uv` that does what these lines of a shell script say."""
+        """Start start.py with a `uv` that runs these lines of shell."""
         (self.folder / "log").write_text("")
         return start_python(
             "../start.py",
@@ -70,7 +71,7 @@ class Checkout:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A folder in which `test` was called once."""
+    """Create a folder in which `test` was called once."""
     made = Checkout(tmp_path_factory.mktemp("checkout"))
     code, messages, ran = made.run("test", "-x")
     assert (code, messages.count("\n")) == (0, 2), messages
@@ -81,7 +82,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 def test_packages_are_installed_once(checkout: Checkout) -> None:
-    """Again only for a command that needs more, or when the project has changed."""
+    """Again only for a command that needs more, or after a change of the project."""
     assert checkout.run("test")[1:] == ("", [QUICK])
     assert checkout.run("dqa", "list", "--json")[1:] == ("", ["dqa list --json"])
     _, _, ran = checkout.run("lint")
@@ -117,7 +118,7 @@ def test_eval_adds_questions_and_a_new_folder_unless_they_are_named(checkout: Ch
 def test_check_runs_lint_and_all_tests_but_the_deep_ones(
     checkout: Checkout,
 ) -> None:
-    """A gate that fails ends the run with its exit code."""
+    """A failing gate ends the run with its exit code."""
     assert checkout.run("check", "-x")[2][-4:] == [*LINT, f"{PYTEST} -m not deep -x"]
     bin_folder = checkout.folder / ".venv" / "bin"
     (bin_folder / "pytest").write_text('#!/bin/sh\necho "pytest $*" >>"$LOG"; exit 5')
@@ -125,7 +126,7 @@ def test_check_runs_lint_and_all_tests_but_the_deep_ones(
     assert (code, ran) == (5, [f"{PYTEST} -m deep"])
 
 
-def test_a_compiler_is_asked_for_before_anything_is_installed(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_reported_before_any_installation(tmp_path: Path) -> None:
     """Only the text worlds need it, and only `check` and `lint` install them."""
     checkout = Checkout(tmp_path)
     (checkout.tools / "g++").unlink()
@@ -136,7 +137,7 @@ def test_a_compiler_is_asked_for_before_anything_is_installed(tmp_path: Path) ->
 
 
 def test_a_failed_or_interrupted_installation_begins_again(tmp_path: Path) -> None:
-    """Packages that were installed in part would otherwise count as installed."""
+    """Otherwise partly installed packages would count as installed."""
     checkout = Checkout(tmp_path)
     part = tmp_path / ".venv" / "part"
     code, messages, ran = checkout.run("test", uv=f"echo disk full; echo >{part}; exit 1")
@@ -156,7 +157,7 @@ def test_a_failed_or_interrupted_installation_begins_again(tmp_path: Path) -> No
 
 
 def test_wrong_calls_end_with_one_line(checkout: Checkout) -> None:
-    """An unknown command, and a Python that is too old or too new."""
+    """An unknown command, and an unsupported Python."""
     code, messages, ran = checkout.run("evla")
     assert (code, messages.count("\n"), ran) == (2, 1, [])
     future = "sys.version_info = (3, 14); runpy.run_path(sys.argv[1], {}, '__main__')"

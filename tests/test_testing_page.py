@@ -1,4 +1,4 @@
-"""docs/testing.md as written: its test modules pass, and its failure reads as it says."""
+"""docs/testing.md as written: its test modules pass, and its example of a failure is exact."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PASSING = {
 
 
 def blocks(page: Path = PAGE) -> dict[str, str]:
-    """The page's test modules by name."""
+    """Return the page's test modules by name."""
     return {m["name"]: m["text"] for m in _NAMED_BLOCK.finditer(page.read_text("utf-8"))}
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """Run pytest there, without the servers of these tests; return what it printed."""
+    """Run pytest in a folder, without the servers of these tests; return its output."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("DQA_TEST")}
     done = run_python(
         "-m", "pytest", "-W", "error", "-p", "no:cacheprovider", *arguments, cwd=folder, env=env
@@ -41,38 +41,36 @@ def run(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    """The folder with the page's modules; the recorded model is one that needs no key."""
+    """Write the page's modules into a folder; the recorded model needs no key."""
     for name, text in blocks().items():
         scripted = text.replace("openai:gpt-5", "scripted:analyst")
         (tmp_path / name).write_text(scripted.replace('"planrag",', '"planrag-sim",'), "utf-8")
     return tmp_path
 
 
-def test_every_block_of_python_is_a_module_that_is_run() -> None:
-    """None is forgotten here."""
+def test_every_block_of_python_is_tested() -> None:
     assert set(blocks()) == {*PASSING, "test_servers.py"}
     assert PAGE.read_text("utf-8").count("```python") == len(blocks())
 
 
-def test_the_documented_modules_do_what_the_page_says(written: Path) -> None:
+def test_the_documented_modules_behave_as_the_page_says(written: Path) -> None:
     """They pass, the first run records, servers are skipped, a failure is shown line by line."""
     right = (written / "test_suppliers.py").read_text("utf-8")
     wrong = right.replace('answer("south")', 'answer("north")')
     (written / "test_wrong.py").write_text(wrong, "utf-8")
     (written / "conftest.py").write_text("import sys\nsys.modules['testcontainers'] = None\n")
     options = ("--dqa-record=missing", "--dqa-containers=skip")
-    said = run(written, *PASSING, "test_servers.py", "test_wrong.py", *options)
-    assert f"1 failed, {sum(PASSING.values())} passed, 3 skipped" in said, said
+    output = run(written, *PASSING, "test_servers.py", "test_wrong.py", *options)
+    assert f"1 failed, {sum(PASSING.values())} passed, 3 skipped" in output, output
     (report,) = _REPORT.findall(PAGE.read_text("utf-8"))
-    shown = [line.removeprefix("E").strip() for line in said.splitlines()]
-    assert all(line.strip() in shown for line in report.splitlines()), said
-    assert "dqa: 1 decision -" in said
-    kept = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
-    assert (written / kept).is_file()
+    shown = [line.removeprefix("E").strip() for line in output.splitlines()]
+    assert all(line.strip() in shown for line in report.splitlines()), output
+    assert "dqa: 1 decision -" in output
+    cassette = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
+    assert (written / cassette).is_file()
     assert "1 passed" in run(written, "test_recorded.py", "--dqa-record=none")
 
 
 def test_the_readme_has_the_first_module() -> None:
-    """The ten lines are the same in both places."""
     assert blocks()["test_suppliers.py"] in README.read_text("utf-8")
     assert len(blocks()["test_suppliers.py"].splitlines()) <= 10

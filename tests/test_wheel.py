@@ -1,4 +1,4 @@
-"""The installed wheel, beside a user's own modules of tempting names."""
+"""The installed wheel, next to a user's modules with the names of our folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEMPTING = ("schemas", "simulators", "planrag", "dellma", "scenarios", "loaders"
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel that a user would install."""
+    """Build the wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     done = run_python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -27,8 +27,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_the_wheel_holds_packages_of_our_own_names_alone(wheel: Path) -> None:
-    """Nothing that could shadow, or be shadowed by, a user's module."""
+def test_the_wheel_holds_only_our_packages(wheel: Path) -> None:
+    """It can neither shadow a user's module nor be shadowed by one."""
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert tops == {"dqa", "dqa_bidder", "dqa_dellma", "dqa_ldm2", "dqa_planrag", "dqa_simulators"}
@@ -38,7 +38,7 @@ def test_the_wheel_holds_packages_of_our_own_names_alone(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Install the wheel into a folder, which goes before the checkout that tests import."""
+    """Install the wheel into a folder that precedes the checkout on the path."""
     folder = tmp_path_factory.mktemp("site")
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--target", folder)
     run_python(*pip, wheel, check=True)
@@ -46,11 +46,11 @@ def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(site: Path, folder: Path, *words: str, **variables: str) -> str:
-    """Run a program of the installed wheel in a folder; return what it printed."""
+    """Run a program of the installed wheel in a folder; return its output."""
     theirs = ("PYTHONPATH", "DQA_TEST")  # no server of these tests
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
-    del kept["PYTHONSAFEPATH"]  # the user's modules must be on the path
-    done = run_python(*words, cwd=folder, env={**kept, "PYTHONPATH": str(site), **variables})
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+    del inherited["PYTHONSAFEPATH"]  # the user's modules must be on the path
+    done = run_python(*words, cwd=folder, env={**inherited, "PYTHONPATH": str(site), **variables})
     return done.stdout + done.stderr
 
 
@@ -68,8 +68,8 @@ print(json.dumps({"files": files, **{k: plugins.names(k) for k in kinds}}))
 
 
 @pytest.mark.slow
-def test_the_installed_wheel_runs_beside_a_users_own_modules(site: Path, tmp_path: Path) -> None:
-    """Plug-ins are found, and the user's modules are neither imported nor in the way."""
+def test_the_installed_wheel_runs_next_to_a_user_s_modules(site: Path, tmp_path: Path) -> None:
+    """Plug-ins are found, and the user's modules are not imported."""
     for name in TEMPTING:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the user module was imported')\n")
     found = json.loads(run(site, tmp_path, "-c", SCRIPT))
@@ -87,7 +87,7 @@ HEAVY = {"numpy", "pydantic", "langchain_core", "langgraph", "sqlalchemy", "sqlg
 
 @pytest.mark.slow
 def test_ten_lines_test_a_decision_with_the_installed_wheel(site: Path, tmp_path: Path) -> None:
-    """Without testcontainers, a server's test fails; the plug-in itself imports nothing heavy."""
+    """Without testcontainers, a server's test fails; the plug-in imports nothing heavy."""
     (lines,) = re.findall(r"```python\n(from dqa\.testing .*?)```", README, re.DOTALL)
     assert len(lines.splitlines()) <= 10
     failing = lines.replace('answer("south")', 'answer("north")')
@@ -99,12 +99,12 @@ def test_ten_lines_test_a_decision_with_the_installed_wheel(site: Path, tmp_path
         "test_served": "def test_served(dqa_server):\n    dqa_server('postgres')\n",
     }.items():
         (tmp_path / f"{name}.py").write_text(text, "utf-8")
-    said = run(
+    output = run(
         *(site, tmp_path, "-m", "pytest", "-W", "error", "-p", "no:cacheprovider"),
         *("-p", "dqa.testing.plugin"),
-        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",  # others import what they need
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",  # other plug-ins may import more
     )
-    assert "2 failed, 1 passed" in said, said
-    assert "The decision is 'north', and 'south' was expected." in said
-    assert "dqa: 1 decision" in said
-    assert 'pip install "decision-qa[testing]"' in said
+    assert "2 failed, 1 passed" in output, output
+    assert "The decision is 'north', and 'south' was expected." in output
+    assert "dqa: 1 decision" in output
+    assert 'pip install "decision-qa[testing]"' in output

@@ -1,4 +1,4 @@
-"""A small text-to-SQL set of our own, written in the folder forms of BIRD and of Spider."""
+"""A small text-to-SQL set in the folder forms of BIRD and Spider."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ QUESTIONS = (
 
 
 def gold_of(text: str) -> str:
-    """Return the gold statement of the question whose words stand in a text."""
+    """Return the gold statement of the question that a text contains."""
     return next(asked.gold for asked in QUESTIONS if asked.text in text)
 
 
 def bird_entries() -> list[dict[str, object]]:
-    """Return the questions as BIRD's ``dev.json`` has them."""
+    """Return the questions in the form of BIRD's ``dev.json``."""
     return [
         {
             "question_id": number,
@@ -123,7 +123,7 @@ def bird_entries() -> list[dict[str, object]]:
 
 
 def spider_entries() -> list[dict[str, object]]:
-    """Return the questions as Spider's ``dev.json`` has them."""
+    """Return the questions in the form of Spider's ``dev.json``."""
     return [
         {
             "db_id": asked.database,

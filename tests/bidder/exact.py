@@ -1,4 +1,4 @@
-"""Exact answers of small games: what a move is worth against an opponent that is known."""
+"""Exact answers of small games: the value of a move against a known opponent."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from dqa_bidder.task import Task
 
 @dataclass(frozen=True)
 class World:
-    """A game whose hidden things are known here.
+    """A game whose hidden state is known here.
 
     Attributes
     ----------
     replies
-        What another player does.
+        Another player's move.
     ends
-        What the viewer gets at a terminal where hidden things decide it.
-    goes_on
-        What chance may bring, all equally likely.
+        The viewer's payoff at a terminal that depends on hidden state.
+    chances
+        The possible results of a chance node, all equally likely.
     """
 
     replies: Callable[[Position], Candidate]
     ends: Callable[[Position], float] = lambda _: 0.0
-    goes_on: Callable[[Position], Sequence[Position]] = lambda _: ()
+    chances: Callable[[Position], Sequence[Position]] = lambda _: ()
 
     def value(self, position: Position) -> float:
-        """Return what a best response gets from here on."""
+        """Return the payoff of a best response from this position."""
         if position.node == "terminal":
             payoff = position.payoff()
             return self.ends(position) if payoff is None else payoff
         if position.node == "chance":
-            ways = self.goes_on(position)
+            ways = self.chances(position)
             return sum(map(self.value, ways)) / len(ways)
         if position.mover != position.viewer:
             return self.value(position.after(self.replies(position)))
@@ -59,16 +59,16 @@ class World:
         return [a for a, value in worth.items() if abs(value - max(worth.values())) < 1e-9]
 
     def reward(self, position: Position, action: Candidate) -> float:
-        """Return what an action is worth, from 0 to 1."""
+        """Return the value of an action, scaled to 0 to 1."""
         low, high = position.payoff_range
         return (self.value(position.after(action)) - low) / (high - low)
 
     def own_positions(self, start: Position) -> list[Position]:
-        """Return every state in which the viewer decides, against this opponent."""
+        """Return every position in which the viewer decides against this opponent."""
         if start.node == "terminal":
             return []
         if start.node == "chance":
-            return [one for way in self.goes_on(start) for one in self.own_positions(way)]
+            return [one for way in self.chances(start) for one in self.own_positions(way)]
         if start.mover != start.viewer:
             return self.own_positions(start.after(self.replies(start)))
         after = [one for action in start.actions for one in self.own_positions(start.after(action))]
@@ -87,34 +87,34 @@ def bidder(
 
 
 def solved(decider: Bidder, task: Task) -> tuple[Chosen, Recorder]:
-    """Return what a decider chooses, and what was recorded."""
+    """Return the choice of a decider and its recorder."""
     asking = Asking("dqa_bidder", decider.model, recorder=decider.settings.recorder())
     return decider.solve(task, asking), asking.recorder
 
 
 class Exact(Bidder):
-    """The steps that ask, answered exactly by the world of `exact`.
+    """BIDDER whose steps are answered exactly by a world instead of a model.
 
-    Every reward is 0.5 if `even`, so that only what the rules tell counts.
+    If `even`, every reward is 0.5, so that only the rules count.
     """
 
     world: World
     even = False
 
     def infer_hidden(self, task: Task, asking: Asking) -> Hidden:
-        """Infer nothing: the other steps know."""
+        """Infer nothing, because the other steps know the hidden state."""
         return {}
 
     def expect_action(
         self, task: Task, position: Position, hidden: Hidden, asking: Asking
     ) -> Candidate:
-        """Return what the other does."""
+        """Return the opponent's move."""
         return self.world.replies(position)
 
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
     ) -> Payoffs:
-        """Return what actions are worth."""
+        """Return the values of the actions."""
         assert unknown.position is not None
         if self.even:
             return Payoffs(payoffs=dict.fromkeys(unknown.actions, 0.5))
@@ -122,13 +122,13 @@ class Exact(Bidder):
         return Payoffs(payoffs=worth)
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
-        """Take the largest return."""
+        """Choose the largest return."""
         assert returns.best is not None
         return Choice.only(returns.best, "It has the largest return.").chosen
 
 
 def exact(world: World, own: BidderSettings | None = None, *, even: bool = False) -> Exact:
-    """Return a decider that asks no model."""
+    """Return a decider without a model."""
     made = bidder(own=own, kind=Exact)
     assert isinstance(made, Exact)
     made.world, made.even = world, even
@@ -141,59 +141,40 @@ def task_of(position: Position, name: str = "game") -> Task:
 
 
 def chosen_by(decider: Bidder, position: Position) -> Candidate:
-    """Return what a method chooses that asks nobody."""
+    """Return the choice of a method that calls no model."""
     chosen, recorder = solved(decider, task_of(position))
     assert not recorder.steps
     return chosen.action
 
 
 def step_of(request: Request) -> StepPrompt:
-    """Return the prompt of the step that a request is about."""
+    """Return the prompt of a request."""
     first = request.messages[0]
     assert isinstance(first, StepPrompt)
     return first
 
 
-class ExactModel:
-    """A chat model's replies that are exact: it knows what is hidden.
+def exact_model(world: World) -> GivenReplies:
+    """Return a chat model that replies with the exact values of a game."""
 
-    Parameters
-    ----------
-    world
-        What is known.
-    start
-        The beginning of the game, as the viewer knows it.
-    states
-        The hidden states, by player and name.
-    """
-
-    def __init__(self, world: World, start: Position, states: dict[str, dict[str, str]]) -> None:
-        self._world = world
-        self._start = start
-        self._states = states
-
-    def __call__(self, request: Request) -> str:
-        """Reply."""
+    def reply(request: Request) -> str:
         step = step_of(request)
-        asked = step.values
+        position, legal = step.values["position"], step.values["legal"]
         if step.purpose == "inference":
-            return json.dumps({"hidden": self._states})
+            hidden = {one.player: {one.name: one.states[0]} for one in position.hidden}
+            return json.dumps({"hidden": hidden})
         if step.purpose == "decision":
-            best = max(asked["returns"], key=lambda one: one.value)
+            best = max(step.values["returns"], key=lambda one: one.value)
             return json.dumps({"action": best.action})
-        position = self._start
-        for event in asked["position"].events:
-            position = position.after(event.action)
         if step.purpose == "modeling":
-            return json.dumps({"action": self._world.replies(position)})
-        assert asked["legal"] == [
-            str(a) for a in position.actions if scaled_end(position, a) is None
-        ]
-        payoffs = {a: self._world.reward(position, a) for a in asked["legal"]}
-        return json.dumps({"payoffs": payoffs})
+            return json.dumps({"action": world.replies(position)})
+        assert legal == [str(a) for a in position.actions if scaled_end(position, a) is None]
+        return json.dumps({"payoffs": {a: world.reward(position, a) for a in legal}})
+
+    return GivenReplies(reply)
 
 
 def scaled_end(position: Position, action: Candidate) -> float | None:
-    """Return the payoff of an action that ends the game, where the rules tell it."""
+    """Return the payoff of an action that ends the game, if the rules determine it."""
     after = position.after(action)
     return scaled_payoff(after) if after.node == "terminal" else None

@@ -1,4 +1,4 @@
-"""With an exact model of the opponent and exact rewards, BIDDER chooses the best response."""
+"""BIDDER chooses the best response if its model of the opponent and its rewards are exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from dqa.core.events import StepEvent
 from dqa.core.question import Candidate
 from dqa.deciders.method import find_step
-from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted import scripted_model
 from dqa.worlds.world import Position
 from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.returns import Returns
@@ -28,15 +28,15 @@ from dqa_simulators.negotiation.position import (
     worth,
     write,
 )
-from tests.bidder.exact import ExactModel, World, bidder, chosen_by, exact, solved, task_of
+from tests.bidder.exact import World, bidder, chosen_by, exact, exact_model, solved, task_of
 from tests.worlds.nim import NimPosition
 
 STYLES = ("bold", "timid", "honest")
-"""How an opponent bets: it raises, or folds, whatever it has, or goes by its card."""
+"""How an opponent bets: always raise, always fold, or by the card."""
 
 
 def bet(actions: Sequence[Candidate], style: str, *, strong: bool) -> Candidate:
-    """Return what an opponent does."""
+    """Return an opponent's move."""
     wanted = {
         "bold": ("raise", "call", "check"),
         "timid": ("check", "fold"),
@@ -53,12 +53,12 @@ def poker(other: int, style: str, deck: int, *, strong: bool) -> World:
         mine, theirs = (_worth(card, shown) for card in (shown.hole[0], other))
         return min(shown.bets) * float((mine > theirs) - (mine < theirs))
 
-    def goes_on(position: Position) -> list[Position]:
+    def chances(position: Position) -> list[Position]:
         shown = cast("PokerPosition", position)
         left = [card for card in range(deck) if card not in (*shown.hole, other)]
         return [shown.dealt((card,)) for card in left]
 
-    return World(lambda position: bet(position.actions, style, strong=strong), ends, goes_on)
+    return World(lambda position: bet(position.actions, style, strong=strong), ends, chances)
 
 
 def _worth(card: int, position: PokerPosition) -> int:
@@ -70,7 +70,7 @@ def _worth(card: int, position: PokerPosition) -> int:
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("horizon", [1, 2, 3])
 def test_kuhn_poker(style: str, horizon: int) -> None:
-    """Every deal, either seat, every state that comes about."""
+    """For every deal, both seats and every reachable state."""
     seen = 0
     for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
         world = poker(theirs, style, 3, strong=theirs == 2)
@@ -84,21 +84,18 @@ def test_kuhn_poker(style: str, horizon: int) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_kuhn_poker_by_prompts(style: str) -> None:
-    """The same where a model says it, in reply to the prompts."""
+    """A model gives the exact values in reply to the prompts."""
     for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
         world = poker(theirs, style, 3, strong=theirs == 2)
         start = KuhnPosition(viewer, (mine,), (), begin(KuhnPosition.rules))
-        (other,) = set(PLAYERS) - {viewer}
-        states = {other: {"card": KuhnPosition.deck[theirs]}}
         for position in world.own_positions(start):
-            model = GivenReplies(ExactModel(world, start, states))
-            told, _ = solved(bidder(model), task_of(position))
-            assert told.action in world.best(position)
+            chosen, _ = solved(bidder(exact_model(world)), task_of(position))
+            assert chosen.action in world.best(position)
 
 
 @pytest.mark.parametrize("style", STYLES)
 def test_leduc_poker(style: str) -> None:
-    """Two rounds with a card by chance between them; a sample of the deals."""
+    """Two rounds with a card in between; a sample of the deals."""
     for (mine, theirs), viewer in product([(0, 2), (4, 5), (2, 4), (3, 0)], PLAYERS):
         world = poker(theirs, style, 6, strong=theirs > 3)
         start = LeducPosition(viewer, (mine,), (), begin(LeducPosition.rules))
@@ -111,7 +108,7 @@ THEIRS: Split = (1, 5, 4)
 
 
 def negotiator(position: Position) -> Candidate:
-    """Agree to half of what the pool is worth, else propose what is worth most beside cherries."""
+    """Agree to half of the pool's value, else propose the cheapest acceptable split."""
     table = cast("NegotiationPosition", position)
     half = worth(table.pool, THEIRS) / 2
     if table.can_agree and worth(rest(table.pool, table.proposals[-1]), THEIRS) >= half:
@@ -122,7 +119,7 @@ def negotiator(position: Position) -> Candidate:
 
 @pytest.mark.parametrize("even", [False, True])
 def test_a_negotiation_with_revealed_values(*, even: bool) -> None:
-    """Where rewards say nothing, the payoffs at the end of what is explored do."""
+    """If rewards are equal, the payoffs at the end of the exploration decide."""
     world = World(negotiator)
     start = NegotiationPosition("player", (2, 1, 1), (3, 1, 3), 3, has_utterances=False)
     settings = BidderSettings(breadth=50, calls=10_000)
@@ -135,8 +132,8 @@ def test_a_negotiation_with_revealed_values(*, even: bool) -> None:
 
 
 @pytest.mark.parametrize("heap", range(2, 9))
-def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
-    """Rewards that are all the same, and an opponent that takes as few as it may."""
+def test_exploration_finds_wins_without_rewards(heap: int) -> None:
+    """All rewards are equal, and the opponent takes the minimum."""
     world = World(lambda position: position.actions[0])
     start = NimPosition("first", heap)
     decider = exact(world, BidderSettings(horizon=4), even=True)
@@ -146,7 +143,7 @@ def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
 
 @pytest.mark.parametrize("proposed", [(), ("[2, 1, 1]",)])
 def test_a_horizon_of_one_in_a_negotiation_includes_the_reply(proposed: tuple[str, ...]) -> None:
-    """A proposal and its utterance are one turn, whichever of the two is decided."""
+    """A proposal and its utterance are one turn."""
     position: Position = NegotiationPosition("player", (2, 1, 1), (3, 1, 3), 3)
     for action in proposed:
         position = position.after(action)
@@ -168,7 +165,7 @@ def test_ablations_decide(returns: str, horizon: int) -> None:
     own = BidderSettings.model_validate(
         {"returns": returns, "horizon": horizon, "inference": False}
     )
-    chosen, recorder = solved(bidder(scripted_model("analyst"), own), task_of(position, "nobody's"))
+    chosen, recorder = solved(bidder(scripted_model("analyst"), own), task_of(position, "game 1"))
     assert chosen.action in position.actions
     steps = {event.purpose for event in recorder.events if isinstance(event, StepEvent)}
     assert "inference" not in steps

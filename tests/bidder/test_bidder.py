@@ -1,4 +1,4 @@
-"""What BIDDER asks, how often, what it makes of the replies, and what it tells of it."""
+"""BIDDER's requests and their number, its use of the replies, and its trace."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ SECRET = replace(
 def decided(
     model: object, position: Position, settings: BidderSettings | None = None, name: str = "game"
 ) -> tuple[Chosen, Recorder]:
-    """Return what BIDDER chooses, and what was recorded."""
+    """Return BIDDER's choice and its recorder."""
     return solved(bidder(model, settings), task_of(position, name))
 
 
@@ -70,22 +70,24 @@ def best_in(recorder: Recorder) -> Candidate | None:
     return found.best
 
 
-def drawn(request: Request) -> str:
-    """Return the reply of the random script."""
+def scripted_reply(request: Request) -> str:
+    """Return the reply of the scripted analyst."""
     return RESPONDER.reply(request.messages, (), "analyst", 0).text
 
 
-def talking(
-    said: Callable[[str, str, int], str | None],
+def model_saying(
+    say: Callable[[str, str, int], str | None],
 ) -> GivenReplies:
-    """Return a model that says what a function gives of task, purpose and place; else anything."""
-    places: Counter[str] = Counter()
+    """Return a model that replies by a function of purpose, prompt and number, or as the analyst
+    does.
+    """
+    numbers: Counter[str] = Counter()
 
     def reply(request: Request) -> str:
         kind = step_of(request).purpose
-        places[kind] += 1
-        told = said(kind, request.last, places[kind])
-        return drawn(request) if told is None else told
+        numbers[kind] += 1
+        text = say(kind, request.last, numbers[kind])
+        return scripted_reply(request) if text is None else text
 
     return GivenReplies(reply)
 
@@ -97,9 +99,9 @@ def of_kind(recorder: Recorder, kind: type[Kind]) -> list[Kind]:
 
 @pytest.mark.parametrize("position", [NIM, HOLDEM, NEGOTIATION], ids=["nim", "holdem", "talks"])
 def test_a_state_is_asked_about_once(position: Position) -> None:
-    """With T = 2 a tree takes no more requests than it has states, and no prompt twice."""
+    """With T = 2 a tree needs at most one request per state, and no prompt is repeated."""
     model = scripted_model("analyst")
-    _, recorder = decided(model, position, BidderSettings(horizon=2), "nobody's")
+    _, recorder = decided(model, position, BidderSettings(horizon=2), "game 1")
     tree = tree_in(recorder)
     asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
     assert len(asked) == len(set(asked))
@@ -110,13 +112,13 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
 
 
 @pytest.mark.parametrize("position", [NIM, NEGOTIATION], ids=["nim", "talks"])
-def test_requests_at_once_change_nothing(position: Position) -> None:
-    """Choice and every event are the same, one after another or eight at once."""
-    told = [
+def test_parallel_requests_change_nothing(position: Position) -> None:
+    """Choice and events are equal for one request at a time and for eight."""
+    runs = [
         decided(scripted_model("analyst"), position, BidderSettings(horizon=3, parallel=parallel))
         for parallel in (1, 8)
     ]
-    (one, first), (other, second) = told
+    (one, first), (other, second) = runs
     assert one == other
     assert [event.to_json() for event in first.events] == [e.to_json() for e in second.events]
     assert first.steps == second.steps > 8
@@ -124,7 +126,7 @@ def test_requests_at_once_change_nothing(position: Position) -> None:
 
 @pytest.mark.parametrize("calls", [1, 5])
 def test_requests_are_bounded(calls: int) -> None:
-    """The last is kept for the decision, and a warning tells what was left out."""
+    """The last request is reserved for the decision, and a warning reports the rest."""
     chosen, recorder = decided(scripted_model("analyst"), NIM, BidderSettings(calls=calls))
     assert len(of_kind(recorder, PromptEvent)) == calls
     assert chosen.action in NIM.actions
@@ -135,7 +137,7 @@ def test_requests_are_bounded(calls: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "bad", "told"),
+    ("kind", "bad", "problem"),
     [
         ("inference", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
         ("inference", "angry", "holds no JSON object"),
@@ -147,29 +149,29 @@ def test_requests_are_bounded(calls: int) -> None:
         ("decision", '{"action": "all"}', "'all' names no action"),
     ],
 )
-def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, told: str) -> None:
+def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, problem: str) -> None:
     """The next reply counts; after three invalid replies the decision is unparsable."""
     corrections: list[str] = []
 
-    def said(asked: str, last: str, place: int) -> str | None:
+    def say(asked: str, last: str, place: int) -> str | None:
         if asked == kind and place == 2:
             corrections.append(last)
         return bad if asked == kind and place == 1 else None
 
-    chosen, recorder = decided(talking(said), SECRET, BidderSettings(parallel=1))
+    chosen, recorder = decided(model_saying(say), SECRET, BidderSettings(parallel=1))
     assert chosen.action in SECRET.actions
     assert len(of_kind(recorder, ParseFailureEvent)) == 1
     (correction,) = corrections
-    assert told in correction
+    assert problem in correction
     if kind != "modeling":
-        never = talking(lambda asked, _last, _place: "I pass." if asked == kind else None)
+        never = model_saying(lambda asked, _last, _place: "I pass." if asked == kind else None)
         with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
             decided(never, SECRET, BidderSettings(parallel=1))
 
 
 @pytest.mark.parametrize(("kind", "parallel"), [("modeling", 1), ("rewards", 4)])
 def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: int) -> None:
-    """What is known of the others decides, and tree and warning count the state."""
+    """The other states decide, and tree and warning count this one."""
     asked_first: list[str] = []
 
     def reply(request: Request) -> str:
@@ -178,7 +180,7 @@ def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: i
         if step.purpose == kind and not (kind == "rewards" and is_root):
             return "I pass."
         asked_first.append(step.text)
-        return drawn(request)
+        return scripted_reply(request)
 
     settings = BidderSettings(horizon=2, parallel=parallel)
     chosen, recorder = decided(GivenReplies(reply), NIM, settings)
@@ -193,10 +195,10 @@ def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: i
     assert best_in(recorder) is not None
 
 
-def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
-    """Nothing is made up for them, and a warning counts them."""
+def test_invalid_rewards_are_clipped_or_unknown() -> None:
+    """A warning counts them."""
     odd = json.dumps({"payoffs": {"1": 1.5, "2": -3, "3": "?"}})
-    model = talking(lambda asked, _last, _place: odd if asked == "rewards" else None)
+    model = model_saying(lambda asked, _last, _place: odd if asked == "rewards" else None)
     _, recorder = decided(model, NIM, BidderSettings(horizon=1, parallel=1))
     tree = tree_in(recorder)
     assert tree.nodes[0].rewards == {"1": 1.0, "2": 0.0}
@@ -204,12 +206,12 @@ def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
     assert warning.about == "rewards"
     assert "outside of 0 to 1" in warning.text
     always_five = cast("Position", SimpleNamespace(payoff_range=(5.0, 5.0)))
-    told = "5, which is not between 0 and 1"
-    assert Unknown(always_five, ()).explain_outside(5.0) == told
+    problem = "5, which is not between 0 and 1"
+    assert Unknown(always_five, ()).explain_outside(5.0) == problem
 
 
-def test_what_the_rules_tell_is_not_asked() -> None:
-    """A fold ends the game for chips that are known."""
+def test_a_payoff_that_the_rules_determine_is_not_asked() -> None:
+    """A fold ends the game for a known number of chips."""
     position = HOLDEM.after("raise").after("raise")
     _, recorder = decided(scripted_model("analyst"), position, BidderSettings(horizon=1), "holdem")
     tree = tree_in(recorder)
@@ -222,10 +224,10 @@ def test_what_the_rules_tell_is_not_asked() -> None:
 
 
 def tree_of(*rewards: Mapping[Candidate, float], payoff: float | None = None) -> Tree:
-    """Return a chain of own nodes by ``a``, the last action leading to an end."""
+    """Return a chain of own nodes linked by ``a``; with `payoff`, the last leads to an end."""
     nodes = [
-        Node(number, "own", number, "me", NIM, tuple(told), rewards=dict(told), asked=True)
-        for number, told in enumerate(rewards)
+        Node(number, "own", number, "me", NIM, tuple(own), rewards=dict(own), asked=True)
+        for number, own in enumerate(rewards)
     ]
     for one, after in pairwise(nodes):
         one.children["a"] = after
@@ -237,32 +239,32 @@ def tree_of(*rewards: Mapping[Candidate, float], payoff: float | None = None) ->
 
 
 def test_returns_are_the_papers() -> None:
-    """Equation 3 with beta to the power of k, equation 4, and what the paper leaves open."""
+    """Equation 3 with beta to the power of k, equation 4, and cases that the paper leaves open."""
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 0.4, "c": 0.2}, {"a": 0.1, "c": 0.9})
     a, b = aggregate(tree, 0.5).returns
     assert a.value == pytest.approx(0.5 + 0.5 * 0.4 + 0.25 * 0.9)
     assert a.path == ("me: a", "me: a", "me: c")
-    assert b.value == pytest.approx(0.6 * (1 + 0.5 + 0.25))  # it keeps its last reward
+    assert b.value == pytest.approx(0.6 * (1 + 0.5 + 0.25))  # its last reward is repeated
     (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5).returns
     assert a.value == pytest.approx(0.5 + (0.5 + 0.25) * 1.0)
     tree = tree_of({"a": 0.5}, {"a": 0.4})
-    tree.root.rewards.clear()  # nobody said: the next of the trajectory counts
+    tree.root.rewards.clear()  # without an own reward, the next one counts
     (a,) = aggregate(tree, 0.5).returns
     assert a.value == pytest.approx(0.4 * (1 + 0.5 + 0.25))
     tree.nodes[1].rewards.clear()
     assert aggregate(tree, 0.5).returns[0].value is None
     assert aggregate(tree, 0.5).ceiling == 1.75
     (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5, padded=False).returns
-    assert a.value == pytest.approx(0.5 + 0.5 * 1.0)  # only what it collects
+    assert a.value == pytest.approx(0.5 + 0.5 * 1.0)  # only collected rewards count
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
     assert [one.value for one in aggregate(tree, 0.0).returns] == [0.5, 0.6]
 
 
 @pytest.mark.parametrize("tokens", [1_300, 1_400, 1_500])
-def test_a_budget_that_is_spent_decides_by_what_is_known(tokens: int) -> None:
-    """The model is asked once more where that can be paid for, else the largest return counts.
+def test_a_spent_budget_decides_by_the_replies_so_far(tokens: int) -> None:
+    """The model is asked once more if the budget allows it, else the largest return counts.
 
-    No reply is lost, wherever the budget ends.
+    No reply is lost.
     """
     budget = DecisionBudget(tokens=tokens)
     decider = bidder(scripted_model("analyst"), BidderSettings(horizon=6), budget=budget)
@@ -278,8 +280,7 @@ def test_a_budget_that_is_spent_decides_by_what_is_known(tokens: int) -> None:
     assert len(estimated) == replies.count("rewards") > 0
 
 
-def test_an_interrupt_asks_no_more() -> None:
-    """Requests that wait for their turn are not sent."""
+def test_an_interrupt_sends_no_waiting_request() -> None:
     released = threading.Event()
     sent: list[bool] = []
 
@@ -299,8 +300,7 @@ def test_an_interrupt_asks_no_more() -> None:
     assert len(sent) <= 2
 
 
-def test_every_event_is_read_back_as_it_was_told() -> None:
-    """And none is kept as one that nobody knows."""
+def test_every_event_is_read_back() -> None:
     _, recorder = decided(scripted_model("analyst"), SECRET)
     own = of_kind(recorder, StepEvent)
     assert {event.purpose for event in own} == {

@@ -1,10 +1,9 @@
-"""BIDDER and its baselines as deciders: of moves, and of questions that are none."""
+"""BIDDER and its baselines on moves and on ordinary questions."""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -28,21 +27,14 @@ from dqa.worlds.world import Move
 from dqa_bidder.returns import Returns
 from dqa_bidder.scripted.responder import RESPONDER
 from tests.bidder.exact import step_of
+from tests.suppliers import BUY
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> Iterator[History]:
-    """A history of its own."""
-    made = History(str(tmp_path / "history.db"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def move(history: History) -> Iterator[Move]:
-    """The second move of a game of Leduc poker."""
+    """Return the second move of a game of Leduc poker."""
     pytest.importorskip("pyspiel")
     factory = plugins.world("leduc")
     episode = factory.make(factory.settings(), history).start(3)
@@ -53,34 +45,10 @@ def move(history: History) -> Iterator[Move]:
     episode.close()
 
 
-@pytest.fixture
-def suppliers(tmp_path: Path) -> Iterator[Database]:
-    """A user's own database."""
-    path = tmp_path / "own.db"
-    with sqlite3.connect(path) as made:
-        made.execute("CREATE TABLE supplier (name TEXT, margin REAL)")
-        rows = [("Ada", 3.0), ("Bob", 7.5), ("Cy", 5.0)]
-        made.executemany("INSERT INTO supplier VALUES (?, ?)", rows)
-    made.close()
-    opened = plugins.backend_for(str(path)).open(str(path))
-    yield opened
-    opened.close()
-
-
-BUY = Question(
-    "custom",
-    "1",
-    "Which supplier earns most?",
-    "A larger margin is better.",
-    candidates=("Ada", "Bob", "Cy"),
-    context_queries=("SELECT name, margin FROM supplier ORDER BY name",),
-)
-
-
 def decided(
     name: str, question: Question, database: Database, script: str = "analyst", **own: str
 ) -> Decision:
-    """Return what a decider makes of a question with a scripted model."""
+    """Decide a question with a scripted model."""
     options = {f"{name}.{setting}": value for setting, value in own.items()}
     decider = plugins.decider(name)(scripted_model(script), Settings(options=options))
     decider.check(question)
@@ -89,7 +57,7 @@ def decided(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_decider_decides_a_move(name: str, move: Move) -> None:
-    """By statements that are evidence; and no prompt knows what the other holds."""
+    """Its statements are evidence, and no prompt holds the opponent's card."""
     decision = decided(name, move.question, move.database)
     assert decision.ending is Ending.ANSWERED
     assert decision.choice in move.position.actions
@@ -104,7 +72,7 @@ def test_every_decider_decides_a_move(name: str, move: Move) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Database) -> None:
-    """By the rows of its context; nothing is inferred, and nobody replies."""
+    """On the rows of its context, without inference or opponents."""
     decision = decided(name, BUY, suppliers)
     assert decision.choice == "Bob"
     assert [one.row_count for one in decision.evidence] == [3]
@@ -118,7 +86,7 @@ def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Databa
 
 @pytest.mark.parametrize("world", ["kuhn", "leduc", "holdem", "negotiation"])
 def test_scripted_models_play_every_world(world: str, history: History) -> None:
-    """BIDDER against the other methods, to the end of a game, without a reply that fails."""
+    """BIDDER plays a whole game against another method without a failed reply."""
     pytest.importorskip("pyspiel")
     factory = plugins.world(world)
     made = factory.make(factory.settings(), history)
@@ -131,12 +99,12 @@ def test_scripted_models_play_every_world(world: str, history: History) -> None:
         assert "parse_failure" not in {event.kind for event in decision.trace}
 
 
-def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:
-    """Return a model that says what a function gives, or what a script does."""
+def model_saying(say: Callable[[Request, str], str | None]) -> GivenReplies:
+    """Return a model that replies by a function, or as the analyst does."""
 
     def reply(request: Request) -> str:
-        told = said(request, step_of(request).purpose)
-        return told or RESPONDER.reply(request.messages, (), "analyst", 0).text
+        text = say(request, step_of(request).purpose)
+        return text or RESPONDER.reply(request.messages, (), "analyst", 0).text
 
     return GivenReplies(reply)
 
@@ -148,9 +116,9 @@ def results(decision: Decision, purpose: str) -> list[dict[str, object]]:
 
 
 def test_reflexion_shows_the_draft_and_may_change_it(suppliers: Database) -> None:
-    """What the check decides counts."""
+    """The check decides."""
     draft = 'Ada comes first.\n{"action": "Ada"}'
-    model = talking(lambda _request, task: draft if task == "cot" else None)
+    model = model_saying(lambda _request, task: draft if task == "cot" else None)
     decision = plugins.decider("reflexion")(model, Settings()).decide(BUY, suppliers)
     assert decision.choice == "Bob"
     assert "> Ada comes first." in model.requests[-1].text
@@ -159,17 +127,17 @@ def test_reflexion_shows_the_draft_and_may_change_it(suppliers: Database) -> Non
 
 
 def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
-    """The one with most votes decides; a vote for none is asked again."""
+    """The thought with most votes decides; a vote for an unknown thought is asked again."""
     thoughts = json.dumps(
         {"thoughts": [{"thought": "a", "action": "Cy"}, {"thought": "b", "action": "Ada"}]}
     )
 
-    def said(request: Request, task: str) -> str | None:
+    def say(request: Request, task: str) -> str | None:
         if task == "thoughts":
             return thoughts
         return '{"best": 2}' if "could not be used" in request.last else '{"best": 5}'
 
-    model = talking(said)
+    model = model_saying(say)
     options = {"tree-of-thoughts.votes": "2", "tree-of-thoughts.depth": "2"}
     decider = plugins.decider("tree-of-thoughts")(model, Settings(options=options))
     decision = decider.decide(BUY, suppliers)
@@ -184,7 +152,6 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
 
 
 def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
-    """As every method does that compares them."""
     open_question = Question("custom", "1", "Which?", "None.")
     with pytest.raises(UsageError, match="BIDDER compares actions"):
         plugins.decider("bidder")(scripted_model("analyst"), Settings()).check(open_question)
@@ -193,8 +160,8 @@ def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
         decided("bidder", unread, suppliers)
 
 
-def test_a_step_is_replaced_as_the_page_says(suppliers: Database) -> None:
-    """The decider has its settings, and asks for no decision."""
+def test_a_step_is_replaced_as_documented(suppliers: Database) -> None:
+    """The decider has its settings, and makes no decision request."""
     page = (Path(__file__).parents[2] / "docs" / "bidder.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, object] = {"__name__": "mine"}
@@ -208,7 +175,7 @@ def test_a_step_is_replaced_as_the_page_says(suppliers: Database) -> None:
 def test_the_example_of_a_method_works(
     suppliers: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It asks again for an action that is none."""
+    """An invalid action is asked again."""
     example = str(method.__doc__).partition("::\n")[2].partition("\n`Asking.ask`")[0]
     prompts = tmp_path / "my_method" / "prompts"
     prompts.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The package's deciders in a world of one player, which is found out by acting in it."""
+"""BIDDER's deciders in a world of one player that is learnt by acting."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ HERE = RunOptions(isolation="none", workers=1)
 
 @pytest.fixture(autouse=True)
 def errand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let there be errands."""
+    """Register the world of errands."""
     register(monkeypatch)
 
 
-def test_methods_that_cannot_play_are_refused_before_anything_is_played() -> None:
-    """A method that looks ahead or needs a context is refused; the message says why."""
+def test_methods_that_cannot_play_are_refused() -> None:
+    """A method that looks ahead or needs a context is refused; the message gives the reason."""
     with pytest.raises(UsageError, match=r"'bidder' looks ahead.*'errand'.*take direct, cot"):
         dqa.play("errand", "bidder", games=1)
     with pytest.raises(UsageError, match="Nothing says what DeLLMa is to read about a move"):
@@ -30,7 +30,7 @@ def test_methods_that_cannot_play_are_refused_before_anything_is_played() -> Non
 
 
 def test_methods_that_do_not_look_ahead_play_without_a_script() -> None:
-    """A scripted model chooses legal actions, though it does not know which are good."""
+    """A scripted model chooses legal actions, without knowing their value."""
     for name in ("direct", "cot", "reflexion", "tree-of-thoughts"):
         run = dqa.play("errand", name, games=1, settings={"errand.moves": "2"}, options=HERE)
         assert run.games is not None
@@ -38,12 +38,12 @@ def test_methods_that_do_not_look_ahead_play_without_a_script() -> None:
 
 
 @pytest.mark.parametrize("name", ["direct", "cot", "tree-of-thoughts"])
-def test_free_words_of_a_model_are_carried_out(name: str) -> None:
-    """Prompts say the form, and a wrong reply is told of it."""
-    told: list[str] = []
+def test_free_form_actions_are_carried_out(name: str) -> None:
+    """Prompts describe the form, and a wrong reply gets it again."""
+    prompts: list[str] = []
 
     def reply(request: Request) -> str:
-        told.append(request.last)
+        prompts.append(request.last)
         if '{"reasoning": "<short>", "best"' in request.last:
             return '{"best": 1}'
         if '{"thoughts":' in request.last:
@@ -54,6 +54,6 @@ def test_free_words_of_a_model_are_carried_out(name: str) -> None:
     assert [r.value for r in run.results] == [0.5]
     assert run.games is not None
     assert run.games.players[0].actions == {"buy[a mug]": 1}
-    assert 'Legal as well: "buy[...]", with words of your own' in told[0]
+    assert 'Legal as well: "buy[...]", with words of your own' in prompts[0]
     if name != "tree-of-thoughts":
-        assert '"buy[...]" with words of your own in place of the dots' in told[1]
+        assert '"buy[...]" with words of your own in place of the dots' in prompts[1]

@@ -9,7 +9,7 @@ import pytest
 
 from dqa_ldm2 import Origin, open_memory
 from tests.cli.conftest import Command
-from tests.ldm2.memory_contract import form, placed, trajectories
+from tests.ldm2.memory_contract import form, make_tuple, trajectories
 
 
 @pytest.fixture
@@ -18,7 +18,9 @@ def memory(tmp_path: Path) -> Path:
     file = tmp_path / "memory.db"
     with open_memory(file, create=True) as opened:
         form(opened, trajectories(4), batch_size=2)
-        opened.add([placed("a [red]lamp[/red]\x1b[31m", "look")], Origin("refinement", "r", "m"), 1)
+        opened.add(
+            [make_tuple("a [red]lamp[/red]\x1b[31m", "look")], Origin("refinement", "r", "m"), 1
+        )
     return file
 
 

@@ -1,4 +1,4 @@
-"""A small release of DeLLMa's layout, written by the test that reads it."""
+"""Write a small release in DeLLMa's layout."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ STATISTICS = "Commodity,Yield,Price per Unit\nfig,{},10 $ / CWT\nkiwi,20 CWT / A
 
 
 def write(file: Path, text: str) -> Path:
-    """Write a file and the folders it is in."""
+    """Write a file and create its folders."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
     return file
 
 
 def write_tables(folder: Path, fig: str = '"1,000 LB / ACRE"') -> None:
-    """Write the report and statistics: a fig earns 100 dollars an acre, a kiwi 200."""
+    """Write the report and statistics: an acre of figs earns 100 dollars, an acre of kiwis 200."""
     crop = {"summary": "s", "yield": "1,000 LB / ACRE", "price": "10 $ / CWT"}
     report = {"summary": "all", "fig": crop, "kiwi": crop, "factors": ["weather"]}
     write(folder / "data/agriculture/reports/summary/fruit-sept-2021.json", json.dumps(report))
@@ -28,9 +28,10 @@ def write_tables(folder: Path, fig: str = '"1,000 LB / ACRE"') -> None:
 def prompt(actions: Sequence[str]) -> str:
     """Return a prompt that lists pairs of these actions."""
     return "Below are pairs.\n" + "\n".join(
-        f"- State-Action Pair {place}. State: sky, or air: clear, {action} price change: no change;"
+        f"- State-Action Pair {number}."
+        f" State: sky, or air: clear, {action} price change: no change;"
         f" Action {1 if action == 'fig' else 2}. {action}: 10 acres\n"
-        for place, action in enumerate(actions, 1)
+        for number, action in enumerate(actions, 1)
     )
 
 
@@ -41,7 +42,7 @@ def write_decision(
     choice: str = "fig-kiwi",
     dataset: str = "agriculture/2021",
 ) -> Path:
-    """Write an answer of a mode that decides in words."""
+    """Write the answer of a mode that decides in words."""
     question = folder / "results" / dataset / mode / choice
     write(question / "prompt/prompt_0.txt", "Choose.")
     return write(question / "response/response_0.json", reply)
@@ -52,7 +53,7 @@ def write_rankings(
     batches: Sequence[tuple[Sequence[str], Mapping[str, object] | str | None]],
     setting: str = "sample_size=4_minibatch_size=4_overlap_pct=50",
 ) -> Path:
-    """Write the minibatches of one question with their answers; None leaves the answer out."""
+    """Write the minibatches of one question with their answers; None writes no answer."""
     question = folder / "results/agriculture/2021/dellma/rank-minibatch" / setting / "FIG-kiwi"
     for number, (actions, reply) in enumerate(batches):
         write(question / f"prompt/prompt_{number}.txt", prompt(actions))

@@ -25,8 +25,8 @@ STEPS = {
 """The step of each kind of event."""
 
 
-def told_of(kind: str, step: int, data: Any) -> Event:
-    """Return an event as it is read from a trace: that of a step, or of another kind."""
+def make_event(kind: str, step: int, data: Any) -> Event:
+    """Return an event as it is read from a trace."""
     if kind in STEPS:
         flat = {"kind": "step", "purpose": STEPS[kind], "title": kind, "result": data, "titles": {}}
     else:
@@ -35,9 +35,10 @@ def told_of(kind: str, step: int, data: Any) -> Event:
 
 
 def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict[str, list[Event]]:
-    """Return the events of a decision by kind: three actions in eight states.
+    """Return the events of a decision by kind:
 
-    `fig` is the best, by more where it is wet. The second ranking left two items out.
+    three actions in eight states. `fig` is the best, by more where it is wet. The second ranking
+    omits two items.
     """
     actions: list[Any] = [fig, "plum", 7]
     items = [(state, action) for state in range(8) for action in range(3)]
@@ -47,9 +48,9 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     half = len(items) // 2
     order = sorted(range(len(items)), key=lambda item: -utilities[item])
     first, second = ([i for i in order if (i < half) is early] for early in (True, False))
-    utilities_told: list[float | None] = [*utilities]
+    ranked_utilities: list[float | None] = [*utilities]
     for item in second[-2:]:
-        utilities_told[item] = None
+        ranked_utilities[item] = None
 
     pairs = {
         "states": STATES,
@@ -60,7 +61,7 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     def ranked(step: int, items: list[int], omitted: int) -> Event:
         counts = {"omitted": omitted, "repeated": 1 if omitted else 0, "invented": 0}
         data = {"shown": sorted(items), "items": items[: len(items) - omitted]}
-        return told_of("ranking", step, data | counts | {"problem": ""})
+        return make_event("ranking", step, data | counts | {"problem": ""})
 
     def figures(action: Any, utility: float, chance: float) -> dict[str, Any]:
         return {
@@ -101,7 +102,7 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
         "actions": [figures(fig, 0.05, 0.9), figures("plum", 0.02, 0.1), figures(7, 0.01, 0.0)],
         "level": 0.9,
         "scores": [0.0] * len(items),
-        "utilities": utilities_told,
+        "utilities": ranked_utilities,
         "unranked": 2,
         "chosen": fig,
         "why": f"{fig} was chosen: it is the best.",
@@ -111,13 +112,13 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     read = {"actions": actions, "text": "rows", "failed": 0, "cut": 0}
     odd = {"left_out": [], "values_left_out": {}, "unusable": 0}
     return {
-        "retrieval": [told_of("retrieval", 0, retrieved)],
-        "context": [told_of("context", 0, read)],
-        "factors": [told_of("factors", 1, {"asked": asked, "factors": listed} | odd)],
-        "forecast": [told_of("forecast", 2, {"beliefs": forecast, "ignored": []})],
-        "pairs": [told_of("pairs", 2, pairs)],
+        "retrieval": [make_event("retrieval", 0, retrieved)],
+        "context": [make_event("context", 0, read)],
+        "factors": [make_event("factors", 1, {"asked": asked, "factors": listed} | odd)],
+        "forecast": [make_event("forecast", 2, {"beliefs": forecast, "ignored": []})],
+        "pairs": [make_event("pairs", 2, pairs)],
         "ranking": [ranked(3, first, 0), ranked(4, second, 2)],
-        "utilities": [told_of("utilities", 4, utilities_data | method)],
+        "utilities": [make_event("utilities", 4, utilities_data | method)],
     }
 
 
@@ -127,50 +128,23 @@ def result_of(event: Event) -> dict[str, Any]:
     return event.result
 
 
-def odd_events(name: str = "odd") -> dict[str, list[Event]]:
-    """Return `events` where something of every step is not as it was asked for.
-
-    `name` is what stands for every name that has no part in the decision.
-    """
-    told = events()
-    changes: dict[str, dict[str, Any]] = {
-        "context": {
-            "failed": 1,
-            "cut": 2,
-            "left_out": [name, 9, "x"],
-        },
-        "factors": {
-            "asked": {"factors": 2, "values": 3},
-            "left_out": [name] * 4,
-            "values_left_out": {"rain": [name, "y"], "demand": [name, "y", "z"]},
-            "unusable": 6,
-            "unplaced": 8,
-        },
-        "forecast": {"ignored": [name] * 7},
-    }
-    for kind, data in changes.items():
-        first = told[kind][0]
-        told[kind][0] = told_of(kind, first.step, {**result_of(first), **data})
-    return told
-
-
 def asked(purpose: str, *problems: str, step: int = 1) -> list[Event]:
-    """Return what was asked for, and replies from `step` on that could not be used."""
-    prompt = told_of("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
+    """Return the request of a step and unusable replies from `step` on."""
+    prompt = make_event("prompt", step - 1, {"messages": [], "role": "agent", "purpose": purpose})
     wrong = ({"problem": problem, "role": "agent"} for problem in problems)
-    return [prompt, *(told_of("parse_failure", step + n, data) for n, data in enumerate(wrong))]
+    return [prompt, *(make_event("parse_failure", step + n, data) for n, data in enumerate(wrong))]
 
 
 def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -> Trace:
-    """Return the trace of a run that ended after its context, as the model refused a step."""
-    told = {"context": events()["context"], "asked": asked(purpose, "No JSON.", "No JSON.")}
+    """Return the trace of a run that ended after its context because a step got no usable reply."""
+    by_kind = {"context": events()["context"], "asked": asked(purpose, "No JSON.", "No JSON.")}
     ended = {"ending": Ending.UNPARSABLE, "error": "2 replies.", "choice": None, "answer": ""}
-    return traced(told, decider=decider, steps=2, **ended)
+    return traced(by_kind, decider=decider, steps=2, **ended)
 
 
-def traced(told: dict[str, list[Event]] | None = None, **changes: Any) -> Trace:
-    """Return the trace of `events`, or of others."""
-    kinds = events() if told is None else told
+def traced(by_kind: dict[str, list[Event]] | None = None, **changes: Any) -> Trace:
+    """Return the trace of `events`, or of other events."""
+    kinds = events() if by_kind is None else by_kind
     known: dict[str, Any] = {
         "question": "agriculture/1",
         "database": "sqlite",

@@ -1,4 +1,4 @@
-"""Chat models that say what a test wants, and the small problem they are asked about."""
+"""Chat models with scripted replies, and a small problem."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -20,6 +17,7 @@ from dqa.core.events import Event, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
+from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import Ranking
 from dqa_dellma.problem import Problem
@@ -38,81 +36,42 @@ BELIEFS = judge(
 )
 
 
-_latest: list[BaseMessage] = []
+def analyst_reply(request: Request) -> str:
+    """Return the reply of the scripted analyst."""
+    return RESPONDER.reply(request.messages, (), "analyst", 0).text
 
 
-def analyst_reply(script: str = "analyst") -> str:
-    """Return what a script says to the latest request of a `Talking` model."""
-    return RESPONDER.reply(_latest, (), script, 0).text
+def step_of(request: Request) -> str:
+    """Return the text of the requested step, without later corrections."""
+    texts = [message.text for message in request.messages]
+    task = next((text for text in reversed(texts) if "\n# Step: " in text), texts[-1])
+    return task.rpartition("\n# Step: ")[2]
 
 
-class Talking(BaseChatModel):
-    """Says what a program makes of the last step it was set and of how many requests came before.
-
-    Attributes
-    ----------
-    program
-        Gives a text, a whole message or an error to raise.
-    prompts
-        The last message of every request.
-    temperatures
-        What every request asked for; None where it asked for none.
-    """
-
-    program: Callable[[str, int], Any]
-    prompts: list[str] = Field(default_factory=list)
-    temperatures: list[float | None] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "talking"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        self.prompts.append(messages[-1].text)
-        _latest[:] = messages
-        self.temperatures.append(kwargs.get("temperature"))
-        texts = [message.text for message in messages]
-        task = next((text for text in reversed(texts) if "\n# Step: " in text), texts[-1])
-        said = self.program(task, len(self.prompts) - 1)
-        if isinstance(said, Exception):
-            raise said
-        message = AIMessage(said) if isinstance(said, str) else said
-        usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        message = message.model_copy(update={"usage_metadata": usage})
-        return ChatResult(generations=[ChatGeneration(message=message)])
+def replying(*replies: Reply) -> GivenReplies:
+    """Return a model that sends the replies in order and repeats the last."""
+    return GivenReplies(lambda request: replies[min(request.number, len(replies) - 1)])
 
 
-def saying(*replies: object) -> Talking:
-    """Say the replies one after the other, the last one for ever."""
-    return Talking(program=lambda text, number: replies[min(number, len(replies) - 1)])
+def analyst_but(**replies: Callable[[Request], Reply]) -> GivenReplies:
+    """Return the scripted analyst with other replies for steps that begin with a word."""
 
-
-def analyst_but(**replies: Callable[[str], object]) -> Talking:
-    """Follow the scripted analyst, but for steps that begin with a word: those say their own."""
-
-    def program(text: str, number: int) -> object:
-        del number
-        step = text.rpartition("\n# Step: ")[2]
+    def reply(request: Request) -> Reply:
+        step = step_of(request)
         other = next((reply for word, reply in replies.items() if step.startswith(word)), None)
-        return analyst_reply() if other is None else other(text)
+        return analyst_reply(request) if other is None else other(request)
 
-    return Talking(program=program)
+    return GivenReplies(reply)
 
 
-def conversation(*replies: object, model: Any = None) -> Asking:
-    """Ask a model that says the replies."""
-    return Asking("dqa_dellma", model or saying(*replies))
+def conversation(*replies: Reply, model: Any = None) -> Asking:
+    """Return a conversation with a model that sends the replies."""
+    return Asking("dqa_dellma", model or replying(*replies))
 
 
 def decider(kind: type[ProblemDecider], own: BaseModel | None = None) -> Any:
-    """Return a decider with settings of its own."""
-    return kind("mine", saying("never asked"), Settings(own=own))
+    """Return a decider with its own settings."""
+    return kind("mine", replying("never asked"), Settings(own=own))
 
 
 def dellma(**own: Any) -> Dellma:
@@ -121,14 +80,14 @@ def dellma(**own: Any) -> Dellma:
     return made
 
 
-def said_to(found: Asking) -> list[str]:
-    """Return the prompts that a conversation's model got."""
-    assert isinstance(found.model, Talking)
-    return found.model.prompts
+def prompts_of(found: Asking) -> list[str]:
+    """Return the prompts of a conversation."""
+    assert isinstance(found.model, GivenReplies)
+    return [request.last for request in found.model.requests]
 
 
-def noted(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
-    """Return the data of the events of a kind, or the results of a step, as a trace holds it."""
+def data_of(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
+    """Return the data of the events of a kind, or the results of a step."""
     steps = [event for event in events if isinstance(event, StepEvent) and event.purpose == kind]
     if steps:
         return [step.result for step in steps]
@@ -140,7 +99,7 @@ def noted(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
 
 
 def ranking(items: Sequence[int], shown: Sequence[int] | None = None, **counts: Any) -> Ranking:
-    """Return a ranking of items, best first, that were all there was unless `shown` says more."""
+    """Return a ranking of items, best first; `shown` defaults to the items."""
     return Ranking(items=tuple(items), shown=tuple(shown or items), **counts)
 
 
@@ -158,7 +117,7 @@ def decide(  # noqa: PLR0917  (as the parts of a run come)
     options: Mapping[str, object] = MappingProxyType({}),
     settings: Settings | None = None,
 ) -> Decision:
-    """Let a decider decide, with settings of DeLLMa's by name."""
-    given = {f"dellma.{name}": str(value) for name, value in options.items()}
-    settings = replace(settings or Settings(), options=given)
+    """Decide a question with DeLLMa's settings by name."""
+    qualified = {f"dellma.{name}": str(value) for name, value in options.items()}
+    settings = replace(settings or Settings(), options=qualified)
     return plugins.decider(decider)(model, settings).decide(question, database)

@@ -1,4 +1,4 @@
-"""Chances and intervals: a choice is right as often as its chance says."""
+"""Calibration of probabilities and intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHAPES = {
 
 
 def calibration(shape: Shape, worlds: int) -> tuple[float, float, float]:
-    """Return the mean chance of the choice, how often it is right, and how often intervals hold."""
+    """Return the mean probability of the choice, the share of right choices, and the coverage."""
     chances, right, held = [], [], []
     for number in range(worlds):
         rng = np.random.default_rng([5, number])
@@ -37,9 +37,9 @@ def calibration(shape: Shape, worlds: int) -> tuple[float, float, float]:
 
 @pytest.mark.deep
 def test_a_choice_is_right_as_often_as_its_chance_says() -> None:
-    """The mean chance is near the share of right choices, and 90 % intervals hold.
+    """The mean probability is near the share of right choices, and 90 % intervals hold.
 
-    1,350 worlds measure the share to 1.3 points: the bounds are twice that and more.
+    1,350 worlds measure the share to 1.3 points. The bounds are at least twice that.
     """
     found = np.array([calibration(shape, 150) for shape in SHAPES.values()])
     claimed, right, held = found.mean(axis=0)
@@ -48,7 +48,6 @@ def test_a_choice_is_right_as_often_as_its_chance_says() -> None:
 
 
 def test_equal_actions_share_the_chance() -> None:
-    """Nothing tells them apart."""
     drawn = np.array([[0.2, 0.2, 0.1], [0.3, 0.3, 0.1]])
     _, chances = estimate_certainty(np.array([0.25, 0.25, 0.1]), drawn, 8)
     assert chances.tolist() == [0.5, 0.5, 0.0]
@@ -61,7 +60,6 @@ def test_equal_actions_share_the_chance() -> None:
 def test_one_state_or_one_action_has_no_interval(
     values: list[float], states: int, chances: list[float]
 ) -> None:
-    """One state tells nothing about other states, and one action has no rival."""
     drawn = np.array([values] * 4)
     intervals, found = estimate_certainty(np.array(values), drawn, states)
     assert np.isnan(intervals).all()

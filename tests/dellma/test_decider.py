@@ -1,4 +1,4 @@
-"""DeLLMa and its baselines end to end: same decision everywhere, and how runs end."""
+"""DeLLMa and its baselines end to end: equal decisions on all databases, and endings of runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
@@ -13,8 +15,15 @@ from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError
 from dqa.deciders.base import Settings
 from dqa.models.budget import Budget
 from dqa.models.policy import CallPolicy
-from dqa.models.scripted import scripted_model
-from tests.dellma.talking import Talking, analyst_but, analyst_reply, decide, noted, saying, world
+from dqa.models.scripted import GivenReplies, scripted_model
+from tests.dellma.talking import (
+    analyst_but,
+    analyst_reply,
+    data_of,
+    decide,
+    replying,
+    world,
+)
 
 NAMES = (
     "dellma-pairs",
@@ -30,7 +39,7 @@ STEPS = {
 }
 
 
-def on(scenario: str, backend: str, name: str, options: Mapping[str, object]) -> Decision:
+def decide_in(scenario: str, backend: str, name: str, options: Mapping[str, object]) -> Decision:
     """Decide a generated question with the scripted analyst."""
     question, database = world(scenario, backend)
     decision = decide(name, scripted_model("analyst"), question, database, options)
@@ -40,44 +49,45 @@ def on(scenario: str, backend: str, name: str, options: Mapping[str, object]) ->
 
 @pytest.mark.parametrize("scenario", ["locating", "building", "agriculture", "stocks"])
 def test_every_scenario_is_decided_alike_on_tables_and_graphs(scenario: str) -> None:
-    """Down to every belief, ranking and figure of the trace."""
+    """Every belief, ranking and figure of the trace is equal."""
     cases: tuple[tuple[str, dict[str, object]], ...] = (
         ("dellma-pairs", {"samples": 4}),
         ("self-consistency", {}),
     )
     for name, options in cases:
-        tables, graph = (on(scenario, backend, name, options) for backend in ("sqlite", "ladybug"))
+        tables, graph = (
+            decide_in(scenario, backend, name, options) for backend in ("sqlite", "ladybug")
+        )
         assert tables.ending is Ending.ANSWERED
         assert tables.choice is not None
         assert tables.choice == graph.choice
         for kind in ("enumeration", "forecasting", "pairs", "elicitation", "utilities", "votes"):
-            assert noted(tables.trace, kind) == noted(graph.trace, kind)
+            assert data_of(tables.trace, kind) == data_of(graph.trace, kind)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_method_decides_and_counts(name: str) -> None:
-    """Steps and calls are the replies; the answer is the choice's name; evidence is kept."""
+    """Steps and calls equal the replies, and the answer names the choice."""
     options: dict[str, object] = {"samples": 8} if name.startswith("dellma") else {}
-    decision = on("agriculture", "sqlite", name, options)
+    decision = decide_in("agriculture", "sqlite", name, options)
     assert decision.ending is Ending.ANSWERED
     assert str(decision.choice) in decision.answer
-    assert decision.steps == decision.usage.calls == len(noted(decision.trace, "reply"))
-    assert len(decision.evidence) == len(noted(decision.trace, "retrieval")) == 2
+    assert decision.steps == decision.usage.calls == len(data_of(decision.trace, "reply"))
+    assert len(decision.evidence) == len(data_of(decision.trace, "retrieval")) == 2
     kinds = {event.kind for event in decision.trace}
     kinds |= {getattr(event, "purpose", "") for event in decision.trace}
     if name.startswith("dellma"):
         assert kinds.issuperset(STEPS)
-        why = noted(decision.trace, "utilities")[0]["why"]
+        why = data_of(decision.trace, "utilities")[0]["why"]
         assert str(decision.choice) in why
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_action_is_chosen_without_asking(name: str) -> None:
-    """No model, no query: there is nothing to compare."""
+def test_a_single_action_is_chosen_without_a_model(name: str) -> None:
     question, database = world()
     database.close()
     one = replace(question, candidates=(question.candidates or ())[:1])
-    decision = decide(name, saying(RuntimeError("asked")), one, database)
+    decision = decide(name, replying(RuntimeError("asked")), one, database)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, (one.candidates or ())[0])
     assert decision.steps == 0
     assert [getattr(event, "purpose", event.kind) for event in decision.trace] == [
@@ -85,15 +95,9 @@ def test_one_action_is_chosen_without_asking(name: str) -> None:
     ]
 
 
-def failing_at(step: str, error: Exception) -> Talking:
-    """An analyst whose provider fails for good once a step comes."""
-
-    def program(text: str, number: int) -> object:
-        del number
-        here = text.rpartition("\n# Step: ")[2].startswith(step)
-        return error if here else analyst_reply()
-
-    return Talking(program=program)
+def failing_at(step: str, error: Exception) -> GivenReplies:
+    """Return an analyst whose provider fails at a step."""
+    return analyst_but(**{step: lambda _: error})
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def failing_at(step: str, error: Exception) -> Talking:
 def test_a_provider_that_fails_ends_the_run_as_infrastructure(
     name: str, step: str, before: int
 ) -> None:
-    """In whichever step; nothing is answered, and what was said and read so far is kept."""
+    """Earlier replies and rows stay in the trace."""
     question, database = world()
     error = ModelUnavailableError("The model is gone.")
     decision = decide(name, failing_at(step, error), question, database)
@@ -124,13 +128,12 @@ def test_a_provider_that_fails_ends_the_run_as_infrastructure(
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 4])
-def test_a_spent_budget_keeps_what_was_done(calls: int) -> None:
-    """The run ends as such after as many replies as were paid for."""
+def test_a_spent_budget_keeps_earlier_replies(calls: int) -> None:
     question, database = world()
-    policy = CallPolicy(budget=Budget(tokens=12 * calls))
-    decision = decide(
-        "dellma-pairs", analyst_but(), question, database, settings=Settings(calls=policy)
-    )
+    usage = UsageMetadata(input_tokens=10, output_tokens=2, total_tokens=12)
+    model = GivenReplies(lambda r: AIMessage(analyst_reply(r), usage_metadata=usage))
+    settings = Settings(calls=CallPolicy(budget=Budget(tokens=12 * calls)))
+    decision = decide("dellma-pairs", model, question, database, settings=settings)
     database.close()
     assert decision.ending is Ending.BUDGET
     assert (decision.steps, decision.choice) == (calls, None)
@@ -140,25 +143,24 @@ def test_a_spent_budget_keeps_what_was_done(calls: int) -> None:
 
 
 class Failing:
-    """A database that gives way after some statements."""
+    """A database that fails after some statements."""
 
     def __init__(self, database: Database, after: int) -> None:
         self._database, self._left = database, after
         self.kind, self.name = database.kind, database.name
 
-    def query(self, *given: object) -> object:
-        """Run a statement, while there are any left."""
+    def query(self, *arguments: object) -> object:
+        """Run a statement, up to the limit."""
         self._left -= 1
         if self._left < 0:
             raise DatabaseUnavailableError("The server is gone.")
-        return self._database.query(*given)  # type: ignore[arg-type]
+        return self._database.query(*arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("after", [0, 1])
 def test_a_database_that_fails_ends_the_run_as_infrastructure(after: int) -> None:
-    """With what was read before."""
     question, database = world()
-    decision = decide("zero-shot", saying("x"), question, Failing(database, after))  # type: ignore[arg-type]
+    decision = decide("zero-shot", replying("x"), question, Failing(database, after))  # type: ignore[arg-type]
     database.close()
     assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
     assert len(decision.evidence) == after

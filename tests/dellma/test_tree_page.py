@@ -1,4 +1,4 @@
-"""The page of a decision tree opens anywhere, and stays usable and harmless."""
+"""The page of a decision tree works offline, and stored text cannot become markup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.tree.page import render_tree, write_tree
-from tests.dellma.dellma_traces import events, result_of, told_of, traced
+from tests.dellma.dellma_traces import events, make_event, result_of, traced
 
 _Part = TypeVar("_Part", bound=BaseModel)
 
@@ -19,7 +19,7 @@ HOSTILE = "</summary><script>alert(1)</script>'\"\x1b[31m\u202egnp \ud800 {{ 7 *
 
 
 class Page(HTMLParser):
-    """Counts tags, checks that they nest, and gathers what could load from elsewhere."""
+    """Counts tags, checks that they nest, and collects links."""
 
     VOID = frozenset({"meta", "line", "circle", "rect"})
 
@@ -50,7 +50,7 @@ def changed(part: _Part, **changes: Any) -> _Part:
 
 
 def test_the_page_unfolds_from_actions_to_states() -> None:
-    """A fold an action, state, ranking and statement, with the sentence on top."""
+    """It has a fold per action, state, ranking and statement."""
     page = render_tree(DecisionTree.of(traced()))
     tags = Page(page).tags
     assert tags.count("details") == 3 + 3 * 8 + 2 + 1
@@ -61,8 +61,8 @@ def test_the_page_unfolds_from_actions_to_states() -> None:
     assert "items omitted in rankings: 2; items repeated in rankings: 1" in page
 
 
-def test_the_page_needs_nothing_from_elsewhere() -> None:
-    """No script at all, and links within the page only."""
+def test_the_page_loads_nothing() -> None:
+    """It has no script, and links lead within the page only."""
     page = render_tree(DecisionTree.of(traced()))
     parsed = Page(page)
     assert "script" not in parsed.tags
@@ -71,16 +71,16 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     assert not re.search(r"https?://|@import|url\(", page)
 
 
-def test_text_of_others_never_becomes_markup(tmp_path: Path) -> None:
-    """Names, statements and rows are shown, with what acts unseen spelt out."""
-    told = events(fig=HOSTILE, rain=HOSTILE, wet=HOSTILE)
-    said = dict.fromkeys(("statement", "observation", "error"), HOSTILE)
-    told["retrieval"][0] = changed(told["retrieval"][0], **said)
-    told["ranking"][1] = changed(told["ranking"][1], problem=HOSTILE)
+def test_stored_text_never_becomes_markup(tmp_path: Path) -> None:
+    """Control characters are escaped."""
+    result = events(fig=HOSTILE, rain=HOSTILE, wet=HOSTILE)
+    texts = dict.fromkeys(("statement", "observation", "error"), HOSTILE)
+    result["retrieval"][0] = changed(result["retrieval"][0], **texts)
+    result["ranking"][1] = changed(result["ranking"][1], problem=HOSTILE)
     file = tmp_path / "tree.html"
-    context = {**result_of(told["context"][0]), "left_out": [HOSTILE], "goal": HOSTILE}
-    told["context"] = [told_of("context", 0, context)]
-    write_tree(DecisionTree.of(traced(told, question=HOSTILE, model=HOSTILE)), file)
+    context = {**result_of(result["context"][0]), "left_out": [HOSTILE], "goal": HOSTILE}
+    result["context"] = [make_event("context", 0, context)]
+    write_tree(DecisionTree.of(traced(result, question=HOSTILE, model=HOSTILE)), file)
     page = file.read_text("utf-8")
     assert "script" not in Page(page).tags
     assert "&lt;script&gt;" in page
@@ -88,11 +88,10 @@ def test_text_of_others_never_becomes_markup(tmp_path: Path) -> None:
     assert not set(page) & set("\x1b\u202e")
 
 
-def test_a_run_without_a_decision_has_a_page_as_well() -> None:
-    """Of what there was until then."""
-    told = events()
-    del told["utilities"]
-    page = render_tree(DecisionTree.of(traced(told, error="It broke.")))
+def test_a_run_without_a_decision_has_a_page() -> None:
+    result = events()
+    del result["utilities"]
+    page = render_tree(DecisionTree.of(traced(result, error="It broke.")))
     assert "<h1>No decision</h1>" in page
     assert "no utility was found" in page
     assert "circle" not in Page(page).tags

@@ -10,10 +10,9 @@ DOCKER = Path(__file__).parents[2] / "docker"
 
 
 def test_services_are_local_limited_and_documented() -> None:
-    """Each has the image of test containers, a port on loopback only, limits, and a health check.
-
-    The check logs in with a password from the container's environment. Every variable has a default
-    and is in the README.
+    """Each has the image of the test containers, a port on loopback only, limits, and a health
+    check. The check logs in with the password of the container's environment. Every variable has a
+    default and is in the README.
     """
     yaml = pytest.importorskip("yaml")
     compose = yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The compose file on a real engine: every server comes up, and its data outlive its container."""
+"""The compose file on a real engine: every server starts, and its data survive its container."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ pytestmark = [pytest.mark.integration, pytest.mark.deep]
 
 
 def free_port() -> int:
-    """Return a port of loopback that nothing listens on."""
+    """Return a free port of loopback."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
 
 
 def compose_command() -> list[str] | None:
-    """Return what compose is here: a part of the client, or a program of its own."""
+    """Return the command of compose: a subcommand of docker, or a program."""
     for command in (["docker", "compose"], ["docker-compose"]):
         if (
             shutil.which(command[0])
@@ -52,14 +52,14 @@ def compose_command() -> list[str] | None:
 
 @dataclass(frozen=True)
 class Project:
-    """The servers of the compose file under a name and on ports of their own."""
+    """The servers of the compose file, with their own project name and ports."""
 
     command: list[str]
     environment: dict[str, str]
     urls: dict[str, str]
 
     def run(self, *arguments: str) -> str:
-        """Run compose; return what it printed."""
+        """Run compose and return its output."""
         done = subprocess.run(
             [*self.command, "--file", str(FILE), *arguments],
             env=self.environment,
@@ -72,13 +72,13 @@ class Project:
         return done.stdout
 
     def up(self) -> None:
-        """Start everything and wait until each server can be examined."""
+        """Start everything and wait until each server is ready."""
         self.run("up", "--detach")
         for name, url in self.urls.items():
             wait_until_ready(name, url, seconds=SECONDS)
 
     def health(self, name: str) -> str:
-        """Return what the engine says of a service once it has made up its mind."""
+        """Return the engine's final health status of a service."""
         (container,) = self.run("ps", "--quiet", name).split()
         shown = ["docker", "inspect", "--format", "{{.State.Health.Status}}", container]
         deadline = monotonic() + SECONDS
@@ -92,7 +92,7 @@ class Project:
 
 @pytest.fixture
 def project() -> Iterator[Project]:
-    """Give the servers, which run; discard them and their data afterwards."""
+    """Start the servers; remove them and their data afterwards."""
     for name in SERVERS:
         why = why_no_container(name)
         if why is not None:
@@ -115,8 +115,8 @@ def project() -> Iterator[Project]:
         project.run("down", "--volumes")
 
 
-def test_data_outlive_their_containers(project: Project) -> None:
-    """What is written is there again in new containers on the old volumes."""
+def test_data_survive_their_containers(project: Project) -> None:
+    """New containers on the old volumes have the data."""
     situation = small_situation()
     for name, url in project.urls.items():
         plugins.backend(name).load(situation, url).close()
@@ -127,6 +127,6 @@ def test_data_outlive_their_containers(project: Project) -> None:
         backend = plugins.backend(name)
         (found,) = backend.loaded(url)
         assert found.content_hash == situation.content_hash
-        database = backend.load(situation, url)  # writes nothing: it is there
+        database = backend.load(situation, url)  # finds the situation and writes nothing
         assert read_situation(database, situation.schema, situation.name) == situation
         database.close()

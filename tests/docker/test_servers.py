@@ -1,4 +1,4 @@
-"""The command that runs servers without Docker, as far as it goes without starting one."""
+"""The command that runs servers without Docker, without starting one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_status_starts_no_server(tmp_path: Path) -> None:
-    """Nothing runs in a new folder."""
     done = run("status", "--state", tmp_path / "state")
     assert done.stdout.split() == [
         *("mariadb", "state=absent", "postgres", "state=absent", "neo4j", "state=absent")
@@ -30,20 +29,18 @@ def test_status_starts_no_server(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["kill", "restart", "env"])
 def test_a_command_about_a_missing_server_is_one_error(tmp_path: Path, command: str) -> None:
-    """The error names the server."""
     done = run(command, "mariadb", "--state", tmp_path / "state")
     assert (done.returncode, done.stdout) == (1, "")
     assert "mariadb" in done.stderr
 
 
 def test_a_state_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
-    """Only this user can replace passwords and data."""
+    """It holds passwords and data."""
     tmp_path.chmod(0o777)
     assert run("status", "--state", tmp_path).returncode == 1
 
 
 def test_a_folder_with_other_files_is_not_discarded(tmp_path: Path) -> None:
-    """Discarding a server removes only its own files."""
     thesis = tmp_path / "dqa-neo4j" / "thesis.txt"
     thesis.parent.mkdir()
     thesis.write_text("years of work", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The worked example: one folder without Python, which decides alike on every database."""
+"""The worked example: one folder without Python that decides alike on every database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a warehouse in SQLite."""
+    """Create a warehouse in SQLite."""
     file = tmp_path_factory.mktemp("warehouse") / "warehouse.db"
     make_warehouse(str(file), LINES)
     return file
@@ -29,29 +29,29 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def measured(warehouse: Path) -> Measured:
-    """Ask SQLite every statement of every question."""
+    """Run every statement of every question on SQLite."""
     return measure(str(warehouse))
 
 
-def test_the_folder_holds_no_python_and_describes_the_tables_that_are_made() -> None:
-    """Names, types and keys of tables, and how they read as a graph."""
+def test_the_folder_holds_no_python_and_describes_the_created_tables() -> None:
+    """Names, types and keys, and the graph."""
     suffixes = {file.suffix for file in FOLDER.rglob("*") if file.is_file()}
     assert suffixes == {".toml", ".md", ".txt", ".sql", ".cypher", ".jsonl"}
-    told = tomllib.loads((FOLDER / "tables.toml").read_text("utf-8"))
-    assert len(told["tables"]) == 12
+    document = tomllib.loads((FOLDER / "tables.toml").read_text("utf-8"))
+    assert len(document["tables"]) == 12
     kinds = {
         Boolean: "boolean", Numeric: "decimal", Integer: "integer", Date: "date", JSON: "json",
         String: "text",
     }  # fmt: skip
-    for table in told["tables"]:
+    for table in document["tables"]:
         written = METADATA.tables[table["name"]]
         assert table["key"] == [column.name for column in written.primary_key]
         assert [(column["name"], column["type"]) for column in table["columns"]] == [
             (column.name, next(kind for of, kind in kinds.items() if isinstance(column.type, of)))
             for column in written.columns
         ]
-    assert {node["label"]: node["table"] for node in told["nodes"]} == NODES
-    assert {edge["label"] for edge in told["edges"]} == {each.label for each in RELATIONSHIPS}
+    assert {node["label"]: node["table"] for node in document["nodes"]} == NODES
+    assert {edge["label"] for edge in document["edges"]} == {each.label for each in RELATIONSHIPS}
 
 
 BY_RULES = {
@@ -65,11 +65,10 @@ BY_RULES = {
     "add-kitchen": (11, {"Yarm": -356.0, "Upton": -152.36, "Witney": 154.09}),
     "add-furniture": (11, {"Verwood": -66.08, "Selby": 1.74, "Penrith": 169.63}),
 }
-"""How many outcomes a question has, and some of them, by the rules and the rows without SQL."""
+"""The number of a question's outcomes and some of them, calculated without SQL."""
 
 
 def test_outcomes_are_those_of_the_rules(measured: Measured) -> None:
-    """The values were calculated by a program that uses no statement of the folder."""
     assert {*measured.outcomes} == {*BY_RULES}
     for key, (count, values) in BY_RULES.items():
         found = measured.outcomes[key]
@@ -86,7 +85,7 @@ def test_other_databases_decide_alike(name: str, measured: Measured, tmp_path: P
 
 
 def test_no_shortcut_reaches_the_decision(measured: Measured) -> None:
-    """Which plant made least, who is cheapest, and which warehouse is emptiest say nothing."""
+    """Neither the worst plant, the cheapest supplier nor the emptiest warehouse is the answer."""
     for best, first, _ in measured.decisions.values():
         assert first != best
     stopped = [chosen for key, chosen in measured.decisions.items() if key.startswith("stop")]
@@ -96,7 +95,7 @@ def test_no_shortcut_reaches_the_decision(measured: Measured) -> None:
 
 @pytest.mark.slow
 def test_methods_decide_with_scripted_models(warehouse: Path) -> None:
-    """PlanRAG with statements and with the simulator are right; DeLLMa goes by the context."""
+    """PlanRAG is right with statements and with the simulator; DeLLMa decides by the context."""
     chosen = decide(str(warehouse))
     for name in ("planrag", "planrag-sim"):
         assert len(chosen[name]) == len(ASKED)
@@ -107,7 +106,7 @@ def test_methods_decide_with_scripted_models(warehouse: Path) -> None:
 
 
 def test_the_same_seed_makes_the_same_rows() -> None:
-    """And another seed others; lines are as many as were asked for."""
+    """Another seed gives others, and the number of lines is as set."""
     first, again, other = make_rows(500), make_rows(500), make_rows(500, seed=1)
     assert all(first[name].equals(again[name]) for name in METADATA.tables)
     assert not first["order_line"].equals(other["order_line"])
@@ -122,14 +121,14 @@ def test_the_same_seed_makes_the_same_rows() -> None:
         (["other.db", "--lines", "0"], "at least 1 order line"),
     ],
 )
-def test_what_cannot_be_made_is_refused(
+def test_impossible_warehouses_are_refused(
     arguments: list[str],
     problem: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing that is there is written over."""
+    """No existing file is overwritten."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.db").write_text("mine", "utf-8")
     with pytest.raises(SystemExit) as ended:
@@ -139,14 +138,16 @@ def test_what_cannot_be_made_is_refused(
     assert (tmp_path / "there.db").read_text("utf-8") == "mine"
 
 
-def test_what_the_folder_says_of_a_column_is_in_the_prompt(warehouse: Path, tmp_path: Path) -> None:
-    """Of a database that has no comments: where one question is asked, and where many are."""
-    said = "what carrying a unit from the plant to the warehouse costs"
+def test_column_descriptions_of_the_folder_are_in_the_prompt(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    """For a single question and for a run."""
+    description = "what carrying a unit from the plant to the warehouse costs"
     asked = dqa.AskedQuestion(scenario=str(FOLDER / "stop-plant"), target=ASKED[0]["target"])
     trace = dqa.ask(warehouse, asked, decider="planrag", model="scripted:analyst")
-    assert said in str(trace.events)
+    assert description in str(trace.events)
     questions = dqa.read_questions(QUESTIONS, {"warehouse": str(warehouse)})
     out = tmp_path / "run"
     dqa.evaluate(questions, "planrag", model="scripted:analyst", out=out)
-    told = (out / "traces.jsonl").read_text("utf-8").splitlines()
-    assert [said in line for line in told] == [True] * len(ASKED)
+    lines = (out / "traces.jsonl").read_text("utf-8").splitlines()
+    assert [description in line for line in lines] == [True] * len(ASKED)

@@ -44,7 +44,7 @@ TWIN = f"""
     DELETE FROM customer WHERE region = 'US';
     UPDATE customer SET email = '***', salary = NULL;
 """
-"""What may be read of the tables, as it would be if there were no more."""
+"""The visible part of the tables, without a policy."""
 
 _NO_COLUMNS = """
     ALTER TABLE customer DROP COLUMN email; ALTER TABLE customer DROP COLUMN salary;
@@ -78,8 +78,8 @@ KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
         (FIRST, SECOND, TWIN + "DROP TABLE customer;"),
     ),
 }
-"""By kind of policy: the policy, two databases that differ in hidden data alone, and their twin,
-which has nothing but what may be read."""
+"""By kind of policy: the policy, two databases that differ in hidden data only, and their twin with
+the visible part only."""
 
 
 def attack(
@@ -90,7 +90,7 @@ def attack(
     Returns
     -------
     tuple[int, list[str]]
-        How many statements were answered, and what they reveal.
+        The number of answered statements, and the leaks.
     """
     own, contents = KINDS[kind]
     secrets = SECRETS[:1] if kind == "denied columns" else SECRETS
@@ -128,7 +128,7 @@ def attack(
 
 
 def _answer(database: Database, statement: str) -> tuple[object, ...]:
-    """Return the whole answer; of an error also its causes."""
+    """Return the answer; for an error also its causes."""
     try:
         rows = database.query(statement, ALL)
     except QueryError as error:
@@ -141,7 +141,10 @@ def _answer(database: Database, statement: str) -> tuple[object, ...]:
 
 
 def _flat(rows: object) -> list[str]:
-    """Return rows to be compared: PostgreSQL gives a table's whole row as text, a query's not."""
+    """Return comparable rows:
+
+    PostgreSQL returns a table's whole row as text, but a query's as a tuple.
+    """
     assert isinstance(rows, list)
     return sorted(repr(tuple(map(_composite, row))) for row in rows)
 

@@ -1,4 +1,4 @@
-"""Statements of SQL that try to read what is hidden."""
+"""Generated SQL statements that try to read hidden data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ CASES = read_cases("hiding")
 """A grammar with a part for each dialect: forms by name. ``{name}`` is any form of a name,
 ``{name:k}`` one over the table alias ``k``, and ``{alias}`` the alias."""
 SHADOWS: list[str] = CASES["shadows"]
-"""WITH parts called like a table, which databases look up in different ways."""
+"""WITH parts named like a table, which databases resolve in different ways."""
 _NAMED = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
 class SqlAttacks:
-    """Makes statements of one dialect; the same seed gives the same ones."""
+    """Generates statements of one dialect, determined by the seed."""
 
     def __init__(self, dialect: str, seed: int) -> None:
         common, own = CASES["grammar"], CASES[dialect]
@@ -26,7 +26,7 @@ class SqlAttacks:
         self._rng = Random(seed)  # noqa: S311  (no secret)
 
     def statements(self, count: int) -> Iterator[str]:
-        """Yield so many statements, none twice."""
+        """Yield this number of different statements."""
         seen: set[str] = set()
         while len(seen) < count:
             statement = self._expand("statement", "c")

@@ -1,4 +1,4 @@
-"""A person can be asked before a statement runs, and every statement is recorded."""
+"""Statements can need a person's approval, and every statement is recorded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Watch = Callable[[Audit], Database]
 
 @pytest.fixture
 def watch(situation: Situation) -> Iterator[Watch]:
-    """Load the small world into SQLite under an audit."""
+    """Load the small world into SQLite with an audit."""
     opened: list[Database] = []
 
     def load(audit: Audit) -> Database:
@@ -42,7 +42,10 @@ def watch(situation: Situation) -> Iterator[Watch]:
 
 
 def test_every_statement_is_recorded_and_allowed_ones_are_approved(watch: Watch) -> None:
-    """In order: what ran, what failed, what a person refused, and what the guard refused."""
+    """In order:
+
+    statements that ran, that failed, that a person refused, and that the guard refused.
+    """
     asked: list[tuple[str, GuardVerdict, str]] = []
     entries: list[AuditEntry] = []
 
@@ -69,7 +72,7 @@ def test_every_statement_is_recorded_and_allowed_ones_are_approved(watch: Watch)
     assert asked == [(e.statement, GuardVerdict(True), database.name) for e in entries[:3]]
 
 
-def test_every_backend_is_watched(backend: Backend, situation: Situation) -> None:
+def test_every_backend_is_audited(backend: Backend, situation: Situation) -> None:
     """An entry has the limit that ended a statement, and the number of rows."""
     entries: list[AuditEntry] = []
     database = backend.load(situation, audit=Audit(entries.append))
@@ -85,7 +88,7 @@ def test_every_backend_is_watched(backend: Backend, situation: Situation) -> Non
 
 
 def test_a_translation_is_approved_and_recorded(watch: Watch) -> None:
-    """The entry has the statement as it was written and as it ran."""
+    """The entry has the statement as written and as run."""
     entries: list[AuditEntry] = []
     asked: list[str] = []
 
@@ -103,7 +106,7 @@ def test_a_translation_is_approved_and_recorded(watch: Watch) -> None:
 
 
 def test_a_statement_that_cannot_be_recorded_returns_no_rows(watch: Watch, tmp_path: Path) -> None:
-    """The sink's error reaches the caller; a file that cannot be opened is an error at once."""
+    """The caller gets the sink's error; a file that cannot be opened is an error at once."""
 
     def full(_: AuditEntry) -> None:
         raise InfrastructureError("The disk is full.")
@@ -122,7 +125,7 @@ def test_a_statement_that_cannot_be_recorded_returns_no_rows(watch: Watch, tmp_p
 def test_threads_and_databases_share_a_file_without_secrets(
     watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every line is whole, and earlier lines stay."""
+    """Every line is complete, and earlier lines stay."""
     monkeypatch.setenv("SHOP_PASSWORD", "hunter2hunter2")
     file = tmp_path / "audit.jsonl"
     file.write_text('{"earlier": true}\n', "utf-8")

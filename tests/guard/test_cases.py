@@ -1,9 +1,10 @@
-"""The specification of the guard: every case file, with one test per dialect.
+"""The specification of the guard:
 
-A test lists every mismatch. ``guard_cases/DIALECT.jsonl`` has attacks and harmless statements by
-class. A case with ``runs`` is allowed in that form only: without a comment, with its quotes
-written anew. If ``runs`` is null, the guard refuses a harmless statement.
-``guard_cases/policies.json`` has what each policy refuses and allows.
+every case file, with one test per dialect. A test lists every mismatch.
+``guard_cases/DIALECT.jsonl`` has attacks and harmless statements by class. A case with ``runs`` is
+allowed in that form only: without comments, and with canonical quotes. If ``runs`` is null, the
+guard refuses a harmless statement. ``guard_cases/policies.json`` lists the statements that each
+policy refuses and allows.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _DESCRIBING = ("desc", "pragma", "show")
 
 
 def harmless(dialect: str) -> list[str]:
-    """Return what the engine runs of the statements that only read."""
+    """Return the text that an engine runs for each harmless statement."""
     found = [case for case in dialect_cases(dialect) if case["allowed"]]
     texts = [case.get("runs", case["statement"]) or case["statement"] for case in found]
     return [text for text in texts if not text.lower().startswith(_DESCRIBING)]
 
 
 def policy_of(fields: dict[str, Any]) -> Policy:
-    """Return the policy that a group of cases describes."""
+    """Return the policy of a group of cases."""
     read: dict[str, Any] = {
         name: frozenset(value) if isinstance(value, list) else value
         for name, value in fields.items()
@@ -72,7 +73,7 @@ def test_every_case_gets_its_verdict(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_policy_gives_its_verdicts(dialect: str) -> None:
-    """What a policy denies cannot be read in any form; everything else can."""
+    """Denied data cannot be read in any form; everything else can."""
     wrong = []
     for group in (group for group in POLICIES if dialect in group["dialects"]):
         policy = policy_of(group["policy"])
@@ -88,14 +89,13 @@ def test_every_policy_gives_its_verdicts(dialect: str) -> None:
 
 
 def test_no_listed_function_has_effects() -> None:
-    """A word that may stand before a bracket must not be a function to call there."""
+    """A keyword that precedes a bracket must not be callable as a function."""
     suspicious = {"glob", "query", "query_table", "sleep", "benchmark", "getenv", "load_extension"}
     for dialect in ("mysql", "mariadb", "postgres", "duckdb", "ansi"):
         assert not (lists(dialect).syntax | lists(dialect)["functions"]) & suspicious
 
 
-def test_the_own_database_is_left_out_of_the_text() -> None:
-    """Where the location names it."""
+def test_the_own_database_is_removed_from_the_text() -> None:
     found = check("USE sales MATCH (n) RETURN n", "neo4j", Policy(database="sales"))
     assert found.statement == "MATCH (n) RETURN n"
 
@@ -110,7 +110,7 @@ SERVERS = ("postgres", "mariadb")
 
 
 def is_syntax_error(error: Exception) -> bool:
-    """Whether an engine cannot parse a statement; some statements need a newer SQLite."""
+    """Return whether an engine cannot parse a statement. Some statements need a newer SQLite."""
     message = str(error)
     if type(error).__name__ in {"ParserException", "SyntaxError"} or error.args[:1] == (1064,):
         return True
@@ -122,7 +122,7 @@ def is_syntax_error(error: Exception) -> bool:
     [pytest.param(name, marks=[pytest.mark.integration] * (name in SERVERS)) for name in ENGINES],
 )
 def test_engines_can_parse_the_harmless_statements(dialect: str) -> None:
-    """Their tables are missing, which is another error."""
+    """A missing table is another error."""
     if dialect == "duckdb":
         connection: Any = duckdb.connect()
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ POLICIES = {
 
 CASES = read_cases("graph_policies")
 """Statements that read a ``whole`` element or a property ``by_name``, name ``hidden`` parts, are
-allowed (``kept``) or are of ``ladybug``; and ``twins``, which two graphs have to answer alike."""
+allowed (``kept``) or are of ``ladybug``; and ``twins``, which two graphs must answer alike."""
 TWINS = [s for kind in ("twins", "whole", "by_name", "ladybug") for s in CASES[kind]]
 
 
@@ -49,24 +48,22 @@ def is_allowed(statement: str, dialect: str, policy: Policy) -> bool:
     [
         # By name, computed name, whole element, map, path, order, pattern, index or plan.
         (("whole", "by_name"), "neo4j", DENIED),
-        # Nor reached by paths of any length, nor told of by what describes the database.
+        # Neither by paths of any length, nor by describing statements.
         (("hidden",), "neo4j", LISTED),
         # The engine compares names without capitals: `N.SECRET` is `n.secret`.
         (("ladybug",), "ladybug", Policy(denied_properties=frozenset({"secret"}))),
         (("ladybug",), "ladybug", Policy(denied_properties=frozenset({"city.SECRET"}))),
     ],
 )
-def test_what_is_denied_cannot_be_read(
-    kinds: tuple[str, ...], dialect: str, policy: Policy
-) -> None:
-    """The policy alone refuses it."""
+def test_denied_data_cannot_be_read(kinds: tuple[str, ...], dialect: str, policy: Policy) -> None:
+    """Without the policy the statements are allowed."""
     for statement in (statement for kind in kinds for statement in CASES[kind]):
         assert is_allowed(statement, dialect, Policy()), statement
         assert not is_allowed(statement, dialect, policy), statement
 
 
 def test_everything_else_can_be_read() -> None:
-    """Other properties, other labels, counts, identities and comparisons stay allowed."""
+    """Other properties, other labels, counts, identities and comparisons."""
     for statement in CASES["kept"]:
         verdict = check(statement, "neo4j", DENIED)
         assert verdict.allowed, verdict.reason
@@ -81,8 +78,9 @@ def test_everything_else_can_be_read() -> None:
         ("MATCH ()-[r]->() RETURN 1", None),
     ],
 )
-def test_a_pattern_asks_for_what_may_be_read(statement: str, runs: str | None) -> None:
-    """What names no label or type finds those of the policy."""
+def test_a_pattern_without_a_label_matches_the_allowed_ones(
+    statement: str, runs: str | None
+) -> None:
     policy = Policy(labels=frozenset({"Person", "City"}), relationship_types=frozenset({"KNOWS"}))
     both = ":`City`|`Person`"
     assert judge(statement, "neo4j", policy) == (
@@ -91,7 +89,7 @@ def test_a_pattern_asks_for_what_may_be_read(statement: str, runs: str | None) -
 
 
 def test_a_denied_property_is_null_where_another_label_has_it() -> None:
-    """A node may have several labels, so the server decides it for each node."""
+    """A node may have several labels, so the server decides for each node."""
     runs = judge("MATCH (n) RETURN n.secret", "neo4j", DENIED)
     assert runs == (
         "MATCH (n) RETURN (CASE WHEN n:`Person` THEN null ELSE n.secret END) AS `n.secret`"
@@ -101,7 +99,7 @@ def test_a_denied_property_is_null_where_another_label_has_it() -> None:
 
 
 def test_a_path_by_the_weight_of_a_denied_property_is_refused() -> None:
-    """The number of shortest paths, or their steps, would depend on it."""
+    """The number or the steps of shortest paths would depend on it."""
     for denied in ("since", "KNOWS.since"):
         policy = Policy(denied_properties=frozenset({denied}))
         for relationship in ("r:KNOWS* ALL WSHORTEST(SINCE)", "* WSHORTEST(since)"):
@@ -110,8 +108,8 @@ def test_a_path_by_the_weight_of_a_denied_property_is_refused() -> None:
             assert not is_allowed(statement, "ladybug", policy)
 
 
-def built(path: Path, policy: Policy, other: str) -> Database:
-    """Return a graph whose hidden parts are as `other` says."""
+def build_graph(path: Path, policy: Policy, other: str) -> Database:
+    """Create a graph whose hidden values are `other`."""
     database = ladybug.Database(str(path), buffer_pool_size=1 << 27, max_db_size=1 << 30)
     connection = ladybug.Connection(database)
     seen = "City.secret" if policy is not POLICIES["a property"] else ""
@@ -139,9 +137,9 @@ def outcome(database: Database, statement: str) -> object:
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
-def test_what_is_hidden_changes_no_result(tmp_path: Path, policy: Policy) -> None:
-    """Two graphs that differ in what is hidden alone answer every statement alike."""
-    one, other = (built(tmp_path / name, policy, name) for name in ("s1", "s3"))
+def test_hidden_data_changes_no_result(tmp_path: Path, policy: Policy) -> None:
+    """Two graphs that differ only in hidden data answer every statement alike."""
+    one, other = (build_graph(tmp_path / name, policy, name) for name in ("s1", "s3"))
     ran = 0
     for statement in TWINS:
         found = outcome(one, statement)
@@ -155,7 +153,6 @@ def test_what_is_hidden_changes_no_result(tmp_path: Path, policy: Policy) -> Non
 
 
 def test_a_hidden_property_is_in_no_key_and_no_comment() -> None:
-    """The schema shows a label without its hidden key, and without a comment that names it."""
     person = NodeInfo(
         "Person", (Field("name", "STRING"), Field("secret", "STRING")), "secret", "secret is unique"
     )
@@ -164,47 +161,37 @@ def test_a_hidden_property_is_in_no_key_and_no_comment() -> None:
 
 
 def test_masks_and_row_filters_are_for_tables(tmp_path: Path) -> None:
-    """A graph is not opened with them, and the error says what to use."""
+    """A graph is not opened with them, and the error names the alternative."""
     for policy in (
         Policy(masks={"Person.secret": None}),
         Policy(row_filters={"Person": "x.name = 'Ann'"}),
     ):
         with pytest.raises(UsageError, match="denied_properties"):
-            built(tmp_path / f"{len(policy.masks)}", policy, "s1")
+            build_graph(tmp_path / f"{len(policy.masks)}", policy, "s1")
 
 
 @pytest.fixture(scope="module")
-def neo4j_session() -> Iterator[Any]:
-    """Give a session of the server that `DQA_TEST_NEO4J_URL` names."""
-    url = os.environ.get("DQA_TEST_NEO4J_URL")
-    if not url:
-        pytest.skip("DQA_TEST_NEO4J_URL is not set")
-    neo4j = pytest.importorskip("neo4j")
-    credentials, _, host = url.removeprefix("bolt://").rpartition("@")
-    user, _, password = credentials.partition(":")
-    with (
-        neo4j.GraphDatabase.driver(f"bolt://{host}", auth=(user, password)) as driver,
-        driver.session() as session,
-    ):
-        for label, secret in (("dqa_twin_x", "s1"), ("dqa_twin_y", "other")):
-            session.run(
-                f"CREATE (a:Person:{label} {{name: 'Ann', secret: $s}})-[:KNOWS {{since: 1}}]->"
-                f"(b:Person:City:{label} {{name: 'Bob', secret: $s}})-[:LIVES]->"
-                f"(c:City:{label} {{name: 'Oslo', secret: 's2'}})",
-                s=secret,
-            ).consume()
-        session.run(
-            "MATCH (a:Person:dqa_twin_x {name: 'Ann'}), (c:City:dqa_twin_x {name: 'Oslo'}) "
-            "CREATE (a)-[:HATES]->(:Secret:dqa_twin_x {name: 'x'})-[:KNOWS]->(c)"
+def twins(neo4j_session: Any) -> Iterator[Any]:
+    """Create two graphs on a Neo4j server that differ only in hidden data."""
+    for label, secret in (("dqa_twin_x", "s1"), ("dqa_twin_y", "other")):
+        neo4j_session.run(
+            f"CREATE (a:Person:{label} {{name: 'Ann', secret: $s}})-[:KNOWS {{since: 1}}]->"
+            f"(b:Person:City:{label} {{name: 'Bob', secret: $s}})-[:LIVES]->"
+            f"(c:City:{label} {{name: 'Oslo', secret: 's2'}})",
+            s=secret,
         ).consume()
-        yield session
-        session.run("MATCH (n:dqa_twin_x|dqa_twin_y) DETACH DELETE n").consume()
+    neo4j_session.run(
+        "MATCH (a:Person:dqa_twin_x {name: 'Ann'}), (c:City:dqa_twin_x {name: 'Oslo'}) "
+        "CREATE (a)-[:HATES]->(:Secret:dqa_twin_x {name: 'x'})-[:KNOWS]->(c)"
+    ).consume()
+    yield neo4j_session
+    neo4j_session.run("MATCH (n:dqa_twin_x|dqa_twin_y) DETACH DELETE n").consume()
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("statement", [*TWINS, *CASES["kept"]])
-def test_what_is_hidden_changes_no_result_of_a_server(neo4j_session: Any, statement: str) -> None:
-    """On Neo4j, whose nodes may have several labels, too."""
+def test_hidden_data_changes_no_result_of_a_server(twins: Any, statement: str) -> None:
+    """Nodes of Neo4j may have several labels."""
     neo4j = pytest.importorskip("neo4j")
     policy = Policy(
         labels=frozenset({"Person", "City"}), denied_properties=frozenset({"Person.secret"})
@@ -216,7 +203,7 @@ def test_what_is_hidden_changes_no_result_of_a_server(neo4j_session: Any, statem
         )
         try:
             runs = judge(statement.replace("label(", "labels("), "neo4j", inside)
-            records = [record.values() for record in neo4j_session.run(runs)]
+            records = [record.values() for record in twins.run(runs)]
             found.append(sorted(map(repr, records)) if "Id(" not in statement else len(records))
         except Refusal:
             found.append("refused")
@@ -225,9 +212,9 @@ def test_what_is_hidden_changes_no_result_of_a_server(neo4j_session: Any, statem
     assert found[0] == found[1]
 
 
-def test_an_index_search_is_refused_whatever_it_yields(tmp_path: Path) -> None:
-    """Its score alone would tell what a hidden property holds."""
-    database = built(tmp_path / "x", DENIED, "s1")
+def test_an_index_search_is_refused(tmp_path: Path) -> None:
+    """Its score would reveal a hidden property."""
+    database = build_graph(tmp_path / "x", DENIED, "s1")
     with pytest.raises(RefusedStatementError, match="whole database"):
         database.query("CALL query_fts_index('Person', 'i', 's1') RETURN count(*)")
     database.close()

@@ -1,4 +1,4 @@
-"""No text makes the guard fail: deep, long, open or random input gets a verdict."""
+"""Deep, long, unterminated or random input never makes the guard fail."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BAD_SQL = [
     "SELECT '\ud800'",
 ]
 ODD_SQL = ["SELECT " + "$1" * 9_000, "SELECT" + " " * 19_000 + ";;"]
-"""Some dialects allow these; they only have to get a verdict."""
+"""Some dialects allow these; they only need a verdict."""
 BAD_CYPHER = [
     "",
     "RETURN " + "[" * 10_000,
@@ -99,7 +99,7 @@ print(failed)
 
 
 def test_threads_with_a_small_stack_may_be_the_first_to_check() -> None:
-    """Dialects are imported at first use, and compiled code crashes at the end of a stack."""
+    """Dialects are imported at first use, and compiled code crashes on stack overflow."""
     done = run_python("-c", _THREADS)
     assert done.stdout == "[]\n", done.stderr
 
@@ -108,7 +108,7 @@ def test_threads_with_a_small_stack_may_be_the_first_to_check() -> None:
 def test_an_error_of_a_parser_is_a_refusal(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The guard fails closed; only missing memory is raised, as it does not concern the text."""
+    """Only a lack of memory is raised, because it is not about the text."""
 
     def fail(*_: object) -> str:
         raise error("of the parser")
@@ -128,6 +128,5 @@ def test_any_text_gets_a_verdict(dialect: str, statement: str) -> None:
 
 
 def test_an_unknown_dialect_is_an_error() -> None:
-    """A dialect that cannot be checked lets nothing run."""
     with pytest.raises(UnknownNameError, match="There are: ansi, duckdb, ladybug"):
         check("SELECT 1", "sqlight")

@@ -1,4 +1,4 @@
-"""No answer reveals what a policy hides: rows, errors, audits, samples and schemas."""
+"""No answer reveals hidden data: rows, errors, audits, samples and schemas."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ SQL = Policy(masks=attacks.MASKS, row_filters=attacks.FILTERS)
         pytest.param(attacks.DEEP_COUNT, marks=pytest.mark.deep),
     ],
 )
-def test_no_attack_reveals_what_is_hidden(backend: str, kind: str, most: int) -> None:
-    """Two databases that differ only in what is hidden give the same answers as their twin."""
+def test_no_attack_reveals_hidden_data(backend: str, kind: str, most: int) -> None:
+    """Two databases that differ only in hidden data give the same answers as their twin."""
     count = most if kind == "masks and rows" else most // 3
     answered, leaks = attacks.attack(backend, kind, count)
     assert not leaks, "\n".join(leaks[:5])
@@ -42,21 +42,21 @@ def test_no_attack_reveals_what_is_hidden(backend: str, kind: str, most: int) ->
 
 
 @pytest.mark.slow
-def test_without_a_policy_the_same_attacks_reveal_it() -> None:
-    """The comparison above can fail."""
+def test_the_attacks_reveal_data_without_a_policy() -> None:
+    """The comparison can fail."""
     _, leaks = attacks.attack("sqlite", "masks and rows", 30, policy=Policy())
     assert len(leaks) > 10
 
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb"])
 def hiding(request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Give tables of which some is hidden."""
+    """Open tables with hidden columns and rows."""
     with dqa.temporary_database(attacks.FIRST, request.param, policy=SQL) as database:
         yield database
 
 
-def test_a_view_of_what_is_hidden_is_neither_shown_nor_read(hiding: Database) -> None:
-    """Nor one of such a view; one of other tables is."""
+def test_a_view_of_hidden_data_is_neither_shown_nor_read(hiding: Database) -> None:
+    """Nor is a view of such a view."""
     assert [table.name for table in hiding.schema().tables] == ["customer", "orders", "totals"]
     for view in ("contacts", "deep", "CONTACTS", '"deep"'):
         with pytest.raises(RefusedStatementError, match=f"there is no table {view.strip(chr(34))}"):
@@ -65,8 +65,8 @@ def test_a_view_of_what_is_hidden_is_neither_shown_nor_read(hiding: Database) ->
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
-def test_a_policy_may_let_a_view_be_read(backend: str) -> None:
-    """As it is, where it is named so; or with masks of its own."""
+def test_a_policy_may_allow_a_view(backend: str) -> None:
+    """Unmasked, or with its own masks."""
     masks = attacks.MASKS | {"deep.email": "?"}
     policy = replace(SQL, unmasked=frozenset({"contacts"}), masks=masks)
     with dqa.temporary_database(attacks.FIRST, backend, policy=policy) as database:
@@ -82,7 +82,7 @@ def test_a_policy_may_let_a_view_be_read(backend: str) -> None:
 def test_no_schema_before_a_name_reveals_a_denied_column(
     query: str, tables: set[str] | None, denied: set[str], tmp_path: Path
 ) -> None:
-    """Neither of its own table, nor of another schema's, nor through a view or a plan of one."""
+    """Neither of its own table, nor of another schema's, nor through a view or its plan."""
     with closing(duckdb.connect(str(tmp_path / "several.duckdb"))) as connection:
         connection.execute("\n".join(CASES["schemas"]["script"]))
     policy = Policy(
@@ -100,28 +100,27 @@ def test_no_schema_before_a_name_reveals_a_denied_column(
         assert database.query("SELECT name FROM older").rows == (("ann",),)
 
 
-def test_samples_and_hints_hold_what_may_be_read(hiding: Database) -> None:
-    """They are asked of the database like everything else."""
+def test_samples_and_hints_hold_visible_data_only(hiding: Database) -> None:
     text = sampled_schema(hiding, 5).to_text()
     assert "ann" in text
     assert "***" in text
     with pytest.raises(QueryError) as raised:
         hiding.query("SELECT emial FROM customer WHERE region = 'EU'")
-    told = text + str(raised.value)
+    shown = text + str(raised.value)
     assert "'email'" in str(raised.value)
-    assert not any(secret in told for secret in attacks.SECRETS)
+    assert not any(secret in shown for secret in attacks.SECRETS)
 
 
-def test_columns_keep_the_names_that_were_written(hiding: Database) -> None:
-    """What a statement became is not to be seen in its result."""
+def test_columns_have_the_names_of_the_written_statement(hiding: Database) -> None:
+    """The rewriting is invisible in the result."""
     rows = hiding.query("SELECT *, (SELECT max(email) FROM customer) FROM customer c LIMIT 1")
     assert rows.columns[:6] == ("id", "name", "email", "note", "region", "salary")
     assert "CASE" not in rows.columns[6]
     assert rows.rows == ((1, "ann", "***", "plain", "EU", None, "***"),)
 
 
-def test_an_error_is_told_where_no_row_is_in_it(hiding: Database) -> None:
-    """The engine's words on types and arguments help; a value in them could be a hidden one."""
+def test_an_error_without_values_is_shown(hiding: Database) -> None:
+    """Messages about types and arguments help; a value in a message could be hidden."""
     with pytest.raises(QueryError, match=r"(?i)argument|match"):
         hiding.query("SELECT substr(email) FROM customer")
     if hiding.dialect == "duckdb":
@@ -131,10 +130,9 @@ def test_an_error_is_told_where_no_row_is_in_it(hiding: Database) -> None:
 
 
 def test_a_policy_that_cannot_hide_is_an_error_when_a_database_is_opened(tmp_path: Path) -> None:
-    """Each error says what to write."""
     path = tmp_path / "policy.json"
-    for given, problem in CASES["wrong policies"]:
-        path.write_text(json.dumps(given), "utf-8")
+    for fields, problem in CASES["wrong policies"]:
+        path.write_text(json.dumps(fields), "utf-8")
         with (
             pytest.raises(UsageError, match=problem),
             dqa.temporary_database(attacks.FIRST, "duckdb", policy=path, isolation="none"),
@@ -142,8 +140,7 @@ def test_a_policy_that_cannot_hide_is_an_error_when_a_database_is_opened(tmp_pat
             pass
 
 
-def test_other_dialects_refuse_to_hide(tmp_path: Path) -> None:
-    """What is not known to hold is not promised."""
+def test_untested_dialects_refuse_masks(tmp_path: Path) -> None:
     location = f"sqlite+pysqlite:///{tmp_path / 'a.db'}"
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute("CREATE TABLE a (b TEXT)")
@@ -152,14 +149,14 @@ def test_other_dialects_refuse_to_hide(tmp_path: Path) -> None:
 
 
 def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
-    """As MariaDB answers a role that may not see it; and a name is found as a word alone."""
+    """MariaDB hides definitions from some roles. A name is found as a whole word."""
     rows = [("unseen", ""), ("other", "select `temp` from `t`"), ("V", "select * from `db`.`Emp`")]
     found = revealing_views(rows, "mariadb", {"emp"})
     assert found == {"unseen", "v"}
 
 
-def test_another_reader_of_the_same_tables_is_looked_at() -> None:
-    """Row filters for other tables and invalid conditions are refused; others hold."""
+def test_row_filters_can_be_replaced() -> None:
+    """Row filters of other tables and invalid conditions are refused."""
     with dqa.temporary_database(attacks.FIRST, "sqlite", policy=SQL, isolation="none") as one:
         assert isinstance(one, GuardedDatabase)
         table = next(iter(attacks.FILTERS))

@@ -1,4 +1,4 @@
-"""An error message reads the schema only where it needs it, and within the statement's limit."""
+"""An error message reads the schema only if it needs it, within the statement's limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase
 
@@ -19,7 +19,7 @@ SHORT = Limits(seconds=0.05)
 
 
 class FailingSession(Session):
-    """A session whose statements fail and whose schema cannot be read before an event."""
+    """A session whose statements fail and whose schema is readable only after an event."""
 
     kind: Kind = "relational"
     dialect = "sqlite"
@@ -38,17 +38,17 @@ class FailingSession(Session):
         raise self._fail(limits)
 
     def read_schema(self) -> DatabaseSchema:
-        """Return the schema when it may be read."""
+        """Return the schema after the event."""
         self.reads += 1
         self.may_be_read.wait()
         return SHOP
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing."""
 
 
 def test_a_hint_waits_for_the_schema_no_longer_than_the_limit() -> None:
-    """A statement would otherwise take as long as describing thousands of tables takes."""
+    """Describing thousands of tables takes long."""
     session = FailingSession(lambda _: UnknownReferenceError("no such column: nam", "nam"))
     database = GuardedDatabase(session)
     with pytest.raises(StatementError, match="could not be read in time; ask again"):
@@ -60,7 +60,7 @@ def test_a_hint_waits_for_the_schema_no_longer_than_the_limit() -> None:
 
 
 def test_a_description_takes_no_longer_than_the_limit() -> None:
-    """It is answered from the schema, which is read on for the next time."""
+    """The schema is read in the background and is available later."""
     session = FailingSession(lambda _: StatementError("not run"))
     database = GuardedDatabase(session)
     for statement in ("DESCRIBE shop", "SHOW TABLES"):
@@ -79,20 +79,8 @@ def test_an_error_that_is_not_about_names_reads_no_schema() -> None:
     assert session.reads == 0
 
 
-class GraphSession(FailingSession):
-    """A graph whose relationships begin at nodes without a label."""
-
-    kind: Kind = "graph"
-    dialect = "neo4j"
-
-    def read_schema(self) -> DatabaseSchema:
-        """Return a label and a relationship type."""
-        city = NodeInfo("City", (Field("name", "STRING"),), key="name")
-        return DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
-
-
 def test_a_timeout_names_the_whole_limit() -> None:
-    """A message with the rest of the time would differ in each run, and match no cassette."""
+    """A message with the remaining time would differ between runs and match no cassette."""
 
     class Slow(GuardedDatabase):
         def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
@@ -102,11 +90,3 @@ def test_a_timeout_names_the_whole_limit() -> None:
     session = FailingSession(lambda limits: timed_out(limits, "relational"))
     with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
         Slow(session).query("SELECT name FROM shop", Limits(seconds=2.0))
-
-
-def test_a_hint_names_no_empty_label() -> None:
-    """An end of a relationship without a label is written as a pattern matches it."""
-    session = GraphSession(lambda _: UnknownReferenceError("Cannot find property nam", "nam"))
-    with pytest.raises(StatementError) as raised:
-        GuardedDatabase(session).query("MATCH (c:City) RETURN c.nam")
-    assert "There is: (:City {name}); ()-[:ROAD {}]->(:City)." in str(raised.value)

@@ -29,7 +29,7 @@ LEADS = ("", "TIMESTAMP ", "AS ", ", ", "= ")
 OF_ANOTHER = {"ansi": "mysql"}
 _PIECE = re.compile(r"\s+|[eE]?'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+|.", re.DOTALL)
 _HIDING = re.compile(r"[#$\[\\]|--|/\*")
-"""What a comment or another kind of quote has: in there nothing is called."""
+"""The start of a comment or another quote, in which nothing is called."""
 
 
 def harmless(dialect: str) -> list[str]:
@@ -39,8 +39,8 @@ def harmless(dialect: str) -> list[str]:
     return [statement for statement in found if not _HIDING.search(statement)]
 
 
-def places(dialect: str) -> Iterator[str]:
-    """Yield each harmless statement with something forbidden in each of its places."""
+def insert_forbidden(dialect: str) -> Iterator[str]:
+    """Yield each harmless statement with a forbidden part at each position."""
     for statement in harmless(dialect):
         pieces = _PIECE.findall(statement)
         for number, piece in enumerate(pieces):
@@ -53,26 +53,26 @@ def places(dialect: str) -> Iterator[str]:
 
 
 def allowed(statements: Iterator[str], dialect: str) -> tuple[list[str], int]:
-    """Return the statements that the guard allows, and how many there were."""
+    """Return the statements that the guard allows, and the number of all."""
     asked = list(statements)
     return [one for one in asked if check(one, dialect).allowed], len(asked)
 
 
 @pytest.mark.parametrize("dialect", FORBIDDEN)
 @pytest.mark.parametrize("step", [SAMPLE, pytest.param(7, marks=pytest.mark.deep)])
-def test_nothing_forbidden_is_overlooked_in_a_place(dialect: str, step: int) -> None:
-    """A step that is a prime reaches every position, lead and forbidden part."""
-    passed, count = allowed(islice(places(dialect), 0, None, step), dialect)
+def test_a_forbidden_part_is_found_at_every_position(dialect: str, step: int) -> None:
+    """A prime step reaches every position, lead and forbidden part."""
+    passed, count = allowed(islice(insert_forbidden(dialect), 0, None, step), dialect)
     assert passed == []
     assert count > 30_000 // step
 
 
 @pytest.mark.parametrize("dialect", FORBIDDEN)
 @pytest.mark.parametrize("each", [1, pytest.param(4, marks=pytest.mark.deep)])
-def test_no_argument_of_a_function_is_overlooked(dialect: str, each: int) -> None:
-    """The parser drops arguments that it does not know of a function, and a server reads them.
+def test_a_forbidden_query_is_found_in_every_argument(dialect: str, each: int) -> None:
+    """The parser drops surplus arguments, and a server reads them.
 
-    The sample puts the query at one place per function, and that place differs by function.
+    The sample uses one position per function, which differs between functions.
     """
     query = FORBIDDEN[dialect][-1]
     statements = (

@@ -1,4 +1,4 @@
-"""A policy as a file, and what the guard's author messages say."""
+"""Policy files, and the reasons for refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa.guard import Policy, check, require
 
 
 def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
-    """JSON lists of names; anything else is an error that names the mistake."""
+    """JSON lists of names; an error names the mistake."""
     path = tmp_path / "policy.json"
     path.write_text('{"tables": ["Emp"], "functions": ["f"]}', "utf-8")
     assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
@@ -29,8 +29,7 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
         Policy(columns=(name for name in ["salary"]))  # type: ignore[arg-type]
 
 
-def test_a_refusal_tells_the_author_what_to_write() -> None:
-    """The reason names the construct and, where one is known, the alternative."""
+def test_a_refusal_names_the_alternative() -> None:
     reasons = {
         ("sqlite", "DELETE FROM t"): "only a query may run",
         ("sqlite", "SELECT 1; SELECT 2"): "one statement at a time",

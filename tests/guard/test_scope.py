@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,23 +13,23 @@ from dqa.guard.policy import Policy
 from tests.guard.case_files import read_cases
 
 CASES = read_cases("scope")
-"""Statements with their scoped form; and those that reach inside of a scope and outside of it."""
+"""Statements with their scoped form, and statements that read inside and outside a scope."""
 
 
 def scoped(statement: str, label: str) -> str:
-    """Return a statement as it runs where every node needs a label."""
+    """Return the text that runs if every node needs a label."""
     return judge(statement, "neo4j", Policy(inside=label))
 
 
 def test_every_node_pattern_requires_the_label() -> None:
-    """The label is added in the syntax of the pattern; it may hold any text."""
+    """The label follows the syntax of the pattern, and may hold any text."""
     for statement, expected in CASES["scoped"]:
         assert scoped(statement, "x") == expected
     assert scoped("MATCH (n) RETURN n", "a`) DELETE (n") == "MATCH (n:`a``) DELETE (n`) RETURN n"
 
 
 def test_a_statement_that_reaches_beyond_the_label_is_refused() -> None:
-    """Procedures and SHOW have no labels; a procedure with a static result needs none."""
+    """Procedures and SHOW ignore labels; a procedure with a static result needs none."""
     for statement, reason in (
         ("MATCH (n) DELETE n", "DELETE"),
         ("CALL db.labels()", "the whole database"),
@@ -45,31 +44,20 @@ def test_a_statement_that_reaches_beyond_the_label_is_refused() -> None:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    """Two situations side by side on a real server, which `DQA_TEST_NEO4J_URL` names."""
-    url = os.environ.get("DQA_TEST_NEO4J_URL")
-    if not url:
-        pytest.skip("DQA_TEST_NEO4J_URL is not set")
-    neo4j = pytest.importorskip("neo4j")
-    credentials, _, host = url.removeprefix("bolt://").rpartition("@")
-    user, _, password = credentials.partition(":")
-    with (
-        neo4j.GraphDatabase.driver(f"bolt://{host}", auth=(user, password)) as driver,
-        driver.session() as session,
-    ):
-        for label in ("dqa_guard_x", "dqa_guard_y"):
-            session.run(
-                f"CREATE (a:Person:{label} {{name: 'a_{label}'}})-[:KNOWS]->"
-                f"(b:Person:Actor:{label} {{name: 'b_{label}'}})-[:KNOWS]->"
-                f"(c:Company:{label} {{name: 'c_{label}'}}), (a)-[:WORKS_AT]->(c)"
-            ).consume()
-        yield session
-        session.run("MATCH (n:dqa_guard_x|dqa_guard_y) DETACH DELETE n").consume()
+def session(neo4j_session: Any) -> Iterator[Any]:
+    """Create two situations on a Neo4j server."""
+    for label in ("dqa_guard_x", "dqa_guard_y"):
+        neo4j_session.run(
+            f"CREATE (a:Person:{label} {{name: 'a_{label}'}})-[:KNOWS]->"
+            f"(b:Person:Actor:{label} {{name: 'b_{label}'}})-[:KNOWS]->"
+            f"(c:Company:{label} {{name: 'c_{label}'}}), (a)-[:WORKS_AT]->(c)"
+        ).consume()
+    yield neo4j_session
+    neo4j_session.run("MATCH (n:dqa_guard_x|dqa_guard_y) DETACH DELETE n").consume()
 
 
 @pytest.mark.integration
 def test_a_server_returns_one_situation_only(session: Any) -> None:
-    """Each scoped statement finds its situation, and nothing of the other one."""
     for statement in CASES["inside"]:
         found = str([record.values() for record in session.run(scoped(statement, "dqa_guard_x"))])
         assert "dqa_guard_x" in found, statement

@@ -1,4 +1,4 @@
-"""What a policy hides does not exist: each table is read as the policy shows it."""
+"""Hidden data does not exist: each table is read as the policy shows it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ POLICIES = {
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb"])
 def opened(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Database], Database]]:
-    """Give databases with each policy, and the twin that has nothing else."""
+    """Open databases with each policy, and the twin that has only the visible part."""
     with ExitStack() as stack:
 
         def opened(script: str, policy: Policy | None) -> Database:
@@ -74,7 +74,7 @@ def _values(rows: Rows) -> tuple[object, ...]:
 def test_a_database_answers_as_its_twin_without_the_hidden_part(
     opened: tuple[dict[str, Database], Database], policy: str
 ) -> None:
-    """The rows are the same, and no error reveals the hidden part."""
+    """The rows are equal, and no error reveals the hidden part."""
     databases, twin = opened
     database = databases[policy]
     wrong, ran = [], 0
@@ -112,7 +112,7 @@ def test_descriptions_come_from_the_visible_schema(
 
 
 def test_a_full_text_index_is_not_searched_for_a_hidden_column() -> None:
-    """SQLite looks through the query that stands for a table; its own tables hold the texts."""
+    """SQLite's own tables hold the indexed texts."""
     script = """
         CREATE VIRTUAL TABLE notes USING fts5(title, body);
         INSERT INTO notes VALUES ('one', 'kq7secret'), ('two', 'other');
@@ -139,7 +139,7 @@ def test_a_full_text_index_is_not_searched_for_a_hidden_column() -> None:
 
 
 def test_a_denied_column_needs_the_columns_of_its_table() -> None:
-    """Without a schema the guard cannot say what a table shows."""
+    """The guard needs the schema to build the table's subquery."""
     policy = Policy(denied_columns=frozenset({"emp.salary"}))
     with pytest.raises(RefusedStatementError, match="with its database"):
         dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
@@ -161,7 +161,7 @@ def test_a_plan_shows_no_table_behind_a_view(engine: Literal["sqlite", "duckdb"]
 
 
 def test_a_comment_that_names_a_hidden_table_is_not_shown() -> None:
-    """Neither that of a table nor that of a column."""
+    """For comments of tables and columns."""
     column = Field("id", "INTEGER", comment="joined with Plan.id")
     department = TableInfo("dept", (column,), comment="see plan")
     schema = DatabaseSchema((department, TableInfo("plan", (Field("id", "INTEGER"),))))
@@ -174,7 +174,7 @@ def test_a_comment_that_names_a_hidden_table_is_not_shown() -> None:
 @pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "mariadb"])
 @pytest.mark.parametrize("name", ["secret", "SECRET"])
 def test_a_hidden_table_is_like_one_that_does_not_exist(dialect: str, name: str) -> None:
-    """No statement gets another verdict, and a WITH part never stands for the table."""
+    """Every statement gets the same verdict, and a WITH part never replaces the table."""
     emp = TableInfo("emp", (Field("id", "integer"), Field("salary", "integer")))
     hidden = TableInfo(name, (Field("id", "integer"), Field("code", "text")))
     for denied in (frozenset[str](), frozenset({"emp.salary"})):

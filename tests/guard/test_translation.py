@@ -24,7 +24,7 @@ def translated(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_mysql_statement_is_translated_only_if_it_may_run(dialect: str) -> None:
-    """Translation does not get around the guard or a policy."""
+    """Translation does not circumvent the guard or a policy."""
     written = translated('SELECT `a` FROM `t` WHERE `b` = "x" LIMIT 2, 3', dialect)
     assert written == 'SELECT "a" FROM "t" WHERE "b" = \'x\' LIMIT 3 OFFSET 2'
     for statement in (
@@ -43,7 +43,7 @@ def test_a_mysql_statement_is_translated_only_if_it_may_run(dialect: str) -> Non
 
 
 def test_the_result_has_the_statement_that_ran(relational: Database) -> None:
-    """A statement that ran as written has none; an error is about what was written."""
+    """A statement that ran as written has none; an error is about the written statement."""
     rows = relational.query("SELECT IF(is_inland, 'in', 'out') AS x FROM trade_node LIMIT 1, 1")
     assert rows.rows == (("in",),)
     dated = relational.query("SELECT DATE_FORMAT('2024-02-03', '%Y') AS y")
@@ -60,7 +60,7 @@ def test_the_result_has_the_statement_that_ran(relational: Database) -> None:
 
 
 def test_names_in_double_quotes_stay_names(tmp_path: Path) -> None:
-    """A text in their place would be a wrong result that looks right."""
+    """Reading them as texts would give a wrong result."""
     file = tmp_path / "odd.db"
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute('CREATE TABLE sites ("Site Name" TEXT, "select" INTEGER)')
@@ -73,7 +73,7 @@ def test_names_in_double_quotes_stay_names(tmp_path: Path) -> None:
 
 
 def test_a_translation_changes_no_value() -> None:
-    """A number or a string that another dialect reads differently is not translated."""
+    """A number or string that another dialect reads differently is not translated."""
     with dqa.temporary_database(
         "CREATE TABLE t (a INTEGER)", "sqlite", isolation="none"
     ) as database:

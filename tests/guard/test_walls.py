@@ -1,4 +1,4 @@
-"""The schema scope: no statement reads or names anything outside of a database's own schemas."""
+"""The schema scope: no statement reads or names anything outside a database's own schemas."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from dqa.guard.policy import SchemaScope
 from tests.guard.case_files import read_cases
 
 WAYS = read_cases("walls")
-"""By dialect: what ``reads`` another schema, what ``tells`` of one without a row, what goes
-``unread`` by this guard in any case, what is ``described`` from the own schema
-without the engine, and what is ``inside``. tests/integration/test_walls.py
-runs them on the servers."""
+"""Statements by dialect: they ``reads`` another schema, ``tells`` its content without a row, are
+``unread`` (always refused), are ``described`` from the own schema without the engine, or are
+``inside``. tests/integration/test_walls.py runs them on the servers."""
 NAMES = {"own": "dqa_own_1", "other": "dqa_other_2", "database": "worlds"}
 NAMES |= {"OWN": NAMES["own"].upper(), "OTHER": NAMES["other"].upper()}
 TABLES = ("goods", "building", "own_view")
@@ -38,7 +37,7 @@ POLICIES = {
 
 
 def ways(dialect: str, kind: str) -> list[str]:
-    """Return the statements of a kind; MariaDB's are MySQL's."""
+    """Return the statements of a kind; MariaDB uses MySQL's."""
     listed = WAYS["mysql" if dialect == "mariadb" else dialect][kind]
     return [statement.format(**NAMES) for statement in listed]
 
@@ -50,7 +49,7 @@ def allowed(statement: str, dialect: str, policy: Policy) -> bool:
 
 @pytest.mark.parametrize("dialect", POLICIES)
 def test_nothing_outside_is_named_and_everything_inside_is_read(dialect: str) -> None:
-    """Without the scope, or where the policy opens every schema, the statements are allowed."""
+    """Without the scope, or if the policy opens every schema, all are allowed."""
     policy = POLICIES[dialect]
     opened = replace(policy, schemas=frozenset({"*"}))
     unscoped = Policy(schema=policy.schema)
@@ -117,15 +116,14 @@ def test_a_search_path_of_several_schemas_is_inside() -> None:
     assert not allowed("SELECT * FROM pg_temp.t", "postgres", policy)
 
 
-def test_a_name_that_leads_outside_needs_its_schema() -> None:
-    """Where the server looks for names elsewhere, the table must be known or be qualified."""
+def test_a_name_outside_the_schema_must_be_qualified() -> None:
+    """If the server searches other schemas, the table must be known or qualified."""
     policy = Policy(schema_scope=SchemaScope.of(["sales"], ["public"]))
     assert "write sales.orders" in check("SELECT * FROM orders", "ansi", policy).reason
     assert allowed("SELECT * FROM sales.orders", "ansi", policy)
 
 
 def test_a_policy_may_name_a_function_that_reads_the_catalogue() -> None:
-    """The user who names it knows it."""
     policy = Policy(functions=frozenset({"duckdb_tables"}), schema_scope=OWN)
     assert allowed("SELECT * FROM duckdb_tables()", "duckdb", policy)
 

@@ -1,1 +1,1 @@
-"""Hostile statements: what the guard allows, and no engine should be asked; and what they do."""
+"""Statements that the guard allows and that could harm an engine."""

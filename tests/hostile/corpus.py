@@ -1,4 +1,4 @@
-"""The hostile statements, as the files of `statements` have them."""
+"""The hostile statements in the files of `statements`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ STATEMENTS = Path(__file__).parent / "statements"
 
 @dataclass(frozen=True)
 class HostileStatement:
-    """A statement, what kind of harm it does, and where it stands.
+    """A statement, its kind of harm, and its line.
 
     Attributes
     ----------
     engine
-        Whose it is: one of `ENGINES`, each the name of its dialect.
+        One of `ENGINES`, which are names of dialects.
     kind
         The name of its file.
     reason
-        Why the guard refuses it; empty, as it should be, where it does not.
+        The guard's reason for a refusal; empty for an allowed statement.
     """
 
     engine: str
@@ -36,7 +36,7 @@ class HostileStatement:
 
     @property
     def name(self) -> str:
-        """What to call it: ``sqlite/strings:3``."""
+        """Return its name, such as ``sqlite/strings:3``."""
         return f"{self.engine}/{self.kind}:{self.line}"
 
 
@@ -50,7 +50,7 @@ def read_statements(
     kinds
         The files that are read; () for all.
     first
-        How many of each file; None for all.
+        The number of statements of each file; None for all.
     """
     found = []
     for file in sorted((STATEMENTS / engine).iterdir()):

@@ -1,6 +1,7 @@
-"""The cost of a statement for the process that runs it: time, memory, and the next statement.
+"""The cost of a statement for the process that runs it:
 
-A `Measurer` runs statements in a process of its own and reports how that process ends, if it does.
+time, memory, and the next statement. A `Measurer` runs statements in its own process and reports
+how that process ends.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ _HARMLESS = {"relational": "SELECT 1 AS one", "graph": "RETURN 1 AS one"}
 _NEXT = Limits(seconds=20.0)
 """The limit of the statement after a hostile one."""
 _STARTING = 120.0
-"""Seconds within which a process has to have opened its database."""
+"""Seconds within which a process must open its database."""
 _PATIENCE = 40.0
-"""Seconds after its limit when a statement is given up."""
+"""Seconds after its limit at which a statement is abandoned."""
 _LARGEST = 6_000
-"""Megabytes at which a process is ended, before the machine is."""
+"""Megabytes at which a process is ended, to protect the machine."""
 _BUSY = 4.0
 """Seconds after its limit within which a statement returns on a busy machine."""
 _INTERVAL = 0.05
@@ -49,9 +50,9 @@ class Measurement:
     message
         The error's message.
     growth
-        Most megabytes of the process above those that it had when its database was open.
+        The peak memory in megabytes above that of the process with an open database.
     next_seconds
-        The time of the next statement; None where it was not answered.
+        The time of the next statement; None if it was not answered.
     next_message
         Why it was not answered.
     """
@@ -64,14 +65,14 @@ class Measurement:
     next_message: str = ""
 
     def problems(self, limit: float, *, grace: float = 1.0) -> list[str]:
-        """Return the promises that it breaks.
+        """Return the promises that the statement breaks.
 
         Parameters
         ----------
         limit
             The statement's limit, in seconds.
         grace
-            Seconds after the limit within which it has to return.
+            Seconds after the limit within which it must return.
         """
         found = []
         if self.seconds > limit + grace:
@@ -94,7 +95,7 @@ _FAULTS = _names(QueryError)
 
 
 def memory(name: str, process: int | str = "self") -> float:
-    """Return megabytes of a process, by their name in its status; 0 where they are unknown."""
+    """Return a field of a process's status in megabytes, or 0 if it is unknown."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith(name):
@@ -187,7 +188,7 @@ class Measurer:
 
 
 def _receive(process: BaseProcess, connection: Connection, seconds: float) -> object:
-    """Return what a process sends, or how it ended."""
+    """Return a message of a process, or the way it ended."""
     until = perf_counter() + seconds
     while perf_counter() < until:
         try:
@@ -205,7 +206,7 @@ def _receive(process: BaseProcess, connection: Connection, seconds: float) -> ob
 
 @contextmanager
 def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Measurer]:
-    """Give a `Measurer`, and end its process."""
+    """Open a `Measurer`, and end its process afterwards."""
     made = Measurer(engine, seconds, url)
     try:
         yield made
@@ -216,7 +217,7 @@ def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Me
 def broken_promises(process: Measurer, *, first: int | None) -> list[str]:
     """Run the first statements of each file (None: all) and return the promises they break."""
     return [
-        f"{given.name}: {problem}"
-        for given in read_statements(process.engine, first=first)
-        for problem in process.measure(given.text).problems(process.seconds, grace=_BUSY)
+        f"{one.name}: {problem}"
+        for one in read_statements(process.engine, first=first)
+        for problem in process.measure(one.text).problems(process.seconds, grace=_BUSY)
     ]

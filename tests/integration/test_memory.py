@@ -12,7 +12,7 @@ from dqa.databases.servers import DRIVERS, parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, write
 from dqa_ldm2 import open_memory
 from dqa_ldm2.tables import METADATA
-from tests.ldm2.memory_contract import FORMED, MemoryContract, placed, state
+from tests.ldm2.memory_contract import FORMED, MemoryContract, make_tuple, state
 
 
 def kept(location: str) -> StoreLocation:
@@ -42,7 +42,7 @@ class TestRelationalServers(MemoryContract):
         password = str(parse_url(location).password)
         with open_memory(location, create=True) as memory:
             assert password not in memory.location
-            memory.add([placed("a")], FORMED)
+            memory.add([make_tuple("a")], FORMED)
             found = memory.find(1, "put", "see", state("a"), 1)
             assert password not in f"{found} {memory!r}"
         wrong = location.replace(password, "wrong-word")

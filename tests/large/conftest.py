@@ -1,4 +1,4 @@
-"""A warehouse with 30,000 items, any of which can be chosen."""
+"""A warehouse with 30,000 candidates."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ description = "the item with the highest number"
 
 @pytest.fixture(scope="session", params=["sqlite", "duckdb"])
 def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Make the warehouse in each embedded database in turn."""
+    """Create the warehouse in each embedded database."""
     file = tmp_path_factory.mktemp("large") / f"items.{request.param}"
     if request.param == "sqlite":
         with closing(sqlite3.connect(file)) as connection, connection:

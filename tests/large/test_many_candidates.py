@@ -25,12 +25,12 @@ TRACE_BYTES = 150_000
 
 
 def size_of(trace: dqa.Trace) -> int:
-    """Return how long a trace is as JSON."""
+    """Return the length of a trace as JSON."""
     return len(json.dumps(trace.to_json()))
 
 
-def test_an_answer_is_read_as_among_few(database: Database) -> None:
-    """By the words in it."""
+def test_an_answer_is_read_as_from_a_short_list(database: Database) -> None:
+    """By the words of the answer."""
     question = Question("custom", "1", "Which?", "", candidate_query=LISTING)
     choices = choices_of(question, database)
     for answer in (BEST, f"**{BEST}**.", f"Final Answer: item {BEST}", f"{BEST}, the best."):
@@ -46,8 +46,8 @@ def test_an_answer_is_read_as_among_few(database: Database) -> None:
         assert len(str(caught.value)) < 400
 
 
-def test_an_agent_narrows_them_by_queries(warehouse: str) -> None:
-    """It is told how many there are, where they are and some; a wrong name is corrected."""
+def test_an_agent_narrows_the_candidates_by_queries(warehouse: str) -> None:
+    """The prompt has their number, their query and some names; a wrong name is corrected."""
     asked = dqa.AskedQuestion(question="Which item?", candidates=LISTING)
     model = GivenReplies([TOP, Answer("That.", "SKU-999999"), Answer("That.", f"item {BEST}")])
     trace = dqa.ask(warehouse, asked, decider="planrag", model=model)
@@ -62,10 +62,10 @@ def test_an_agent_narrows_them_by_queries(warehouse: str) -> None:
     assert size_of(trace) < TRACE_BYTES
 
 
-def test_a_scenario_tells_the_best_and_the_worst(
+def test_a_scenario_lists_the_best_and_the_worst(
     warehouse: str, scenario: str, tmp_path: Path
 ) -> None:
-    """With ranks, and how the others are spread; simulations stay as short as ever."""
+    """With ranks and the spread of the others; simulations stay short."""
     every = Step("All.", "all", tool="compare")
     one = Step("One.", BEST, tool="simulate")
     model = GivenReplies([every, one, Answer("That.", "SKU-000002")])
@@ -77,14 +77,14 @@ def test_a_scenario_tells_the_best_and_the_worst(
     assert f"of {COUNT - UNMOVED + 1:,} rows are shown" in compared.observation
     assert len(compared.observation.encode()) <= 32_000
     assert f'"{BEST}", 5000.5' in simulated.observation
-    told = trace.asked
-    assert told is not None
-    assert (told.total, len(told.alternatives)) == (COUNT, 1_001)
-    assert (told.alternatives[0].candidate, told.alternatives[0].rank) == (BEST, 1)
-    assert told.alternatives[-1].outcome == 0.0
-    assert "SKU-000002" in [one.candidate for one in told.alternatives]
-    assert told.spread is not None
-    assert (told.spread.best, told.spread.ties, told.spread.unmoved) == (5000.5, 1, UNMOVED)
+    listed = trace.asked
+    assert listed is not None
+    assert (listed.total, len(listed.alternatives)) == (COUNT, 1_001)
+    assert (listed.alternatives[0].candidate, listed.alternatives[0].rank) == (BEST, 1)
+    assert listed.alternatives[-1].outcome == 0.0
+    assert "SKU-000002" in [one.candidate for one in listed.alternatives]
+    assert listed.spread is not None
+    assert (listed.spread.best, listed.spread.ties, listed.spread.unmoved) == (5000.5, 1, UNMOVED)
     assert size_of(trace) < TRACE_BYTES
     page = tmp_path / "decision.html"
     dqa.write_decision_page(trace, page)
@@ -93,7 +93,7 @@ def test_a_scenario_tells_the_best_and_the_worst(
     assert len(text) < 4 * TRACE_BYTES
 
 
-def test_deciders_are_judged_on_them(warehouse: str, scenario: str) -> None:
+def test_deciders_are_judged_on_many_candidates(warehouse: str, scenario: str) -> None:
     """Oracle, baselines, heuristics and agents, by rank and regret among all of them."""
     questions = dqa.read_questions([{"id": "a"}, {"id": "b"}], warehouse, scenario=scenario)
     first, second = questions.questions
@@ -113,13 +113,13 @@ def test_deciders_are_judged_on_them(warehouse: str, scenario: str) -> None:
 
 
 def dellma(request: Request) -> Reply:
-    """Decide where that is asked."""
+    """Decide."""
     del request
     return f'{{"decision": "{BEST}", "explanation": "x"}}'
 
 
-def test_dellma_compares_what_its_context_begins_with(warehouse: str, scenario: str) -> None:
-    """And says of how many; without such rows it refuses, and says what would do."""
+def test_dellma_compares_the_first_rows_of_its_context(warehouse: str, scenario: str) -> None:
+    """A warning names their number; without such rows the question is refused with advice."""
     trace = dqa.ask(
         warehouse,
         dqa.AskedQuestion(scenario=scenario),

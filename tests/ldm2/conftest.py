@@ -1,4 +1,4 @@
-"""What tests of LDM2 share: a world, memories, and the experts' games of it."""
+"""A world, memories, and the experts' games of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pytest
 from dqa.worlds.history import History
 from dqa_ldm2 import Memory, ModelUse, building, open_memory
 from tests.ldm2.rooms import ROOMS, experts
+from tests.suppliers import suppliers
+
+__all__ = ["built", "history", "memory", "new_memory", "suppliers"]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What every memory does, in any database: the tests that all of them pass."""
+"""The contract of a memory, for every database."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ REFINED = Origin("refinement", "exploring", "a model")
 DESKS = ("you see desk 1", "you see desk 2 and a lamp", "you see drawer 3")
 
 
-def placed(
+def make_tuple(
     observation: str,
-    action: str = "go on",
+    action: str = "wait",
     *,
     source: str = "home 1",
     goal: str = "put a mug in the desk",
     kinds: tuple[str, str] = ("put", "see"),
     **more: Any,
 ) -> StateAction:
-    """Return a tuple with its place."""
+    """Return a tuple with its types."""
     return StateAction(
         goal=goal,
         observation=observation,
@@ -53,7 +53,7 @@ def placed(
 
 
 def state(observation: str, *excluded: str) -> State:
-    """Return what is asked for."""
+    """Return a state to search for."""
     return State("put a mug in the desk", "", observation, frozenset(excluded))
 
 
@@ -63,7 +63,7 @@ def actions(memory: Memory) -> list[str]:
 
 
 def fields(one: StateAction) -> dict[str, Any]:
-    """Return the fields of a tuple that were added."""
+    """Return the stored fields of a tuple."""
     return {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
 
 
@@ -82,7 +82,7 @@ def trajectories(count: int, first: int = 0) -> list[Trajectory]:
 
 
 def form(memory: Memory, made: list[Trajectory], batch_size: int = 50) -> object:
-    """Form a memory by the scripted analyst."""
+    """Form a memory with the scripted analyst."""
     return form_memory(memory, made, Indexer(ModelUse()), source="all", batch_size=batch_size)
 
 
@@ -97,11 +97,11 @@ with dqa_ldm2.open_memory(sys.argv[1]) as memory:
     indexer = dqa_ldm2.Indexer(dqa_ldm2.ModelUse())
     dqa_ldm2.form_memory(memory, made, indexer, source="all", batch_size=4)
 """
-"""What several processes run at once."""
+"""The program of several processes at once."""
 
 
 class MemoryContract:
-    """Tests of a memory; subclasses have a fixture `location` of where an empty one can be."""
+    """Tests of a memory; subclasses have a fixture `location` where no memory exists."""
 
     processes: ClassVar[int] = 2
 
@@ -111,14 +111,14 @@ class MemoryContract:
         with open_memory(location, create=True) as memory:
             yield memory
 
-    def test_what_is_added_is_found_in_its_place(self, memory: Memory, location: str) -> None:
-        """The most like first, exactly as it was added, also by the next process."""
-        given = [
-            placed(text, f"act {n}", number=n, subgoals="put: not complete")
+    def test_added_tuples_are_found_by_likeness(self, memory: Memory, location: str) -> None:
+        """The nearest first, equal to what was added, also in another process."""
+        tuples = [
+            make_tuple(text, f"act {n}", number=n, subgoals="put: not complete")
             for n, text in enumerate(DESKS, 1)
         ]
-        other = placed("a shelf", "reach", goal="heat it \u2603 'now'", kinds=("heat", "shelf"))
-        version = memory.add([*given, other], FORMED)
+        other = make_tuple("a shelf", "reach", goal="heat it \u2603 'now'", kinds=("heat", "shelf"))
+        version = memory.add([*tuples, other], FORMED)
         assert (version.number, version.added, version.batches) == (1, 4, (1,))
         with open_memory(location) as again:
             assert again.batches() == (1,)
@@ -129,15 +129,17 @@ class MemoryContract:
             (kind,) = again.observation_types(1, "put")
             assert (kind.name, kind.size, kind.examples) == ("see", 3, DESKS)
             found = again.find(1, "put", "see", state("a lamp on desk 2"), 2)
-            assert list(map(fields, found)) == list(map(fields, [given[1], given[0]]))
+            assert list(map(fields, found)) == list(map(fields, [tuples[1], tuples[0]]))
             assert found[0].likeness > found[1].likeness > 0
             (only,) = again.find(1, "heat", "shelf", state("a lamp on desk 2"), 2)
             assert fields(only) == fields(other)
 
-    def test_a_place_without_tuples_falls_back(self, memory: Memory) -> None:
-        """To its goal type, then to the batch, but to no other batch."""
-        memory.add([placed("red", kinds=("a", "b")), placed("blue", kinds=("c", "d"))], FORMED)
-        memory.add([placed("green", source="home 2")], FORMED)
+    def test_a_type_without_tuples_falls_back(self, memory: Memory) -> None:
+        """To its goal type, then to the batch, but not to another batch."""
+        memory.add(
+            [make_tuple("red", kinds=("a", "b")), make_tuple("blue", kinds=("c", "d"))], FORMED
+        )
+        memory.add([make_tuple("green", source="home 2")], FORMED)
         for place, seen in {("a", "none"): ["red"], ("none", "b"): ["red", "blue"]}.items():
             found = memory.find(1, *place, state("grey"), 9)
             assert [each.observation for each in found] == seen
@@ -147,9 +149,9 @@ class MemoryContract:
             memory.find(1, "a", "b", state("red"), 0)
 
     def test_an_excluded_source_is_never_found(self, memory: Memory) -> None:
-        """Not by likeness, nor by falling back, nor by search, nor as an example of a type."""
-        planted = placed("the very question", "THE ANSWER", source="asked now", goal="the goal")
-        memory.add([planted, placed("something else", "try")], FORMED)
+        """Neither by likeness, fallback or search, nor as an example of a type."""
+        planted = make_tuple("the very question", "THE ANSWER", source="asked now", goal="the goal")
+        memory.add([planted, make_tuple("something else", "try")], FORMED)
         asked = State("the goal", "", "the very question", frozenset({"asked now"}))
         for place in (("put", "see"), ("put", "none"), ("none", "none")):
             assert [one.action for one in memory.find(1, *place, asked, 5)] == ["try"]
@@ -165,10 +167,12 @@ class MemoryContract:
             assert "the goal" not in str(types)
 
     def test_equal_tuples_of_a_batch_count_once(self, memory: Memory) -> None:
-        """Another batch has its own, and each version says what it added."""
-        first = memory.add([placed("a"), placed("b"), placed("a", source="home 2")], FORMED)
-        again = memory.add([placed("a", source="home 3"), placed("c")], REFINED, batch=1)
-        new = memory.add([placed("a", source="home 4")], FORMED)
+        """Other batches have their own, and each version counts its additions."""
+        first = memory.add(
+            [make_tuple("a"), make_tuple("b"), make_tuple("a", source="home 2")], FORMED
+        )
+        again = memory.add([make_tuple("a", source="home 3"), make_tuple("c")], REFINED, batch=1)
+        new = memory.add([make_tuple("a", source="home 4")], FORMED)
         assert [each.added for each in (first, again, new)] == [2, 1, 1]
         assert [each.batches for each in memory.versions()] == [(1,), (1,), (2,)]
         assert len(actions(memory)) == 6
@@ -177,15 +181,17 @@ class MemoryContract:
         assert memory.sources() == {f"home {n}" for n in (1, 2, 3, 4)}
         assert memory.sources("refinement") == {"home 3", "home 1"}
         with pytest.raises(UsageError, match="no batch 9"):
-            memory.add([placed("d")], REFINED, batch=9)
+            memory.add([make_tuple("d")], REFINED, batch=9)
         assert len(memory.versions()) == 3
-        assert memory.add([placed("z", source="home 1")], FORMED).batches == ()
+        assert memory.add([make_tuple("z", source="home 1")], FORMED).batches == ()
 
     def test_an_addition_is_undone(self, memory: Memory, location: str) -> None:
-        """What a later one brought as well stays; another process that looked before sees it."""
+        """Tuples of later additions stay, and another process sees the change."""
         other = open_memory(location)
-        memory.add([placed("a", "one"), placed("b", "two")], FORMED)
-        memory.add([placed("a", "one", source="home 9"), placed("c", "three")], REFINED, batch=1)
+        memory.add([make_tuple("a", "one"), make_tuple("b", "two")], FORMED)
+        memory.add(
+            [make_tuple("a", "one", source="home 9"), make_tuple("c", "three")], REFINED, batch=1
+        )
         assert len(other.find(1, "put", "see", state("b"), 9)) == 3
         before = list(memory.tuples(version=2))
         undone = memory.undo(1)
@@ -197,7 +203,7 @@ class MemoryContract:
         assert len(other.find(1, "put", "see", state("b"), 9)) == 2
         assert [t.size for t in other.goal_types(1)] == [2]
         assert list(memory.tuples(version=1)) == before[:2]
-        memory.add([placed("b", "two")], REFINED, batch=1)
+        memory.add([make_tuple("b", "two")], REFINED, batch=1)
         for wrong, says in ((1, "undone already"), (9, "versions 1 to 3"), (0, "no version 0")):
             with pytest.raises(UsageError, match=says):
                 memory.undo(wrong)
@@ -206,9 +212,11 @@ class MemoryContract:
         other.close()
 
     def test_odd_texts_are_stored_alike(self, memory: Memory) -> None:
-        """What databases cannot store is replaced; types have one line and an end."""
+        """Characters that databases cannot store are replaced; types are one line of limited
+        length.
+        """
         odd = "a\0b \ud800 \n'; DROP TABLE x; -- \u2028 \U0001f35e $1 {x} %s"
-        memory.add([placed(odd, kinds=("  many \n  words " + "x" * 500, ""))], FORMED)
+        memory.add([make_tuple(odd, kinds=("  many \n  words " + "x" * 500, ""))], FORMED)
         (each,) = memory.tuples()
         assert each.observation == odd.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
         assert each.goal_type.startswith("many words xxx")
@@ -217,7 +225,7 @@ class MemoryContract:
         (found,) = memory.find(1, each.goal_type, "other", state("DROP"), 1)
         assert fields(found) == fields(each)
         with pytest.raises(UsageError, match="no source"):
-            memory.add([placed("x", source=" ")], FORMED)
+            memory.add([make_tuple("x", source=" ")], FORMED)
 
     @pytest.mark.slow
     def test_several_writers_lose_nothing_and_add_nothing_twice(self, location: str) -> None:
@@ -233,8 +241,7 @@ class MemoryContract:
             numbers = [each.number for each in memory.versions()]
             assert numbers == list(range(1, len(numbers) + 1))
 
-    def test_it_is_exported(self, memory: Memory, tmp_path: Path) -> None:
-        """As it was, to a new file only."""
+    def test_a_memory_is_exported_to_a_new_file(self, memory: Memory, tmp_path: Path) -> None:
         made = trajectories(5)
         longer = replace(made[-1], source="home 9", steps=(*made[-1].steps, Step("here", "stop")))
         form(memory, [*made, longer], batch_size=2)

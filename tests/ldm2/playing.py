@@ -1,4 +1,4 @@
-"""Scripted models with canned replies, and episodes that are played several times."""
+"""Scripted models with fixed replies, and episodes that are played several times."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ _Found = TypeVar("_Found", bound=BaseModel)
 
 
 def canned(**replies: object) -> GivenReplies:
-    """Return a model that replies by purpose; the scripted analyst does the rest.
+    """Return a model that replies by purpose, or as the scripted analyst.
 
-    A reply is a text, an object, a list of several replies in order, or a function of the prompt's
-    values.
+    A reply is a text, an object, a list of replies in order, or a function of the prompt's values.
     """
 
-    def said(request: Request) -> str | AIMessage:
+    def reply_to(request: Request) -> str | AIMessage:
         prompt = request.messages[0]
         assert isinstance(prompt, StepPrompt)
         reply = replies.get(prompt.purpose)
@@ -51,7 +50,7 @@ def canned(**replies: object) -> GivenReplies:
             reply = reply(prompt.values)
         return reply if isinstance(reply, str) else json.dumps(reply)
 
-    return GivenReplies(said)
+    return GivenReplies(reply_to)
 
 
 def found(trace: Iterable[Event], kind: type[_Found], purpose: str) -> list[_Found]:
@@ -73,7 +72,7 @@ def prompts(trace: Iterable[Event]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Every attempt at an episode, and the one that counts."""
+    """Every attempt at an episode, and the chosen one."""
 
     played: tuple[Played, ...]
     trajectories: tuple[Trajectory, ...]
@@ -81,7 +80,7 @@ class Attempts:
 
     @property
     def reward(self) -> float:
-        """The reward of the attempt that counts."""
+        """The reward of the chosen attempt."""
         assert self.chosen.choice is not None
         return self.trajectories[int(self.chosen.choice) - 1].reward or 0.0
 
@@ -99,7 +98,7 @@ def deciding(
     model: ProgramModel | None = None,
     **own: object,
 ) -> Decider:
-    """Return a decider of an open memory."""
+    """Return a decider with an open memory."""
     usual = Ldm2Settings if kind is Ldm2Decider else ExampleSettings
     made = method("mine", "", partial(kind, memory=memory), own_kind or usual)
     options = {f"{made.name}.{name}": str(value) for name, value in own.items()}

@@ -1,4 +1,4 @@
-"""A small household as a world: one player finds a thing and puts it where it is wanted."""
+"""A small household as a world: one player finds an object and moves it to a target."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from dqa_simulators.games.episode import GameEpisode, random_of
 
 PLACES = ("bed", "cupboard", "shelf", "sink", "table")
 USUAL = {"apple": "table", "book": "shelf", "mug": "sink"}
-"""Where things usually are."""
+"""The usual location of each object."""
 OTHER = {"apple": "cupboard", "book": "bed", "mug": "cupboard"}
-"""Where they are else."""
+"""The other location of each object."""
 
 
 class RoomsSettings(BaseModel):
-    """How usual it is that things are where they usually are."""
+    """The probability that objects are at their usual location, and the limit of steps."""
 
     usual: float = 1.0
     steps: int = 8
     broken: str = ""
-    """An action that the world fails on."""
+    """An action that makes the world fail."""
 
 
 class RoomsEpisode(GameEpisode):
-    """One thing to put somewhere."""
+    """One object to move."""
 
     def __init__(self, seed: int, settings: RoomsSettings, history: History | None) -> None:
         random = random_of(seed)
@@ -62,7 +62,7 @@ class RoomsEpisode(GameEpisode):
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
-        """What an expert does, who knows where things are."""
+        """The actions of an expert who knows the locations."""
         return (
             f"go to the {self.place}",
             f"take the {self.thing} from the {self.place}",
@@ -122,7 +122,7 @@ class RoomsEpisode(GameEpisode):
         return {AGENT: self._reward or 0.0}
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Tell whether it was done."""
+        """Return whether the goal was reached."""
         return {"done": self._reward == 1.0}
 
 
@@ -141,11 +141,11 @@ class Rooms(World):
         return RoomsEpisode(seed, self._settings, self._history)
 
     def position(self, question: Question, database: Database) -> Position:
-        """Read what was seen."""
+        """Read the observations."""
         return read_observed(question, database)
 
 
-ROOMS = WorldFactory("rooms", "a thing to put somewhere", Rooms, RoomsSettings, foreseen=False)
+ROOMS = WorldFactory("rooms", "an object to move", Rooms, RoomsSettings, foreseen=False)
 
 
 def experts(
@@ -155,7 +155,7 @@ def experts(
     *,
     player: str = "expert",
 ) -> Iterator[Trajectory]:
-    """Yield what an expert does, as `dqa.worlds.experts` does it for worlds that have one."""
+    """Yield an expert's games, in place of `dqa.worlds.experts`."""
     assert player == "expert"
     for seed in seeds:
         episode = factory.make(settings, None).start(seed)
@@ -168,5 +168,5 @@ def experts(
             steps.append(Step(move.position.observation, action))
             episode.choose(action)
         reward = episode.returns()[AGENT]
-        told = Trajectory(episode.goal, tuple(steps), f"rooms {seed}", reward)
-        yield replace(told, identity=str(seed))
+        played = Trajectory(episode.goal, tuple(steps), f"rooms {seed}", reward)
+        yield replace(played, identity=str(seed))

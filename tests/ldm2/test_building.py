@@ -1,4 +1,4 @@
-"""Form a memory from trajectories and refine it by exploring, with scripted models."""
+"""Memories are formed from trajectories and refined by exploring, with scripted models."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from dqa_ldm2 import (
     form_memory,
     refine_memory,
 )
-from tests.ldm2.memory_contract import form, placed, trajectories
+from tests.ldm2.memory_contract import form, make_tuple, trajectories
 from tests.ldm2.playing import canned, deciding, play
 from tests.ldm2.rooms import ROOMS, RoomsSettings
 
 ELSEWHERE = RoomsSettings(usual=0.3, steps=6)
-"""Things are mostly not where the expert found them."""
+"""Objects are mostly not where the expert found them."""
 Built = Callable[..., Memory]
 
 
 def indexer(**replies: object) -> Indexer:
-    """Return an indexer with canned replies."""
+    """Return an indexer with fixed replies."""
     return Indexer(ModelUse(canned(**replies), "canned"))
 
 
 def refined(memory: Memory, games: int = 8, broken: str = "", **own: object) -> RefinementReport:
-    """Refine a memory in a world whose things are elsewhere."""
+    """Refine a memory in a world whose objects are elsewhere."""
     return refine_memory(
         ROOMS,
         memory,
@@ -52,7 +52,7 @@ def refined(memory: Memory, games: int = 8, broken: str = "", **own: object) -> 
 
 
 def test_tuples_have_histories_subgoals_and_types(memory: Memory) -> None:
-    """As the model writes and names them (Table 6); each step is summarised once."""
+    """The model writes them (Table 6), and summarises each step once."""
     made = Trajectory(
         "put a", (Step("hall", "go"), Step("desk", "take"), Step("bed", "put")), "t 1"
     )
@@ -92,9 +92,9 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
     assert used.forgotten >= 2
     assert {one.history for one in memory.tuples()} == {"", "go to desk 1"}
     judged = [{"subgoals": [{"goal": "take a", "complete": True}]}]
-    said = [*judged, "no", "no", "no", *judged]
+    replies = [*judged, "no", "no", "no", *judged]
     steps = tuple(Step(f"room {number}", "go") for number in range(4))
-    some = indexer(evaluation=said, summary=lambda _: {"summary": "Went."})
+    some = indexer(evaluation=replies, summary=lambda _: {"summary": "Went."})
     found = [one["subgoals"] for one in some.tuples(Trajectory("put a", steps, "t"))]
     assert found == ["", "take a: complete", "", "take a: complete"]
     assert (some.unusable, some.unjudged) == (0, 1)
@@ -103,7 +103,7 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
 
 
 def test_incomplete_trajectories_are_refused_and_known_ones_added_once(memory: Memory) -> None:
-    """Before any request; the message says what is missing."""
+    """They are refused before any request, and the message names the missing part."""
     step = Step("seen", "done")
     whole = Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5)
     for wrong, says in (
@@ -124,7 +124,7 @@ def test_incomplete_trajectories_are_refused_and_known_ones_added_once(memory: M
 
 
 def test_an_interrupted_build_resumes(memory: Memory) -> None:
-    """Whole batches stay, and the same call adds the rest."""
+    """Complete batches stay, and the same call adds the rest."""
 
     def fails(values: Mapping[str, object]) -> object:
         if str(values["goal"]).endswith(" 5"):
@@ -141,18 +141,18 @@ def test_an_interrupted_build_resumes(memory: Memory) -> None:
     assert len(list(memory.tuples())) == 14
 
 
-def test_a_subtrajectory_is_added_or_refused_whole(memory: Memory) -> None:
-    """By what is wrong; its tuples get the types of the batch."""
+def test_a_subtrajectory_is_added_or_refused_completely(memory: Memory) -> None:
+    """Its tuples get the types of the batch."""
     step = Step("seen", "done")
     form(memory, [Trajectory("goal", (step,), "t")])
     whole = Trajectory("goal", (step, Step("elsewhere", "go")), "u")
     origin = Origin("refinement", "r")
-    for given, first, error, says in (
+    for wrong, first, error, says in (
         (Trajectory("goal", (), "u"), 1, DataError, "u is not whole"),
         (whole, 3, UsageError, "no step 3: name one from 1 to 2"),
     ):
         with pytest.raises(error, match=says):
-            add_subtrajectory(memory, 1, given, indexer(), origin, first=first)
+            add_subtrajectory(memory, 1, wrong, indexer(), origin, first=first)
     with pytest.raises(UsageError, match="no batch 4"):
         add_subtrajectory(memory, 4, whole, indexer(), origin)
     assert len(memory.versions()) == 1
@@ -162,14 +162,14 @@ def test_a_subtrajectory_is_added_or_refused_whole(memory: Memory) -> None:
 
 
 def won(memory: Memory, history: History, games: int = 10) -> int:
-    """Return how many held-out games a memory wins."""
+    """Return the number of held-out games that a memory wins."""
     decider = deciding(memory)
     seeds = range(5_000, 5_000 + games)
     return sum(play(decider, history, seed, ELSEWHERE).reward == 1.0 for seed in seeds)
 
 
 def test_a_refined_memory_wins_more(built: Built, history: History) -> None:
-    """Every addition is a version with its origin; undone, all is as before."""
+    """Every addition is a version with its origin; undoing all restores the result."""
     memory = built()
     assert [version.origin.source for version in memory.versions()] == [
         "rooms, seeds 0 to 11, by expert"
@@ -196,7 +196,7 @@ def test_a_refined_memory_wins_more(built: Built, history: History) -> None:
 
 
 def test_a_goal_that_is_explored_does_not_recall_itself(built: Built) -> None:
-    """What an expert did in the same game is left out; of other games all is there."""
+    """An expert's tuples of the same game are left out."""
     memory = built(games=6)
     shown: list[str] = []
 
@@ -217,15 +217,15 @@ def test_a_goal_that_is_explored_does_not_recall_itself(built: Built) -> None:
 def test_exploring_asks_no_more_than_paths_times_depth(
     built: Built, paths: int, depth: int
 ) -> None:
-    """In all, the ground process included; and one comparison for a better path."""
+    """Including the first path; a better path needs one comparison more."""
     for goal in refined(built(), games=6, paths=paths, depth=depth).goals:
         assert goal.counts.get("asked", 0) <= paths * depth
         assert goal.calls["exploring"] == goal.counts.get("asked", 0)
         assert goal.calls.get("comparing", 0) == (1 if goal.is_improved else 0)
 
 
-def test_a_world_that_fails_ends_a_path_and_no_other(built: Built) -> None:
-    """It is counted, and told with its action."""
+def test_a_failure_of_the_world_ends_only_its_path(built: Built) -> None:
+    """It is counted and reported with its action."""
     report = refined(built(), games=4, broken="go to the bed")
     assert report.failed > 0
     failed = [words for goal in report.goals for words in goal.failed]
@@ -235,7 +235,7 @@ def test_a_world_that_fails_ends_a_path_and_no_other(built: Built) -> None:
 
 
 class Sums:
-    """Statements that add numbers up to 5; other letters make no difference."""
+    """Statements that add numbers up to 5, ignoring case."""
 
     source = "sums 1"
 
@@ -258,16 +258,14 @@ class Sums:
         return ended if total >= 5 else replace(ended, reward=None)
 
     def close(self) -> None:
-        """Note it."""
+        """Record it."""
         self.is_closed = True
 
 
-@pytest.mark.parametrize(("said", "key"), [({"step": 2}, 2), ({"step": "1"}, 1), ("nothing", 1)])
-def test_statements_are_explored_and_the_better_ones_remembered(
-    memory: Memory, said: object, key: int
-) -> None:
-    """From the key step that the model names, or else from the first that differs."""
-    one = placed("0", "ADD 9", source="sums 0", goal="Reach 9.", kinds=("sums", "totals"))
+@pytest.mark.parametrize(("reply", "key"), [({"step": 2}, 2), ({"step": "1"}, 1), ("nothing", 1)])
+def test_better_statements_are_stored(memory: Memory, reply: object, key: int) -> None:
+    """From the key step that the model names, or else from the first different step."""
+    one = make_tuple("0", "ADD 9", source="sums 0", goal="Reach 9.", kinds=("sums", "totals"))
     memory.add([one], Origin("formation", ""))
     shares = {
         "0": {"ADD 4": 0.5, "take 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
@@ -279,7 +277,7 @@ def test_statements_are_explored_and_the_better_ones_remembered(
         listed = shares[values["observation"]].items()
         return {"actions": [{"action": name, "confidence": value} for name, value in listed]}
 
-    model = canned(exploration=explored, comparison=lambda _: said)
+    model = canned(exploration=explored, comparison=lambda _: reply)
     sums = Sums()
     own = RefiningSettings(paths=2, depth=3)
     report = Refinement(memory, ModelUse(model, "canned"), own).refine([sums])
@@ -292,4 +290,4 @@ def test_statements_are_explored_and_the_better_ones_remembered(
     assert [one.action for one in added] == ["add 2", "add 3"][key - 1 :]
     assert {(one.goal_type, one.observation_type) for one in added} == {("sums", "totals")}
     assert report.calls["exploring"] == 3 + 2  # with two corrections
-    assert report.to_json()["goals"][0]["calls"]["comparing"] == (3 if said == "nothing" else 1)
+    assert report.to_json()["goals"][0]["calls"]["comparing"] == (3 if reply == "nothing" else 1)

@@ -17,19 +17,19 @@ from dqa_ldm2 import building, open_memory
 from dqa_ldm2.commands.main import app
 from tests.ldm2.rooms import ROOMS, experts
 
-COMMON = ("--world", "rooms", "--memory", "kept.db")
+COMMON = ("--world", "rooms", "--memory", "rooms.db")
 
 
 @pytest.fixture
 def rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let commands know the world of the tests, in an empty folder."""
+    """Register the world of the tests for commands, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(building, "expert_trajectories", experts)
     monkeypatch.setattr(plugins, "world", {"rooms": ROOMS}.__getitem__)
 
 
 def run(*arguments: str) -> Any:
-    """Run a command, and return what it printed."""
+    """Run a command and return its result."""
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result
@@ -37,24 +37,24 @@ def run(*arguments: str) -> Any:
 
 @pytest.mark.usefixtures("rooms")
 def test_a_memory_is_built_and_refined() -> None:
-    """The result is one line, with the model; or JSON."""
+    """The result is one line that names the model, or JSON."""
     with pytest.raises(UsageError, match="dqa memory build"):
         run("refine", *COMMON, "--games", "3")
     built = run("build", *COMMON, "--games", "6", "--batch", "4")
-    assert "kept.db: by scripted:analyst" in built.stdout
+    assert "rooms.db: by scripted:analyst" in built.stdout
     assert "of 6 trajectories in 2 new batches" in built.stdout
     again = json.loads(run("build", *COMMON, "--games", "6", "--json").stdout)
     assert (again["there"], again["tuples"]) == (6, 0)
     shop = ("--preset", "paper-shop", *COMMON[:3], "shop.db")
     run("build", *shop, "--player", "expert", "--games", "60")
-    with open_memory("kept.db") as kept, open_memory("shop.db") as other:
-        assert kept.batches() == (1, 2)
-        assert any(one.subgoals for one in kept.tuples())
+    with open_memory("rooms.db") as two_tuples, open_memory("shop.db") as other:
+        assert two_tuples.batches() == (1, 2)
+        assert any(one.subgoals for one in two_tuples.tuples())
         assert other.batches() == (1,)
         assert not any(one.subgoals for one in other.tuples())
     elsewhere = ("--set", "rooms.usual=0.3", "--set", "rooms.steps=6", "--depth", "7")
-    told = run("refine", *COMMON, "--games", "3", *elsewhere, "--json")
-    report = json.loads(told.stdout)
+    result = run("refine", *COMMON, "--games", "3", *elsewhere, "--json")
+    report = json.loads(result.stdout)
     assert [one["source"] for one in report["goals"]] == [f"rooms {100_000 + n}" for n in range(3)]
     assert [one["batch"] for one in report["goals"]] == [1, 2, 1]
     lines = run("refine", *COMMON, "--games", "3", *elsewhere)
@@ -71,14 +71,14 @@ def test_a_memory_is_built_and_refined() -> None:
 def test_nothing_is_played_without_a_location_for_the_memory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A missing folder, or another file, is an error before any game; so are two sources."""
+    """A missing folder, another file, or two sources are errors before any game."""
 
     def never(*_: object, **__: object) -> Iterable[Trajectory]:
         raise AssertionError
 
     monkeypatch.setattr(building, "expert_trajectories", never)
     (tmp_path / "notes.db").write_text("not a database, but some notes\n" * 99)
-    for location in ("nowhere/kept.db", "notes.db"):
+    for location in ("nowhere/rooms.db", "notes.db"):
         with pytest.raises(DqaError):
             run("build", "--world", "rooms", "--games", "6", "--memory", location)
     assert not (tmp_path / "nowhere").exists()

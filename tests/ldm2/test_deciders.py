@@ -1,11 +1,9 @@
-"""LDM2 and its baselines on ordinary questions and episodes, and what they must not recall."""
+"""LDM2 and its baselines on ordinary questions and episodes, and their exclusion of own answers."""
 
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -15,7 +13,6 @@ from dqa.core.decider import EpisodeDecider
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, StepEvent
-from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
@@ -25,39 +22,18 @@ from dqa_ldm2.deciders import ReAct, Reflexion, Standard, StandardRetrieved
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.retrieval import whole_examples
 from dqa_ldm2.settings import Ldm2Settings, TrialSettings
-from tests.ldm2.memory_contract import REFINED, placed
+from tests.ldm2.memory_contract import REFINED, make_tuple
 from tests.ldm2.playing import canned, deciding, found, play, prompts
 from tests.ldm2.rooms import Rooms, RoomsSettings
+from tests.suppliers import BUY
 
 USUAL = RoomsSettings(steps=6)
-BUY = Question(
-    "custom",
-    "7",
-    "Which supplier earns most?",
-    "A larger margin is better.",
-    candidates=("Ada", "Bob", "Cy"),
-    context_queries=("SELECT name, margin FROM supplier ORDER BY name",),
-)
 Built = Callable[..., Memory]
 
 
-@pytest.fixture
-def suppliers(tmp_path: Path) -> Iterator[Database]:
-    """Return a user's own database."""
-    path = tmp_path / "own.db"
-    with sqlite3.connect(path) as made:
-        made.execute("CREATE TABLE supplier (name TEXT, margin REAL)")
-        rows = [("Ada", 3.0), ("Bob", 7.5), ("Cy", 5.0)]
-        made.executemany("INSERT INTO supplier VALUES (?, ?)", rows)
-    made.close()
-    opened = plugins.backend_for(str(path)).open(str(path))
-    yield opened
-    opened.close()
-
-
 def test_an_ordinary_question_is_decided_by_its_rows(memory: Memory, suppliers: Database) -> None:
-    """What was decided in another run is imitated; every statement is evidence."""
-    before = placed("Rows.", "Cy", source="runs/a custom/1", goal="Whom did we buy from?")
+    """A decision of another run is imitated; every statement is evidence."""
+    before = make_tuple("Rows.", "Cy", source="runs/a custom/1", goal="Whom did we buy from?")
     memory.add([before], Origin("formation", "runs"))
     decision = deciding(memory).decide(BUY, suppliers)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, "Cy")
@@ -82,9 +58,9 @@ def test_an_ordinary_question_is_decided_by_its_rows(memory: Memory, suppliers: 
 def test_the_answer_of_the_question_itself_is_never_recalled(
     memory: Memory, suppliers: Database, source: str
 ) -> None:
-    """No prompt has it, whatever its run and its name."""
-    planted = placed("Rows.", "Bob", source=source, goal=BUY.text)
-    other = placed("Others.", "Ada", source="runs/a custom/1", goal="Which one?")
+    """No prompt contains it, under any run and name."""
+    planted = make_tuple("Rows.", "Bob", source=source, goal=BUY.text)
+    other = make_tuple("Others.", "Ada", source="runs/a custom/1", goal="Which one?")
     memory.add([planted, other], Origin("formation", "runs"))
     decision = deciding(memory, retrieved=1).decide(BUY, suppliers)
     (recall,) = found(decision.trace, Recall, "recall")
@@ -96,8 +72,8 @@ def test_the_answer_of_the_question_itself_is_never_recalled(
         assert all('Action: "Bob"' not in text and 'Action: "Ada"' in text for text in shown)
 
 
-def test_a_trace_tells_from_which_tuple_each_action_comes(built: Built, history: History) -> None:
-    """With source and likeness; and it is shown in words."""
+def test_a_trace_names_the_tuple_behind_each_action(built: Built, history: History) -> None:
+    """With its source, in the data and in words."""
     memory = built()
     tuples = {one.id: one for one in memory.tuples()}
     (played,) = play(deciding(memory, retrieved=3), history, 5_003, USUAL).played
@@ -122,7 +98,7 @@ def test_a_trace_tells_from_which_tuple_each_action_comes(built: Built, history:
 def test_each_batch_memory_plays_and_the_best_process_is_chosen(
     built: Built, history: History
 ) -> None:
-    """No prompt of the choice tells a reward (equation 5)."""
+    """The prompt of the choice contains no reward (equation 5)."""
     memory = built(batch=4)
     assert memory.batches() == (1, 2, 3)
     made = play(deciding(memory, model=canned(choice={"best": "2"})), history, 5_002, USUAL)
@@ -142,7 +118,7 @@ def test_each_batch_memory_plays_and_the_best_process_is_chosen(
 
 
 def test_an_unusable_reply_ends_one_move(built: Built, history: History) -> None:
-    """The fallback of the position is played, and nothing else is lost."""
+    """The fallback action is played, and nothing else is lost."""
     memory = built(games=4)
 
     def acts(values: Mapping[str, object]) -> object:
@@ -159,7 +135,7 @@ def test_an_unusable_reply_ends_one_move(built: Built, history: History) -> None
 def test_fixed_examples_are_the_same_for_every_question(
     built: Built, history: History, kind: type[Standard]
 ) -> None:
-    """They have thoughts for ReAct, which also shows its own thoughts from move to move."""
+    """ReAct's examples have thoughts, and its own thoughts are repeated in later moves."""
     memory, thinks = built(games=6), kind.thinks
     sources = set[str]()
     for seed in (5_000, 5_001):
@@ -178,16 +154,16 @@ def test_fixed_examples_are_the_same_for_every_question(
 
 
 def test_retrieved_examples_are_those_most_like_the_goal(built: Built, history: History) -> None:
-    """The second form of Standard, with an entry point of its own."""
+    """The second form of Standard."""
     memory = built(games=12)
     decider = deciding(memory, StandardRetrieved, examples=1)
     made = play(decider, history, 5_000, RoomsSettings())
     goal = made.trajectories[0].goal
     thing = goal.split()[2]
     assert f"Put the {thing} on the " in prompts(made.trace)[0].partition("# Example 1")[2]
-    untold = placed("hall", source="untold", goal=goal, reward=None)
+    untold = make_tuple("hall", source="untold", goal=goal, reward=None)
     memory.add([untold], Origin("formation", ""), 1)
-    memory.add([placed("hall", "stop", source="tail", goal=goal, number=2)], REFINED, 1)
+    memory.add([make_tuple("hall", "stop", source="tail", goal=goal, number=2)], REFINED, 1)
     for retrieve in (False, True):
         like = Situation(f"{goal} Now.", "", ())
         *known, last = whole_examples(memory, like, 20, retrieve=retrieve)
@@ -196,7 +172,7 @@ def test_retrieved_examples_are_those_most_like_the_goal(built: Built, history: 
 
 
 def test_trials_end_with_the_first_success(built: Built, history: History) -> None:
-    """Each reflects once on those before it and their rewards; the best one counts."""
+    """Each reflects once on earlier trials and their rewards; the best one counts."""
     memory = built(games=6)
     hard = RoomsSettings(usual=0.0, steps=5)
     made = play(deciding(memory, Reflexion, TrialSettings, trials=3), history, 5_000, hard)
@@ -218,7 +194,7 @@ def test_trials_end_with_the_first_success(built: Built, history: History) -> No
 
 
 def test_the_paper_s_settings_are_presets() -> None:
-    """Five trials for ALFWorld; no subgoals in WebShop; what the user sets goes first."""
+    """Five trials for ALFWorld, no subgoals in WebShop; the user's settings take precedence."""
     assert TrialSettings(preset="paper-household").trials == 5
     assert TrialSettings(preset="paper-shop").trials == 4
     assert TrialSettings(preset="paper-household", trials=2).trials == 2
@@ -226,10 +202,9 @@ def test_the_paper_s_settings_are_presets() -> None:
     assert not Ldm2Settings(preset="paper-shop").evaluate
 
 
-def test_a_missing_memory_is_named_with_the_command_that_makes_one(
+def test_a_missing_memory_is_an_error_that_names_the_command(
     history: History, memory: Memory
 ) -> None:
-    """Before anything is decided."""
     move = Rooms(USUAL, history).start(1).next_move()
     assert move is not None
     for name in ("ldm2", "ldm2-refined"):

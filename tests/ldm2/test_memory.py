@@ -1,4 +1,4 @@
-"""A memory in a file: what every memory does, and locations without a memory."""
+"""A memory in a file: the contract, and locations without a memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa_ldm2 import memory, open_memory
-from tests.ldm2.memory_contract import FORMED, REFINED, MemoryContract, placed, state
+from tests.ldm2.memory_contract import FORMED, REFINED, MemoryContract, make_tuple, state
 
 
 class TestFile(MemoryContract):
@@ -31,16 +31,16 @@ class TestFile(MemoryContract):
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """Return a memory of two tuples."""
-    file = tmp_path / "kept.db"
+def two_tuples(tmp_path: Path) -> Path:
+    """Create a memory of two tuples."""
+    file = tmp_path / "memory.db"
     with open_memory(file, create=True) as opened:
-        opened.add([placed("a", "one"), placed("b", "two")], FORMED)
+        opened.add([make_tuple("a", "one"), make_tuple("b", "two")], FORMED)
     return file
 
 
-def test_a_missing_memory_says_how_one_is_made(tmp_path: Path) -> None:
-    """And nothing is created by asking."""
+def test_a_missing_memory_names_the_command(tmp_path: Path) -> None:
+    """The check creates nothing."""
     with pytest.raises(UsageError, match="'dqa memory build --world"):
         open_memory(tmp_path / "none.db")
     memory.require_place(f"sqlite:///{tmp_path / 'none.db'}")
@@ -49,8 +49,8 @@ def test_a_missing_memory_says_how_one_is_made(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_not_a_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder, a text, a user's database, RAM, other URLs, a location without room."""
+def test_other_locations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder, a text, a user's database, RAM, other URLs, a missing folder."""
     (tmp_path / "text.db").write_text("no database")
     with closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
         shop.execute("CREATE TABLE orders (id)")
@@ -76,53 +76,53 @@ def test_what_is_not_a_memory_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     assert "secret" not in str(missing.value)
 
 
-def test_a_memory_of_another_version_is_refused_by_name(kept: Path) -> None:
-    """With what to do; so is a damaged one. Neither is changed."""
-    with closing(sqlite3.connect(kept)) as raw:
+def test_other_versions_and_damaged_memories_are_refused(two_tuples: Path) -> None:
+    """The message says what to do; the file is unchanged."""
+    with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 2, written_by = '0.3'")
         raw.commit()
     with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3; .* build it again"):
-        open_memory(kept, create=True)
-    with closing(sqlite3.connect(kept)) as raw:
+        open_memory(two_tuples, create=True)
+    with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 3")
         raw.execute("DROP TABLE dqa_memory_tuples")
         raw.commit()
     with pytest.raises(DataError, match="damaged: it lacks dqa_memory_tuples"):
-        open_memory(kept)
-    kept.write_bytes(kept.read_bytes()[:5000] + b"x" * 5000)
+        open_memory(two_tuples)
+    two_tuples.write_bytes(two_tuples.read_bytes()[:5000] + b"x" * 5000)
     with pytest.raises(DataError, match="damaged"):
-        open_memory(kept)
+        open_memory(two_tuples)
 
 
-def test_a_memory_that_may_only_be_read_is_searched(
-    kept: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And adds nothing."""
+def test_a_read_only_memory_is_searched(two_tuples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be changed."""
     monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
-    with open_memory(kept) as opened:
+    with open_memory(two_tuples) as opened:
         assert len(opened.find(1, "put", "see", state("a"), 9)) == 2
         with pytest.raises(UsageError, match="may not be written"):
-            opened.add([placed("c")], REFINED, batch=1)
+            opened.add([make_tuple("c")], REFINED, batch=1)
         with pytest.raises(UsageError, match="may not be written"):
             opened.undo(1)
 
 
-def test_an_addition_that_fails_leaves_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is one transaction: no version and no tuples."""
-    with open_memory(kept) as opened:
+def test_an_addition_that_fails_leaves_nothing(
+    two_tuples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one transaction."""
+    with open_memory(two_tuples) as opened:
         before = (opened.versions(), list(opened.tuples()), opened.goal_types(1))
         with monkeypatch.context() as patched:
             patched.setattr(memory, "Version", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
-                opened.add([placed("c", kinds=("new", "new"))], REFINED, batch=1)
+                opened.add([make_tuple("c", kinds=("new", "new"))], REFINED, batch=1)
         assert (opened.versions(), list(opened.tuples()), opened.goal_types(1)) == before
 
 
-def test_agents_are_not_shown_a_memory_in_their_database(kept: Path) -> None:
-    """Else a question could be answered from what is excluded for it."""
-    with closing(sqlite3.connect(kept)) as raw:
+def test_agents_do_not_see_a_memory_in_their_database(two_tuples: Path) -> None:
+    """It could contain answers that are excluded for the question."""
+    with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("CREATE TABLE orders (id)")
-    opened = plugins.backend_for(str(kept)).open(str(kept), isolation="none")
+    opened = plugins.backend_for(str(two_tuples)).open(str(two_tuples), isolation="none")
     assert [table.name for table in opened.schema().tables] == ["orders"]
     with pytest.raises(RefusedStatementError):
         opened.query("SELECT action FROM dqa_memory_tuples")

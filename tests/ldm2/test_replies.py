@@ -1,4 +1,4 @@
-"""The replies to LDM2's prompts: what is read, and what a bad one is told."""
+"""The replies to LDM2's prompts, and the corrections of invalid ones."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ HERE = Situation(
 )
 
 
-def saying(*replies: object) -> tuple[Asking, GivenReplies]:
-    """Return a conversation with a model that says these, objects as JSON."""
+def conversation(*replies: object) -> tuple[Asking, GivenReplies]:
+    """Return a conversation with a model that sends these replies, objects as JSON."""
     model = GivenReplies([one if isinstance(one, str) else json.dumps(one) for one in replies])
     return Asking(PACKAGE, model), model
 
 
 def problems(asking: Asking) -> list[str]:
-    """Return what was wrong, reply by reply."""
+    """Return the problem of each invalid reply."""
     events = asking.recorder.events
     return [event.problem for event in events if isinstance(event, ParseFailureEvent)]
 
 
 def remembered(*actions: str) -> list[Remembered]:
-    """Return tuples that did these."""
+    """Return tuples with these actions."""
     return [
         Remembered(
             goal="Put it.",
@@ -50,9 +50,9 @@ def remembered(*actions: str) -> list[Remembered]:
 
 
 def test_an_action_is_named_among_the_legal_ones() -> None:
-    """Or written in the free form; else it is asked for again. It comes from the nearest tuple."""
+    """Or in the free form; other actions are asked again. The nearest tuple is recorded."""
     known = Known(remembered("go to the bed", "go to the shelf"), "Went.")
-    asking, model = saying({"action": "fly"}, {"action": "Go to the BED."})
+    asking, model = conversation({"action": "fly"}, {"action": "Go to the BED."})
     assert act(asking, HERE, known).action == "go to the bed"
     assert '"go to the bed", "go to the sink"' in problems(asking)[0]
     assert "Example 2." in model.requests[0].text
@@ -60,7 +60,7 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     (event,) = found(asking.recorder.events, Imitation, "imitation")
     assert (event.tuple_id, event.is_same, event.source) == (1, True, "world 1")
     free = Situation("Buy.", "A shop.", ("click[back]",), free_form="search[...]")
-    asking, model = saying({"action": "search[]"}, {"action": "search[red mug]"})
+    asking, model = conversation({"action": "search[]"}, {"action": "search[red mug]"})
     known = Known(remembered("click[buy now]", "search[blue mug]"))
     assert act(asking, free, known).action == "search[red mug]"
     assert 'exactly one of these: "click[back]", or with "search[...]"' in problems(asking)[0]
@@ -69,7 +69,7 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     assert (event.tuple_id, event.is_same) == (2, False)
     for useless in ("", "I cannot help with that.", {"act": 1}, "[1, 2]", {"action": None}):
         with pytest.raises(UnparsableReplyError):
-            act(saying(*[useless] * 3)[0], HERE, Known())
+            act(conversation(*[useless] * 3)[0], HERE, Known())
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,17 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     ],
 )
 def test_confidences_add_up_to_one(actions: dict[str, object], shares: list[float]) -> None:
-    """Whatever the model wrote."""
     listed = [{"action": name, "confidence": value} for name, value in actions.items()]
-    reply = explore(saying({"actions": listed})[0], HERE, Known(), 4)
+    reply = explore(conversation({"actions": listed})[0], HERE, Known(), 4)
     assert [share for _, share in reply.shares(4)] == pytest.approx(shares)
     assert len(reply.shares(1)) == 1
 
 
 def test_actions_that_are_not_legal_are_asked_for_again_and_dropped() -> None:
-    """The best reply counts if none is without a flaw."""
+    """The best reply counts if all are invalid."""
     one = {"action": "go to the bed", "confidence": 1}
     odd = ["fly", "go to the sink", {"action": "go to the sink", "confidence": -1}]
-    asking, _ = saying(*[{"actions": [one, *odd]}] * 3)
+    asking, _ = conversation(*[{"actions": [one, *odd]}] * 3)
     reply = explore(asking, HERE, Known(), 4)
     assert [likely.action for likely in reply.actions] == ["go to the bed"]
     assert len(reply.dropped) == 3
@@ -103,17 +102,17 @@ def test_actions_that_are_not_legal_are_asked_for_again_and_dropped() -> None:
 def test_a_process_is_chosen_without_its_reward() -> None:
     """A single one needs no reply."""
     processes = [Trajectory("goal", (Step("seen", one),), "s", 1.0) for one in ("first", "second")]
-    assert choose(saying()[0], processes[:1]) == 1
-    asking, model = saying({"best": 0}, {"best": 2.5}, {"best": "2"})
+    assert choose(conversation()[0], processes[:1]) == 1
+    asking, model = conversation({"best": 0}, {"best": 2.5}, {"best": "2"})
     assert choose(asking, processes) == 2
     assert "write a whole number from 1 to 2" in problems(asking)[0]
     assert "eward" not in model.requests[0].text
 
 
-def test_every_number_of_a_list_is_asked_a_type() -> None:
-    """A number in two types belongs to the first; unknown numbers are named and left out."""
+def test_every_number_of_a_list_needs_a_type() -> None:
+    """A number in two types belongs to the first; unknown numbers are reported and ignored."""
     wrong = {"types": {"a": [1, "2"], "A": [2, 9], "": [3]}}
-    asking, model = saying(wrong, wrong, {"types": {"a": [1, 2], "b": [2, 3]}})
+    asking, model = conversation(wrong, wrong, {"types": {"a": [1, 2], "b": [2, 3]}})
     reply = cluster(asking, "goal", ["x", "y", "z"], ["a"])
     assert reply.types == {"a": (1, 2), "b": (3,)}
     assert "without a type: 3" in problems(asking)[0]

@@ -92,23 +92,22 @@ def building_entry(number: int = 1, **changes: Any) -> dict[str, Any]:
 def write_locating(
     folder: Path, entries: list[dict[str, Any]], sql: dict[str, str] | None = None
 ) -> Path:
-    """Write a release with the small Locating database for every entry, or what `sql` says."""
-    base = folder / "data" / "locating"
-    (base / "questions").mkdir(parents=True)
-    (base / "questions" / "simulated_question.json").write_text(json.dumps(entries, indent=2))
-    (base / "queries" / "SQL_format").mkdir(parents=True)
+    """Write a release with the small Locating database for every entry, or with `sql`."""
     files = {f"q{entry['question_num']}": SQL for entry in entries} if sql is None else sql
-    for stem, text in files.items():
-        (base / "queries" / "SQL_format" / f"{stem}.sql").write_text(text)
-    return folder
+    return _write(folder, "locating/questions/simulated_question.json", entries, files)
 
 
 def write_building(folder: Path, entries: list[dict[str, Any]], sql: dict[str, str]) -> Path:
     """Write a release of Building databases."""
-    base = folder / "data" / "building"
-    (base / "questions").mkdir(parents=True)
-    (base / "questions" / "simulated_questions.json").write_text(json.dumps(entries, indent=2))
-    (base / "queries" / "SQL_format").mkdir(parents=True)
+    return _write(folder, "building/questions/simulated_questions.json", entries, sql)
+
+
+def _write(folder: Path, name: str, entries: list[dict[str, Any]], sql: dict[str, str]) -> Path:
+    questions = folder / "data" / name
+    queries = questions.parents[1] / "queries" / "SQL_format"
+    for created in (questions.parent, queries):
+        created.mkdir(parents=True)
+    questions.write_text(json.dumps(entries, indent=2))
     for stem, text in sql.items():
-        (base / "queries" / "SQL_format" / f"{stem}.sql").write_text(text)
+        (queries / f"{stem}.sql").write_text(text)
     return folder

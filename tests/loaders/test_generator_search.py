@@ -29,7 +29,7 @@ class Keeping:
         self.asked: list[LabelledQuestion] = []
 
     def holds(self, labelled: LabelledQuestion) -> bool:
-        """Whether a question is kept."""
+        """Return whether a question is selected."""
         about = " ".join(labelled.question.target.values())
         return bool(self.one_in) and crc32(about.encode()) % self.one_in == 0
 
@@ -87,17 +87,17 @@ def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones() -> None:
     assert min(distances(made)) >= 2.0
 
 
-def test_a_size_that_is_given_does_not_grow() -> None:
-    """The message counts what there was, bound by bound, and names the tightest."""
+def test_a_fixed_size_does_not_grow() -> None:
+    """The message counts the worlds bound by bound, and names the tightest."""
     bounds = Difficulty(rivals=2, hops=9, max_margin=0.5)
     with pytest.raises(UsageError) as refused:
         generate(("locating",), 1, sizes=[LocatingSize(6, 8, 10, 30)], difficulty=bounds)
-    said = str(refused.value)
-    assert "40 worlds of 54 to 54 rows were drawn" in said
-    assert re.search(r"\d+ questions searched; \d+ have one sure answer", said)
-    assert "0 meet hops" in said
-    assert re.search(r"\d+ meet margins", said)
-    assert "Too tight is hops: loosen it" in said
+    message = str(refused.value)
+    assert "40 worlds of 54 to 54 rows were drawn" in message
+    assert re.search(r"\d+ questions searched; \d+ have one sure answer", message)
+    assert "0 meet hops" in message
+    assert re.search(r"\d+ meet margins", message)
+    assert "Too tight is hops: loosen it" in message
 
 
 def test_only_selected_questions_remain() -> None:
@@ -105,8 +105,8 @@ def test_only_selected_questions_remain() -> None:
     keeping = Keeping(3)
     made = generate(SCENARIOS, 5, seed=2, resistance=keeping)
     assert all(map(keeping.holds, made.labelled))
-    kept = [labelled for labelled in keeping.asked if keeping.holds(labelled)]
-    assert len(keeping.asked) > len(kept) >= len(made.questions)
+    selected = [labelled for labelled in keeping.asked if keeping.holds(labelled)]
+    assert len(keeping.asked) > len(selected) >= len(made.questions)
     assert all(truth.answers for _, truth in keeping.asked)
 
 

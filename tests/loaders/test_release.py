@@ -116,8 +116,8 @@ def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
         assert caught.value.line == line
 
 
-def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
-    """Names, content and hashes are those of the whole; the entries of all are looked at."""
+def test_a_part_reads_no_other_database(tmp_path: Path) -> None:
+    """Names, content and hashes are those of the whole; all entries are checked."""
     entries = [locating_entry(n) for n in (3, 4, 5)] + [locating_entry(6, answer=6)]
     sql = {"q3": SQL, "q4": SQL, "q5": SQL.replace("0.25", "0.5"), "q9": SQL}
     folder = write_locating(tmp_path, entries, sql)
@@ -128,9 +128,9 @@ def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
     assert part.questions == whole.questions
     assert part.content_hash == whole.content_hash
     assert [*part.situations] == ["q3"]
-    told = "\n".join(map(str, part.defects))
-    assert "question 6: answer: must be a valid string" in told
-    assert "no question names 1 of the files: q9.sql" in told
+    defects = "\n".join(map(str, part.defects))
+    assert "question 6: answer: must be a valid string" in defects
+    assert "no question names 1 of the files: q9.sql" in defects
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, part=Part(limit=3))
 

@@ -45,7 +45,7 @@ NAMES = st.lists(TEXTS, min_size=1, max_size=4, unique=True)
 
 @st.composite
 def locating_situations(draw: st.DrawFn) -> Situation:
-    """Small Locating situations of any names and numbers, every edge between nodes there are."""
+    """Draw small Locating situations with any names and numbers."""
     nodes, countries = draw(NAMES), draw(NAMES)
     flows = draw(st.sets(st.tuples(st.sampled_from(nodes), st.sampled_from(nodes))).map(sorted))
     presence = draw(
@@ -99,7 +99,7 @@ def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Pa
     assert copy.situations == question_set.situations
 
 
-def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path) -> None:
+def test_a_folder_with_files_is_refused(tmp_path: Path) -> None:
     """Files are not overwritten."""
     question_set = read_release(write_locating(tmp_path, [locating_entry()]))
     with pytest.raises(UsageError, match="is not empty"):

@@ -53,7 +53,7 @@ size = { goods = 20, buildings = 60, demands = 60, supplies = 90 }
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder of a small set that is registered as ``small``, drawn as sets are."""
+    """Register a small set as ``small``, and return its folder."""
     made = tmp_path / "small"
     made.mkdir()
     (made / "set.toml").write_text(PLAN, "utf-8")
@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_a_set_is_drawn_again_as_it_was(folder: Path, tmp_path: Path) -> None:
+def test_a_set_is_reproduced(folder: Path, tmp_path: Path) -> None:
     """Numbers continue through its parts, and its files are equal to the byte."""
     made = read_set("small")
     assert made.name == "two-small"
@@ -140,7 +140,6 @@ def test_each_difference_from_the_manifest_is_named(folder: Path, tmp_path: Path
 
 
 def test_the_error_of_an_unknown_set_lists_the_known_ones() -> None:
-    """By the names of the entry points."""
     with pytest.raises(UnknownNameError, match=r"no question set 'hard-2'\. There are: hard-1"):
         dqa.read_set("hard-2")
     assert [entry.name for entry in dqa.installed()["sets"]] == ["hard-1"]

@@ -91,11 +91,9 @@ def _changed(number: int, **fields: Any) -> list[dict[str, Any]]:
     ("fields", "problem"),
     [
         ({"db_id": "../choir"}, "entry 3: db_id: String should match pattern"),
-        ({"db_id": "/etc"}, "entry 3: db_id: String should match pattern"),
         ({"question": "  "}, "entry 3: question: String should have at least 1 character"),
         ({"SQL": ["SELECT 1"]}, "entry 3: SQL: must be a valid string"),
         ({"question_id": 1}, "entry 3: harbour/1 is a duplicate"),
-        ({"question_id": True}, "entry 3: question_id: must be a valid string"),
     ],
 )
 def test_a_wrong_entry_is_left_out_and_named(
@@ -135,9 +133,9 @@ def test_birds_descriptions_of_columns_are_hints(bird: Path) -> None:
         "name,,name,text,\n".encode("cp1252")
     )
     found = read_questions(bird)
-    told = "Columns:\n- ship.flag: the café code; NO: Norway"
-    assert found.find("harbour/0").rules == told
-    assert found.find("harbour/3").rules == f"a call is a row of the table call\n\n{told}"
+    columns = "Columns:\n- ship.flag: the café code; NO: Norway"
+    assert found.find("harbour/0").rules == columns
+    assert found.find("harbour/3").rules == f"a call is a row of the table call\n\n{columns}"
     assert found.find("choir/6").rules == ""
 
 
@@ -212,7 +210,7 @@ def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
 
 
 def test_defogs_alternatives_are_all_right(tmp_path: Path) -> None:
-    """``{a, b}`` allows every choice of columns, ``;`` separates statements."""
+    """``{a, b}`` allows every choice of columns; ``;`` separates statements."""
     write_spider(tmp_path / "defog")
     (tmp_path / "defog" / "database").rename(tmp_path / "defog" / "sqlite_dbs")
     (tmp_path / "defog" / "dev.json").unlink()

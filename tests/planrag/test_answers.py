@@ -1,4 +1,7 @@
-"""Answers that name no candidate, or several: the model is asked again, within a bound."""
+"""Answers that name no candidate or several:
+
+the model is asked again, a limited number of times.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from dqa.core.database import Database
 from dqa.core.decision import Ending
 from dqa.core.question_set import QuestionSet
+from dqa.models.scripted import Reply
 from tests.planrag.conftest import act, calling, kinds, open_question, query, run
 
 Protocol = Literal["react", "tools"]
@@ -18,14 +22,14 @@ PROTOCOLS = pytest.mark.parametrize("protocol", ["react", "tools"])
 
 
 def deciding(protocol: Protocol, answer: str) -> str | AIMessage:
-    """A reply that decides."""
+    """Return a reply that decides."""
     if protocol == "tools":
         return calling(("decide", {"decision": answer}))
     return f"Thought: t\nFinal Answer: {answer}"
 
 
 @PROTOCOLS
-def test_a_decision_that_names_a_candidate_is_taken(
+def test_a_decision_that_names_a_candidate_is_accepted(
     protocol: Protocol, questions: QuestionSet, database: Database
 ) -> None:
     """In the database's spelling, with its noun, in other letters, or with a remark."""
@@ -38,7 +42,7 @@ def test_a_decision_that_names_a_candidate_is_taken(
             "iterrag", questions, database, reply, question=question, protocol=protocol
         )
         assert (decision.ending, decision.choice) == (Ending.ANSWERED, name)
-        # A label takes the emphasis around it along.
+        # Emphasis around a label is removed.
         assert decision.answer in (answer, answer.removeprefix("**"))
 
 
@@ -46,7 +50,7 @@ def test_a_decision_that_names_a_candidate_is_taken(
 def test_a_decision_for_no_candidate_is_asked_again(
     protocol: Protocol, questions: QuestionSet, database: Database
 ) -> None:
-    """With its problem; under tools as the result of the call itself."""
+    """The prompt names the problem; for tool calls it is the result of the call."""
     question = questions.find("locating/1")
     first, second = map(str, (question.candidates or ())[:2])
     answers = ("nowhere_at_all", f"{first} or {second}", first)
@@ -58,7 +62,7 @@ def test_a_decision_for_no_candidate_is_asked_again(
     assert kinds(decision) == [
         *("prompt", "reply", "parse_failure", "reply", "parse_failure", "reply", "answer")
     ]
-    shown = [messages[-1] for messages in model.shown[1:]]
+    shown = [request.messages[-1] for request in model.requests[1:]]
     assert all(isinstance(m, ToolMessage if protocol == "tools" else HumanMessage) for m in shown)
     assert "'nowhere_at_all' names no trade node that can be chosen" in shown[0].text
     assert f"names more than one trade node: {first}, {second}. Give exactly one" in shown[1].text
@@ -69,8 +73,8 @@ def test_a_decision_for_no_candidate_is_asked_again(
 def test_a_model_that_names_no_candidate_ends_as_unparsable(
     agent: str, protocol: Protocol, questions: QuestionSet, database: Database
 ) -> None:
-    """After the bounded number of replies in a row, and not as a wrong answer."""
-    is_react, before = protocol == "react", list[object]()
+    """It is not scored as a wrong answer."""
+    is_react, before = protocol == "react", list[Reply]()
     if agent == "planrag":
         before = ["Plan: 1. look" if is_react else calling(("plan", {"steps": ["look"]}))]
     elif agent == "singlerag":
@@ -89,7 +93,6 @@ def test_a_model_that_names_no_candidate_ends_as_unparsable(
 
 
 def test_candidates_may_be_listed_by_a_query(questions: QuestionSet, database: Database) -> None:
-    """A question without a list, and with a statement that lists them."""
     listing = {
         "relational": "SELECT trade_node FROM trade_node ORDER BY 1",
         "graph": "MATCH (n:Trade_node) RETURN n.name ORDER BY 1",

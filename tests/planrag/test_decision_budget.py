@@ -1,4 +1,4 @@
-"""A budget ends a decision with the best by what was seen, and says so."""
+"""A budget ends a decision with the best choice so far, and the decision says so."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ENDED_BY = "budget: 1 statement"
 
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the scenarios of these tests behind each."""
+    """Remove registered scenarios before each test."""
     monkeypatch.setattr(catalogue, "_registered", {})
 
 
 @pytest.fixture
 def plants(tmp_path: Path) -> str:
-    """Make the warehouse of plants."""
+    """Create the warehouse of plants."""
     return make_embedded("sqlite", tmp_path)
 
 
@@ -53,7 +53,7 @@ def ask(
 @pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
 @pytest.mark.parametrize("protocol", ["react", "tools"])
 def test_the_agent_is_asked_once_for_its_best(plants: str, decider: str, protocol: str) -> None:
-    """By what it has seen, with nothing offered but to decide; and the decision is marked."""
+    """The last request offers only to decide, and the decision is marked."""
     trace, model = ask(
         plants,
         [DEAREST, Answer("The dearest.", "O'Hare")],
@@ -71,18 +71,18 @@ def test_the_agent_is_asked_once_for_its_best(plants: str, decider: str, protoco
     assert "budget" in dqa.Trace.from_json(trace.to_json()).ended_by  # type: ignore[operator]
 
 
-def test_the_last_candidate_that_was_stated_counts_where_the_agent_does_not_decide(
+def test_the_last_named_candidate_counts_if_the_agent_does_not_decide(
     plants: str,
 ) -> None:
-    """Whatever it asks for is not done; what names two, or none, states nothing."""
+    """Its requests are not carried out; a text that names two candidates or none does not count."""
     stated = Step("So far it is Åre.", "SELECT 1")
     trace, _ = ask(plants, [stated, DEAREST], DecisionBudget(statements=1))
     assert (trace.ending, trace.choice, trace.ended_by) == (Ending.ANSWERED, "Åre", ENDED_BY)
     assert len(trace.evidence) == 1
 
 
-def test_without_anything_stated_there_is_no_decision(plants: str) -> None:
-    """It is judged as any other that was not made, and not asked again."""
+def test_without_a_named_candidate_there_is_no_decision(plants: str) -> None:
+    """It is judged as no decision, and not asked again."""
     trace, _ = ask(plants, [DEAREST, DEAREST], DecisionBudget(statements=1))
     assert (trace.ending, trace.choice, trace.ended_by) == (Ending.NO_DECISION, None, ENDED_BY)
     assert trace.error == "The budget of 1 statement was spent before a decision was stated."
@@ -102,15 +102,13 @@ def test_without_anything_stated_there_is_no_decision(plants: str) -> None:
 def test_rows_tokens_and_money_end_a_run(
     plants: str, budget: DecisionBudget, ended_by: str
 ) -> None:
-    """A step more and the decision would cost too much; what nobody counts is estimated."""
+    """The run ends before a step would exceed the budget; missing counts are estimated."""
     trace, _ = ask(plants, [DEAREST, Answer("The dearest.", "York")], budget)
     assert (trace.choice, trace.ended_by) == ("York", ended_by)
 
 
-def test_time_ends_a_run_by_the_clock_that_is_given(
-    plants: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A step takes ten seconds by it, so two more would be too long for twenty-five."""
+def test_time_ends_a_run(plants: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By this clock a step takes ten seconds, so two more exceed twenty-five."""
     ticks = [0.0]
 
     def tick(request: object) -> Reply:
@@ -129,14 +127,14 @@ def test_time_ends_a_run_by_the_clock_that_is_given(
 
 
 def dellma(request: Request) -> Reply:
-    """Name a factor, and decide where that is asked."""
+    """Name a factor, or decide if the prompt asks for a decision."""
     if '"decision"' in request.text:
         return '{"decision": "Åre", "explanation": "x"}'
     return '{"factors": [{"name": "demand", "actions": "all", "values": ["low", "high"]}]}'
 
 
-def test_dellma_decides_at_once_where_its_budget_is_spent(plants: str) -> None:
-    """By the rows that it has read, in one reply; where that is too dear, it does not."""
+def test_dellma_decides_at_once_if_its_budget_is_spent(plants: str) -> None:
+    """One reply decides on the rows so far. If even that is too expensive, there is no decision."""
     question = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     for tokens, choice, ending in ((600, "Åre", "answered"), (400, None, "no_decision")):
         trace = dqa.ask(
@@ -151,10 +149,10 @@ def test_dellma_decides_at_once_where_its_budget_is_spent(plants: str) -> None:
 
 @pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
 @pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_a_script_by_a_folder_decides_by_what_it_has_seen(
+def test_a_script_decides_on_the_rows_that_it_has_seen(
     plants: str, tmp_path: Path, decider: str, protocol: Literal["react", "tools"]
 ) -> None:
-    """Of the candidates that it has listed, though no outcome of them is known yet."""
+    """It chooses one of the listed candidates without knowing an outcome."""
     dqa.propose_scenario(plants, tmp_path / "close", question="Which plant to close?")
     confirm(tmp_path / "close")
     trace = dqa.ask(
@@ -170,8 +168,8 @@ def test_a_script_by_a_folder_decides_by_what_it_has_seen(
     assert trace.ended_by == ENDED_BY
 
 
-def test_runs_count_what_a_budget_ended(plants: str, tmp_path: Path) -> None:
-    """In results, summaries and the lines below the table; a resumed run asks none again."""
+def test_runs_count_decisions_that_a_budget_ended(plants: str, tmp_path: Path) -> None:
+    """In results and summaries; a resumed run asks none again."""
     questions = dqa.read_questions([{"target": NORTH}], plants, scenario=LIVE / "close-plant")
     run = dqa.evaluate(
         questions,
@@ -192,7 +190,6 @@ def test_runs_count_what_a_budget_ended(plants: str, tmp_path: Path) -> None:
 
 
 def test_a_budget_of_nothing_and_money_without_prices_are_refused(plants: str) -> None:
-    """Before anything is asked."""
     with pytest.raises(UsageError, match=r"budget: statements \(--max-statements\) must be more"):
         DecisionBudget(statements=0)
     with pytest.raises(UsageError, match=r"seconds \(--max-seconds\) must be more than 0, not nan"):

@@ -1,8 +1,8 @@
-"""Ten thousand random and mutated replies: none crashes, and none gets past the guard.
+"""Random and mutated replies:
 
-Replies of every kind that an agent gives are cut, doubled, relabelled and filled with what does
-not belong there, harmful statements among it; whatever the parsers make of them is carried out on a
-real database whose driver writes down all that reaches it.
+no parser or run crashes, and no statement gets past the guard. Replies are cut, doubled, relabelled
+and filled with foreign text, including harmful statements. The driver of the database records every
+statement that reaches it.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
+from dqa.models.scripted import GivenReplies
 from dqa_planrag.protocols import PROTOCOLS
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
-from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
+from tests.planrag.conftest import assert_sendable, calling, open_question
 
 EACH = pytest.mark.parametrize("each", [100, pytest.param(5_000, marks=pytest.mark.deep)])
-"""Replies that each parser reads."""
+"""Replies for each parser."""
 RUNS = pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.deep)])
-"""Whole runs in each protocol."""
+"""Runs in each protocol."""
 SHORT = Limits(rows=20, bytes=4_000, seconds=2.0)
 OPENING = {"PRAGMA query_only = ON", "PRAGMA trusted_schema = OFF"}
-"""What the backend says to a new connection."""
+"""Statements of the backend on a new connection."""
 
 READING = (
     "SELECT COUNT(*) FROM trade_node",
@@ -97,7 +98,7 @@ OFFERED = TOOLS[:6]
 
 
 def good_replies() -> tuple[str, ...]:
-    """Replies as the agents' formats want them, with statements of both sorts."""
+    """Return replies in the agents' formats, with harmless and harmful statements."""
     replies = ["Thought: it is clear\nFinal Answer: genoa", "Re-plan: keep\nFinal Answer: 42"]
     replies += [f"Action: {tool}\nAction Input: genoa, all" for tool in ("simulate", "compare")]
     for number, statement in enumerate(STATEMENTS):
@@ -202,7 +203,7 @@ SOUND = st.sampled_from(
         calling(("decide", {"decision": "genoa"})),
     ]
 )
-"""What a whole run needs now and then to get anywhere."""
+"""Valid calls, so that some runs reach a decision."""
 
 
 @dataclass
@@ -214,7 +215,7 @@ class Watched:
     counts: Counter[str] = field(default_factory=Counter)
 
     def unguarded(self) -> list[str]:
-        """Return what reached the driver and the guard does not allow, and forget all."""
+        """Return the recorded statements that the guard does not allow, and clear the record."""
         ran = [statement for statement in self.reached if statement not in OPENING]
         self.counts["ran"] += len(ran)
         self.reached.clear()
@@ -223,7 +224,7 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched(questions: QuestionSet) -> Iterator[Watched]:
-    """The first Locating question's world in SQLite, under a driver that writes down what comes."""
+    """Load the first Locating question's world into SQLite with a recording driver."""
     reached: list[str] = []
 
     class Cursor(sqlite3.Cursor):
@@ -245,8 +246,8 @@ def watched(questions: QuestionSet) -> Iterator[Watched]:
         database.close()
 
 
-def carried_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
-    """Carry every call of a reply out, and see that the guard has passed what ran."""
+def carry_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
+    """Run every call of a reply, and check that the guard allowed every statement."""
     for request in reply.requests:
         try:
             found = toolbox.use(request)
@@ -258,7 +259,7 @@ def carried_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
 
 
 def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
-    """Everything that an agent may act with."""
+    """Return all tools of an agent."""
     question = questions.find("locating/1")
     simulation = Simulation.of(question, watched.database)
     return Toolbox((query_tool(watched.database, SHORT), *simulation_tools(simulation, SHORT)))
@@ -269,7 +270,7 @@ def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
 def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
     name: str, each: int, watched: Watched, questions: QuestionSet
 ) -> None:
-    """A reply is read or refused, and no statement of it runs that the guard has not passed."""
+    """A reply is read or refused."""
     talk, toolbox = PROTOCOLS[name], toolbox_of(watched, questions)
     messages = mutated().map(AIMessage) if name == "react" else MESSAGES
     watched.counts.clear()
@@ -290,7 +291,7 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
         except UnparsableReplyError:
             watched.counts["unparsable"] += 1
         else:
-            carried_out(reply, watched, toolbox)
+            carry_out(reply, watched, toolbox)
         asked = () if reply is None else reply.requests
         assert_sendable(
             [
@@ -303,7 +304,7 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
 
     read()
     assert watched.counts["replies"] == each
-    # Both ways were gone, often: what may run ran, and what may not was tried.
+    # Allowed, refused and unreadable statements were all frequent.
     assert watched.counts["ran"] > each / 60
     assert watched.counts["RefusedStatementError"] > each / 60
     assert watched.counts["unparsable"] > each / 60
@@ -311,10 +312,9 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
 
 @RUNS
 @pytest.mark.parametrize("name", ["react", "tools"])
-def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
+def test_runs_of_mutated_replies_end_in_a_decision_that_can_be_stored(
     name: Any, runs: int, watched: Watched, questions: QuestionSet
 ) -> None:
-    """Whatever its models say, an agent ends in a way that is judged and written down."""
     question = open_question(questions)
     judge = Judge(questions, "paper")
     messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)
@@ -331,13 +331,13 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     @given(replies=st.lists(messages, min_size=6, max_size=6))
     def decide(replies: list[AIMessage]) -> None:
         recipe = next(recipes)
-        model = Replies(replies=replies)
+        model = GivenReplies(replies)
         chosen = Settings(max_steps=5, limits=SHORT, protocol=name)
         decision = plugins.decider(recipe.name)(model, chosen).decide(question, watched.database)
         assert watched.unguarded() == []
         assert decision.ending in {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}
-        for shown in model.shown:
-            assert_sendable(shown)
+        for request in model.requests:
+            assert_sendable(request.messages)
         endings[decision.ending] += 1
         task = Task(question, f"sqlite {endings.total()}", recipe.name, "", model="fuzz")
         verdict = judge.judge(question, decision)

@@ -1,4 +1,4 @@
-"""Agents may look up what of a schema is not shown, and only where something is not."""
+"""Agents may look up hidden parts of a schema, but only if the schema was shortened."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TIGHT = Display(schema_tokens=300)
 
 
 @pytest.fixture
-def long(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
-    """A database whose schema is longer than 300 tokens."""
+def long_schema(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """Return a database whose schema is longer than 300 tokens."""
     schema = database.schema()
     more = tuple(Field(f"measure_{number}", "INTEGER") for number in range(40))
     wide = replace(
@@ -30,45 +30,44 @@ def long(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
     return database
 
 
-def a_name(database: Database) -> str:
-    """A table, or a label."""
+def name_in(database: Database) -> str:
+    """Return the name of a table or a label."""
     schema = database.schema()
     return schema.tables[0].name if schema.tables else schema.nodes[0].label
 
 
-def test_in_text_they_are_actions(questions: QuestionSet, long: Database) -> None:
-    """Their input is a text; what they return is evidence, and no retrieval."""
-    name = a_name(long)
+def test_text_agents_look_up_by_actions(questions: QuestionSet, long_schema: Database) -> None:
+    """The input is text; the result is evidence, but not a retrieval."""
+    name = name_in(long_schema)
     decision, model = run(
         "iterrag",
         questions,
-        long,
+        long_schema,
         f"Action: describe_table\nAction Input: {name}",
         "Action: find_columns\nAction Input: measure",
         "Final Answer: x",
         display=TIGHT,
     )
-    text = model.shown[0][0].text
+    text = model.requests[0].messages[0].text
     assert "The schema is too long to be shown whole." in text
     assert "The action may also be sample_rows. Its input is a table, or of a graph " in text
-    assert name in model.shown[1][-1].text
-    assert "measure_0" in model.shown[2][-1].text
+    assert name in model.requests[1].last
+    assert "measure_0" in model.requests[2].last
     assert [one.tool for one in decision.evidence] == ["describe_table", "find_columns"]
     assert [e.kind for e in decision.trace if e.kind in {"tool", "retrieval"}] == ["tool", "tool"]
 
 
-def test_as_tools_they_are_offered(questions: QuestionSet, long: Database) -> None:
-    """Beside the agent's own."""
+def test_tool_agents_are_offered_the_tools(questions: QuestionSet, long_schema: Database) -> None:
     decision, model = run(
         "iterrag",
         questions,
-        long,
+        long_schema,
         calling(("describe_table", {"name": "nothing"})),
         calling(("decide", {"decision": "x"})),
         display=TIGHT,
         protocol="tools",
     )
-    assert model.offered[0] == ["query_database", *LOOKING_UP, "decide"]
-    assert "Call `find_columns`: It returns the 20 columns" in model.shown[0][0].text
-    assert "Error: there is no " in model.shown[1][-1].text
+    assert [*model.requests[0].tools] == ["query_database", *LOOKING_UP, "decide"]
+    assert "Call `find_columns`: It returns the 20 columns" in model.requests[0].messages[0].text
+    assert "Error: there is no " in model.requests[1].last
     assert decision.evidence[0].error == "UnknownReferenceError"

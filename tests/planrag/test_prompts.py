@@ -24,7 +24,7 @@ PLAN, REPLAN = ("planning", "plan", "current_step"), ("judging", "replan")
 def test_without_its_own_blocks_an_agent_has_the_prompt_of_another(
     agent: str, removed: tuple[str, ...], rest: str, protocol: ProtocolName
 ) -> None:
-    """So differences in results come from the idea, not from the wording."""
+    """So differences in results come from the method, not from the wording."""
     settings = Settings(protocol=protocol)
     blocks = layout(BY_NAME[agent])
     other = instructions(layout(BY_NAME[rest]), settings)

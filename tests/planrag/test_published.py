@@ -1,4 +1,4 @@
-"""What the paper printed agrees with itself, as far as it can."""
+"""The paper's printed tables agree with each other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ TABLES = {table.name: table for table in PAPER.tables}
 
 
 def shares(table: PublishedTable, decider: str) -> dict[tuple[str, str], float | None]:
-    """Return the shares that a table prints of a decider."""
+    """Return a decider's shares in a table."""
     (row,) = (row for row in table.rows if row.decider == decider)
     return {(figure.scenario, figure.column): figure.value for figure in row.figures}
 
 
-def test_it_is_found_by_its_name_and_names_deciders_that_exist() -> None:
-    """Every row has somebody who can stand for it."""
+def test_every_row_names_a_decider() -> None:
     assert plugins.publication("planrag") is PAPER
     known = plugins.names("decider")
     assert {row.decider for table in PAPER.tables for row in table.rows} <= set(known)
@@ -26,7 +25,7 @@ def test_it_is_found_by_its_name_and_names_deciders_that_exist() -> None:
 
 @pytest.mark.parametrize("decider", ["singlerag", "iterrag", "planrag"])
 def test_table_4_is_the_mean_of_table_5(decider: str) -> None:
-    """To the printed digit."""
+    """Up to the printed digit."""
     means, kinds = shares(TABLES["Table 4"], decider), shares(TABLES["Table 5"], decider)
     for scenario in ("locating", "building"):
         both = [kinds[scenario, kind] for kind in ("relational", "graph")]
@@ -35,7 +34,7 @@ def test_table_4_is_the_mean_of_table_5(decider: str) -> None:
 
 
 def test_table_7_adds_up() -> None:
-    """Its rows are all questions, and their accuracies make the last one."""
+    """Its rows are all questions, and their accuracies give the total."""
     (row,) = TABLES["Table 7"].rows
     for scenario in ("locating", "building"):
         figures = {f.column: f for f in row.figures if f.scenario == scenario}
@@ -47,8 +46,8 @@ def test_table_7_adds_up() -> None:
 
 
 @pytest.mark.parametrize("decider", ["iterrag", "planrag"])
-def test_what_figure_6_leaves_is_table_4(decider: str) -> None:
-    """Nothing is made up of what is only drawn."""
+def test_figure_6_is_the_complement_of_table_4(decider: str) -> None:
+    """Values that the figure only draws stay unknown."""
     failed, right = shares(TABLES["Figure 6"], decider), shares(TABLES["Table 4"], decider)
     for scenario in ("locating", "building"):
         accuracy = right[scenario, ""]

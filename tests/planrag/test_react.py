@@ -1,4 +1,4 @@
-"""Reading replies in the agents' text format, and in PlanRAG's own (section 4, appendix A.6)."""
+"""Replies in the agents' text format and in PlanRAG's own (section 4, appendix A.6)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,8 @@ def test_every_section_of_a_reply_is_read() -> None:
     "verdict",
     [
         *("keep", '"keep"', "**keep**", "No", "none", "", "keep the plan", "No change needed."),
-        *("keep. The data fits.", "No need to re-plan.", "The plan is still valid."),
         *("keep (no change needed)", "Keep, step 2 is next.", "No new plan is needed:\nit stands."),
-        *("The threshold of\n2.5 is fine, continue.", "Yes, the plan still serves."),
         *("The plan still holds: 1) the power is 5, 2) the flow is 3", "Y\nPlan: keep"),
-        *("N", "**N**", "[N]", "N\nThe plan holds.", "N - the rows do for now"),
         *("N\nPlan: [Step 1: Look, Step 2: Choose]", "No, we have what we need.\nPlan: 1. Look"),
     ],
 )
@@ -51,17 +48,10 @@ def test_words_that_keep_the_plan_are_not_a_plan(verdict: str) -> None:
     [
         ("1. other", "1. other"),
         ("No data came back, so:\n1. try other names", "1. try other names"),
-        ("Keep steps 1-2. New plan:\n1. look\n2. choose", "1. look\n2. choose"),
-        ("Step 1: look", "Step 1: look"),
         ("keep the plan:\n1. look\n2. choose", "1. look\n2. choose"),
-        ("No, the plan is wrong.\n1. Look\n2. Choose", "1. Look\n2. Choose"),
         ("The flows do not do: 1) look again 2) choose", "1. look again\n2. choose"),
         ("Y\nPlan: [Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
-        ("**Yes.**\nPlan: 1) Look 2) Choose", "1. Look\n2. Choose"),
-        ("Yes, the flows do not do.\nPlan: 1. Look", "1. Look"),
         ("Y [Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
-        ("Yes\n\nNew plan: 1. Look\n2. Choose", "1. Look\n2. Choose"),
-        ("Y\n- Look\n- Choose", "- Look\n- Choose"),
         ("[Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
     ],
 )
@@ -76,21 +66,16 @@ def test_a_new_plan_is_known_by_its_steps(verdict: str, plan: str) -> None:
     "text",
     [
         "Thought: t\nAction: N/A\nAction Input: none\nFinal Answer: x",
-        "Thought: t\nAction: **None**\nAction Input:\nFinal Answer: x",
-        "Thought: t\nAction:\nFinal Answer: x",
-        "Thought: t\nAction: No further action.\nFinal Answer: x",
         "Thought: t\nAction: Final Answer\nAction Input: x",
-        'Thought: t\nAction: `Finish`\nAction Input: "x"',
         'Thought: t\nAction: decide\nAction Input: {"decision": "x"}',
         "Thought: t\nAction: decide\nAction Input: y\nFinal Answer: x",
         "Action: Self thinking\nAction Input: t\nFinal Answer: x",
         "<think>\nPlan: none\nAction: foo\n</think>\nThought: t\nFinal Answer: x",
         "Plan: 1. hm\nAction: foo\n</think>\n\nThought: t\nFinal Answer: x",
-        "<THINKING>Final Answer: y</THINKING>Thought: t\nFinal Answer: x",
     ],
 )
-def test_an_answer_is_read_whatever_is_around_it(text: str) -> None:
-    """Models fill in every label, take the decision for an action, or think aloud."""
+def test_an_answer_is_read_within_other_labels(text: str) -> None:
+    """Models fill in every label, write the decision as an action, or think aloud."""
     assert parse_reply(text) == Reply(thought="t", answer="x")
 
 
@@ -98,20 +83,16 @@ def test_an_answer_is_read_whatever_is_around_it(text: str) -> None:
     ("text", "problem"),
     [
         ("", "neither an Action nor a Final Answer"),
-        ("I would choose genoa.", "neither an Action nor a Final Answer"),
         ("Action: query_database", "gives it nothing to do"),
-        ("Action: None", "gives it nothing to do"),
         ("Action Input: SELECT 1", "names no Action"),
         ("Final Answer:", "is empty"),
         ("Action: Final Answer\nAction Input:", "Final Answer is empty"),
         ("Re-plan: I should look at other nodes\nFinal Answer: a", "numbered list"),
-        ("Re-plan: The plan is no longer valid.\nFinal Answer: a", "numbered list"),
-        ("Re-plan: I would not keep it\nFinal Answer: a", "numbered list"),
         ("Re-plan: Y\nAction: q\nAction Input: SELECT 1", "brings no new one"),
     ],
 )
 def test_an_unreadable_reply_has_its_problem(text: str, problem: str) -> None:
-    """Each kind of failure has its own advice, and no re-plan is lost."""
+    """Each kind of failure has its own advice."""
     with pytest.raises(UnparsableReplyError, match=problem):
         parse_reply(text)
 
@@ -120,12 +101,8 @@ def test_an_unreadable_reply_has_its_problem(text: str, problem: str) -> None:
     "action",
     [
         "Action: self-thinking\nAction Input: {}",
-        "Action: `Self_Thinking`\nAction Input:\n{}",
         'Action: Self thinking("{}")',
-        "Action: Self thinking: {}",
-        "Action: self_thinking[{}]",
         "Action: Self thinking (no query)\nAction Input: {}",
-        "Action: Think\nAction Input: {}",
         "Thought: {}\nAction: Self thinking",
         "Thought: {}\nAction: None\nAction Input: None",
     ],
@@ -142,7 +119,7 @@ def test_an_action_may_only_think(action: str) -> None:
 def test_a_thinking_step_is_a_step_without_a_statement(
     agent: str, questions: QuestionSet, database: Database
 ) -> None:
-    """It counts, the trace has it, and it is never an error."""
+    """It counts as a step, and never as an error."""
     plan = "Plan: [Step 1: Count the nodes, Step 2: Choose one]\n" if agent == "planrag" else ""
     think = f"Action: Self thinking\nAction Input: {THOUGHT}"
     replies = (act(database, plan), think, "Final Answer: x")
@@ -152,19 +129,16 @@ def test_a_thinking_step_is_a_step_without_a_statement(
     assert "parse_failure" not in kinds(decision)
     thinking = [event for event in decision.trace if event.kind == "reply"][1]
     assert (thinking.step, thinking.data["thought"]) == (2, THOUGHT)
-    assert model.shown[2][-1].text.startswith("Observation: Nothing was read; go on.")
+    assert model.requests[2].last.startswith("Observation: Nothing was read; go on.")
 
 
 @pytest.mark.parametrize(
     "text",
     [
         f"\nAction Input: {STATEMENT}",
-        f"\nAction Input:\n{STATEMENT}\n",
         f"\nAction Input: ```sql\n{STATEMENT}\n```\nThis counts them.",
-        f"\nAction Input: Here it is:\n```\n{STATEMENT}\n```",
         f"\nAction Input: {json.dumps({'limit': 5, 'query': f' {STATEMENT} '})}",
         f'\nAction Input: "{STATEMENT}"',
-        f"({STATEMENT})",
         f'("{STATEMENT}")',
         f"\n```sql\n{STATEMENT}\n```",
     ],
@@ -184,7 +158,7 @@ def test_statements_are_found_in_the_shapes_that_models_write(text: str) -> None
     ],
 )
 def test_text_that_belongs_to_a_statement_stays(statement: str) -> None:
-    """Quoted names, literals and labels inside it are not wrapping, and no argument is guessed."""
+    """Quoted names, literals and labels inside a statement are not removed."""
     reply = parse_reply(f"Action: q\nAction Input: {statement}")
     assert (reply.requests, reply.plan) == ((ToolRequest("q", statement),), None)
     assert parse_reply("Action: q(SELECT 'x')").requests[0].arguments == "SELECT 'x'"
@@ -193,7 +167,7 @@ def test_text_that_belongs_to_a_statement_stays(statement: str) -> None:
 @pytest.mark.parametrize("gap", ["\n\n", "\n  \n", ";\n", "; \n"])
 @pytest.mark.parametrize("label", ["Thought", "Plan", "Re-plan"])
 def test_a_label_after_the_end_of_a_statement_is_not_part_of_it(gap: str, label: str) -> None:
-    """An empty line or a semicolon ends it."""
+    """An empty line or a semicolon ends a statement."""
     reply = parse_reply(f"Action: q\nAction Input: SELECT 1{gap}{label}: 1. next")
     (request,) = reply.requests
     assert request.arguments == ("SELECT 1;" if ";" in gap else "SELECT 1")
@@ -217,14 +191,11 @@ def test_an_invented_observation_and_an_early_answer_do_not_count() -> None:
         ("Action: q\nAction Input: ```" + " " * 500_000 + "x", True),
         ("Action: q\nAction Input: " + '{"a":' * 100_000, True),
         ("Re-plan: " + " ." * 250_000 + "x", False),
-        ("Re-plan: " + "1" * 500_000, False),
-        ("<think>" * 100_000, False),
         ("```" * 100_000 + "Action: " * 1_000, False),
     ],
-    ids=["label", "fence", "nested", "verdict", "number", "thinking", "fences"],
+    ids=["label", "fence", "nested", "verdict", "fences"],
 )
-def test_no_reply_keeps_the_parser_busy(text: str, acts: bool) -> None:
-    """Work grows with a reply's length and not with its square, which would be hours here."""
+def test_long_replies_are_parsed_in_linear_time(text: str, acts: bool) -> None:
     if acts:
         assert parse_reply(text).requests
     else:
@@ -241,9 +212,9 @@ LINES = st.sampled_from(
 
 
 @given(st.one_of(st.text(max_size=400), st.lists(LINES, max_size=30).map(" \n".join)))
-@example("Thought: \nSELECT 1 \nAction: \n```")  # an action of markup alone is none
+@example("Thought: \nSELECT 1 \nAction: \n```")  # an action of markup only does not count
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """A reply acts or answers, never both, or it contains a plan or a verdict on one."""
+    """A reply acts or answers but not both, or it contains a plan or a verdict."""
     try:
         reply = parse_reply(text)
     except UnparsableReplyError:

@@ -1,4 +1,4 @@
-"""Agents and models that talk in tool calls."""
+"""Agents and models that use tool calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
+from dqa.models.scripted import GivenReplies, Reply
 from dqa_planrag.tool_calls import ToolCalls
 from dqa_planrag.toolbox import Toolbox
-from tests.planrag.conftest import COUNT, Replies, calling, kinds, problems, query
+from tests.planrag.conftest import COUNT, calling, kinds, problems, query
 from tests.planrag.conftest import run as run_agent
 
 PLAN = ("plan", {"steps": ["count", "choose"]})
@@ -30,16 +31,16 @@ BROKEN = AIMessage(
 
 
 def run(
-    agent: str, questions: QuestionSet, database: Database, *replies: object
-) -> tuple[Decision, Replies]:
-    """Let an agent decide an open question by tool calls."""
+    agent: str, questions: QuestionSet, database: Database, *replies: Reply
+) -> tuple[Decision, GivenReplies]:
+    """Run an agent on an open question by tool calls."""
     return run_agent(agent, questions, database, *replies, protocol="tools")
 
 
 def test_a_run_goes_from_plan_to_query_to_decision(
     questions: QuestionSet, database: Database
 ) -> None:
-    """The rows come back under the call's id."""
+    """The rows return under the call's id."""
     decision, model = run(
         "planrag", questions, database, calling(PLAN), calling(query(database)), calling(DECIDE)
     )
@@ -47,7 +48,7 @@ def test_a_run_goes_from_plan_to_query_to_decision(
         *("prompt", "reply", "plan", "reply", "retrieval", "reply", "answer")
     ]
     assert decision.plans == ("1. count\n2. choose",)
-    result = model.shown[2][-1]
+    result = model.requests[2].messages[-1]
     assert isinstance(result, ToolMessage)
     nodes = len(questions.situation_of(questions.find("locating/1"))["trade_node"])
     assert f"[{nodes}]" in result.text
@@ -70,34 +71,34 @@ SIMULATING = ["query_database", "simulate", "compare", "replan", "decide"]
 def test_every_stage_of_every_agent_has_its_tools(
     agent: str, offered: list[list[str]], questions: QuestionSet, database: Database
 ) -> None:
-    """Tools that may not be called are not offered."""
+    """A tool that may not be called is not offered."""
     plan = [calling(PLAN)] if agent.startswith("planrag") else []
     replies = [*plan, calling(query(database)), calling(DECIDE)]
     _, model = run(agent, questions, database, *replies)
-    assert model.offered == offered
+    assert [list(request.tools) for request in model.requests] == offered
 
 
 def test_several_calls_in_one_reply_all_run_in_order(
     questions: QuestionSet, database: Database
 ) -> None:
-    """Even if the provider gave them the same id."""
+    """Even if the provider sent them with the same id."""
     other = COUNT[database.kind].replace("COUNT(*)", "COUNT(*)+1")
     both = calling(query(database), ("query_database", {"statement": other}), text="both")
     decision, model = run("iterrag", questions, database, both, calling(DECIDE))
     assert [e.statement for e in decision.evidence] == [COUNT[database.kind], other]
-    results = [m for m in model.shown[1] if isinstance(m, ToolMessage)]
+    results = [m for m in model.requests[1].messages if isinstance(m, ToolMessage)]
     assert [result.tool_call_id for result in results] == ["call_1_0", "call_1_1"]
     assert results[0].text != results[1].text
 
 
-def test_a_query_goes_before_a_decision_beside_it(
+def test_a_query_runs_before_a_decision_in_the_same_reply(
     questions: QuestionSet, database: Database
 ) -> None:
-    """The decision was made before the rows were known, and the model is asked again."""
+    """The decision did not know the rows, so the model is asked again."""
     later = calling(("decide", {"decision": "y"}))
     decision, model = run("iterrag", questions, database, calling(DECIDE, query(database)), later)
     assert decision.answer == "y"
-    results = [m.text for m in model.shown[1] if isinstance(m, ToolMessage)]
+    results = [m.text for m in model.requests[1].messages if isinstance(m, ToolMessage)]
     assert any(text.startswith("Not taken") for text in results)
     assert len(decision.evidence) == 1
 
@@ -105,7 +106,7 @@ def test_a_query_goes_before_a_decision_beside_it(
 def test_replanning_changes_the_plan_and_an_empty_list_does_not(
     questions: QuestionSet, database: Database
 ) -> None:
-    """Alone or beside a query; every call has its answer."""
+    """Alone or with a query; every call is answered."""
     decision, _ = run(
         "planrag",
         questions,
@@ -122,7 +123,7 @@ def test_replanning_changes_the_plan_and_an_empty_list_does_not(
 
 
 def test_a_single_retrieval_is_one_call(questions: QuestionSet, database: Database) -> None:
-    """Two at once are refused before either runs, and so is one after the first."""
+    """Two calls at once, and a second call later, are refused."""
     both, one = calling(query(database), query(database)), calling(query(database))
     decision, _ = run("singlerag", questions, database, both, one, one, calling(DECIDE))
     assert len(decision.evidence) == 1
@@ -135,26 +136,23 @@ def test_a_single_retrieval_is_one_call(questions: QuestionSet, database: Databa
     ("reply", "problem"),
     [
         ("I would choose genoa.", "calls no tool"),
-        (AIMessage([]), "calls no tool"),
         (BROKEN, "arguments of query_database are no JSON object"),
         (calling(("query_database", {})), '"statement": Field required. It takes statement.'),
         (calling(("query_database", {"statement": ["SELECT 1"]})), "valid string"),
-        (calling(("query_database", {"sql": "SELECT 1"})), '"statement": Field required'),
-        (calling(("query_database", {"statement": " \n"})), '"statement": it is empty'),
         (calling(("decide", {"decision": ""})), '"decision": it is empty'),
         (calling(DECIDE, DECIDE), "decides twice"),
         (calling(*[("query_database", {"statement": "SELECT 1"})] * 9), "at most 8"),
     ],
 )
-def test_a_reply_that_cannot_be_read_is_its_own_event(
-    reply: object, problem: str, questions: QuestionSet, database: Database
+def test_an_unreadable_reply_is_its_own_event(
+    reply: Reply, problem: str, questions: QuestionSet, database: Database
 ) -> None:
     """Nothing of it runs, and the model is asked again with the problem."""
     decision, model = run("iterrag", questions, database, reply, calling(DECIDE))
     assert kinds(decision) == ["prompt", "reply", "parse_failure", "reply", "answer"]
     assert problem in problems(decision)[0]
-    assert isinstance(model.shown[1][-1], HumanMessage)
-    assert problem in model.shown[1][-1].text
+    assert isinstance(model.requests[1].messages[-1], HumanMessage)
+    assert problem in model.requests[1].last
     assert decision.trace[1].data["thought"] is None
 
 
@@ -162,22 +160,20 @@ def test_a_reply_that_cannot_be_read_is_its_own_event(
     ("agent", "early", "name"),
     [
         ("planrag-no-replan", 1, "replan"),
-        ("planrag-no-replan", 1, "plan"),
         ("iterrag", 0, "plan"),
-        ("iterrag", 0, "simulate"),
         ("singlerag", 0, "decide"),
     ],
 )
 def test_a_tool_that_is_not_offered_now_does_not_exist(
     agent: str, early: int, name: str, questions: QuestionSet, database: Database
 ) -> None:
-    """Its call is answered with an error, and three such replies end the run."""
+    """The call gets an error, and three such replies end the run."""
     arguments: dict[str, Any] = {"decide": DECIDE[1], "simulate": {"decision": "x"}}
     wrong = calling((name, arguments.get(name, PLAN[1])))
     replies = [calling(PLAN)] * early + [wrong] * 3
     decision, model = run(agent, questions, database, *replies)
     assert problems(decision) == [f"There is no tool '{name}'. The tools are: query_database."] * 3
-    result = model.shown[-1][-1]
+    result = model.requests[-1].messages[-1]
     assert isinstance(result, ToolMessage)
     assert (result.text, result.name) == (problems(decision)[0], name)
     assert (decision.ending, decision.answer, len(decision.plans)) == (Ending.UNPARSABLE, "", early)
@@ -191,13 +187,13 @@ def test_an_unknown_tool_is_answered_under_its_call(
     both = calling((name, {"q": 1}), query(database))
     decision, model = run("iterrag", questions, database, both, calling(DECIDE))
     assert problems(decision) == [f"There is no tool '{name}'. The tools are: query_database."]
-    assert any(problems(decision)[0] == message.text for message in model.shown[1])
+    assert any(problems(decision)[0] == message.text for message in model.requests[1].messages)
     assert len(decision.evidence) == 1
     assert decision.ending is Ending.ANSWERED
 
 
-def test_numbers_are_taken_for_ids(questions: QuestionSet, database: Database) -> None:
-    """Buildings have numbers, and models write them as such."""
+def test_numbers_are_accepted_as_ids(questions: QuestionSet, database: Database) -> None:
+    """Buildings have numbers."""
     decision, _ = run("iterrag", questions, database, calling(("decide", {"decision": 42})))
     assert decision.answer == "42"
     simulation = Simulation.of(questions.find("locating/1"), database)

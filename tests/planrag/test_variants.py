@@ -50,7 +50,7 @@ def evaluated(
     databases: Sequence[str] = EMBEDDED,
     protocols: Sequence[Literal["react", "tools"]] = PROTOCOLS,
 ) -> tuple[Result, ...]:
-    """Evaluate agents with the scripted analyst; a decider is called ``agent protocol``."""
+    """Evaluate agents with the scripted analyst; a decider is named ``agent protocol``."""
     deciders = {
         f"{recipe.name} {name}": Agent(
             recipe,
@@ -70,31 +70,31 @@ def evaluated(
 
 
 def assert_protocols_agree(results: Sequence[Result]) -> None:
-    """No protocol changes what is decided, read, planned or said in the end."""
+    """Assert that the protocols decide, read and plan the same."""
     found: dict[tuple[str, str, str], dict[str, tuple[object, ...]]] = {}
     for result in results:
         agent, name = result.decider.split()
         key = (result.question, result.database, agent)
-        said = (result.answer, result.choice, result.outcome, result.statements, result.plans)
-        found.setdefault(key, {})[name] = said
+        signature = (result.answer, result.choice, result.outcome, result.statements, result.plans)
+        found.setdefault(key, {})[name] = signature
     for key, by_protocol in found.items():
         assert by_protocol["react"] == by_protocol["tools"], key
 
 
-def only(decision: Decision, kind: str) -> list[Event]:
-    """The events of one kind."""
+def events_of(decision: Decision, kind: str) -> list[Event]:
+    """Return the events of one kind."""
     return [event for event in decision.trace if event.kind == kind]
 
 
 class Watched(ScriptedModel):
-    """The scripted analyst, which records what it is sent."""
+    """The scripted analyst, which records its requests."""
 
     script: str = "analyst"
     sent: list[list[BaseMessage]] = Field(default_factory=list)
 
-    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
+    def _generate(self, messages: list[BaseMessage], *arguments: Any, **options: Any) -> ChatResult:
         self.sent.append(list(messages))
-        return super()._generate(messages, *given, **options)
+        return super()._generate(messages, *arguments, **options)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ class Watched(ScriptedModel):
 def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
     recipe: Recipe, questions: QuestionSet
 ) -> None:
-    """Every request can be sent to a provider, no statement fails, and every trace reads back."""
+    """Providers accept every request, no statement fails, and every trace is read back."""
     for question in (questions.find("locating/1"), questions.find("building/1")):
         chosen = set()
         for name, backend in product(PROTOCOLS, EMBEDDED):
@@ -117,7 +117,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             database.close()
             assert decision.ending is Ending.ANSWERED
             assert [e.error for e in decision.evidence if e.error] == []
-            assert only(decision, "parse_failure") == []
+            assert events_of(decision, "parse_failure") == []
             assert len(model.sent) == decision.usage.calls > 1
             for messages in model.sent:
                 assert_sendable(messages)
@@ -131,15 +131,6 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
         assert None not in chosen.pop()
 
 
-@pytest.mark.deep
-def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
-    """None crashes, and the protocols decide the same."""
-    results = evaluated(release.select(limit=20), RECIPES, "released")
-    assert len(results) == 40 * len(RECIPES) * len(PROTOCOLS) * len(EMBEDDED)
-    assert {r.outcome for r in results} <= {Outcome.CORRECT, Outcome.WRONG, Outcome.UNPARSABLE}
-    assert_protocols_agree(results)
-
-
 @pytest.mark.parametrize(
     ("rules", "limit"),
     [("released", 10), ("paper", 10), pytest.param("released", None, marks=pytest.mark.deep)],
@@ -147,7 +138,7 @@ def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
 def test_the_simulating_agent_is_right_on_shared_questions(
     release: QuestionSet, rules: str, limit: int | None
 ) -> None:
-    """It simulates by the rules that it is judged by; on both kinds of database and protocols."""
+    """It simulates by the rules that judge it."""
     asked = release.select(limit=limit)
     simulating = [recipe for recipe in RECIPES if recipe.simulates]
     results = evaluated(asked, simulating, rules)

@@ -1,4 +1,4 @@
-"""A trace becomes passages that say what happened, in its order."""
+"""A trace becomes passages in the order of its events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event, event_from_json
-from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.models.budget import Prices
@@ -38,7 +37,7 @@ def judged(outcome: Outcome, **changes: Any) -> Result:
     return result(1, outcome, **(known | changes))
 
 
-def told(*events: Event, **changes: Any) -> Trace:
+def make_trace(*events: Event, **changes: Any) -> Trace:
     """Return a trace of these events."""
     trace = Trace(
         question="locating/1",
@@ -62,7 +61,7 @@ def told(*events: Event, **changes: Any) -> Trace:
 
 
 def event(kind: str, step: int, data: Mapping[str, Any]) -> Event:
-    """Return an event as a trace that was written has it."""
+    """Return an event as it is read from a trace."""
     return event_from_json({"kind": kind, "step": step, **data})
 
 
@@ -78,25 +77,24 @@ def replied(step: int, thought: str | None, **data: Any) -> Event:
 
 
 def retrieved(step: int, **data: Any) -> Event:
-    """Return the event of a statement that gave `ROWS`."""
+    """Return the event of a statement that returned `ROWS`."""
     evidence = {"statement": "SELECT 1", "observation": ROWS, "row_count": 2, "error": None}
     return event("retrieval", step, evidence | data)
 
 
-def between(trace: Trace) -> list[Passage]:
+def inner_passages(trace: Trace) -> list[Passage]:
     """Return the passages without those that frame every decision."""
     framing = {"heading", "answer", "spent", "verdict", "unjudged"}
     return [passage for passage in read(trace) if passage.kind not in framing]
 
 
-def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
-    """Heading first; answer and cost last, and the verdict where a result was expected."""
-    heading, answer, spent = read(told())
+def test_heading_answer_cost_and_verdict_frame_a_decision() -> None:
+    heading, answer, spent = read(make_trace())
     assert heading.title == "locating/1 | sqlite | planrag"
     assert heading.text == "Model: scripted:analyst. A scripted program, not a language model."
     assert (answer.text, answer.notes) == ("a1", ("-> matched to a1",))
     assert spent.text == "3 replies, 0 calls of tools, 0 plans, 10 tokens in, 5 out, 0.5 s"
-    *_, worth = read(told(ending=Ending.STEP_LIMIT))
+    *_, worth = read(make_trace(ending=Ending.STEP_LIMIT))
     assert (worth.kind, worth.text) == (
         "unjudged",
         "No result was recorded for this decision.",
@@ -104,7 +102,7 @@ def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
 
 
 def test_passages_follow_the_events() -> None:
-    """Thought, plan, statement, rows, the thought after them."""
+    """Thought, plan, statement, rows, and the thought after them."""
     events = (
         replied(1, "first this"),
         event("plan", 1, {"text": "1. Look\n2. Decide"}),
@@ -114,7 +112,7 @@ def test_passages_follow_the_events() -> None:
         replied(3, "so a1"),
         event("answer", 3, {"text": "a1"}),
     )
-    thought, plan, statement, simulation, last = between(told(*events))
+    thought, plan, statement, simulation, last = inner_passages(make_trace(*events))
     assert thought == Passage("thought", "thought", 1, text="first this")
     assert plan.items == (("kept", "Look"), ("kept", "Decide"))
     assert statement == Passage(
@@ -131,13 +129,13 @@ def test_passages_follow_the_events() -> None:
     assert last.text == "so a1"
 
 
-def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
-    """Numbers and case make no step another one, and a line without a number goes on."""
+def test_a_new_plan_marks_new_and_removed_steps() -> None:
+    """Numbers and case do not change a step, and an unnumbered line continues one."""
     events = (
         event("plan", 1, {"text": "1. Look up\n   the home.\n2. Add\n3. Decide"}),
         event("replan", 2, {"text": "1) look up the home\n2) Multiply\n3) Decide"}),
     )
-    _, plan = between(told(*events))
+    _, plan = inner_passages(make_trace(*events))
     assert plan.title.startswith("plan 2")
     assert plan.items == (
         ("kept", "look up the home"),
@@ -147,15 +145,15 @@ def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
     )
 
 
-def test_faults_and_failures_stand_where_they_happened() -> None:
-    """A reply that could not be read is shown whole, before what it was told."""
+def test_faults_and_failures_are_listed_in_order() -> None:
+    """An unreadable reply is shown in full, before its correction."""
     fault = {"fault": "rate_limit", "error": "E", "message": "slow", "attempt": 1, "wait": 0.5}
     events = (
         event("fault", 1, fault),
         replied(1, None),
         event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
     )
-    assert [(one.kind, one.text) for one in between(told(*events))] == [
+    assert [(one.kind, one.text) for one in inner_passages(make_trace(*events))] == [
         ("fault", "attempt 1: rate_limit (E), asked again after 0.5 s\nslow"),
         ("reply", "the reply 1"),
         ("failure", "no action"),
@@ -163,7 +161,7 @@ def test_faults_and_failures_stand_where_they_happened() -> None:
 
 
 def test_the_statement_that_a_database_failed_on_is_shown() -> None:
-    """What came back before it is not shown twice, and other calls are no statements."""
+    """The results before it are not repeated."""
     calls = [
         {"tool": "plan", "input": '{"steps": []}'},
         {"tool": "query_database", "input": '{"statement": "SELECT 1"}'},
@@ -174,32 +172,28 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
         retrieved(1),
         event("infrastructure", 1, {"problem": "gone"}),
     )
-    trace = told(*events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer="")
+    trace = make_trace(
+        *events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer=""
+    )
     *_, asked, _, worth = read(trace)
     assert (asked.title, asked.statement, asked.tone) == ("comparison", "a1, b1", "bad")
     assert worth.text == "A failure of the database ended the run, which says nothing. gone"
 
 
 def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
-    """Only what is new in it, and the messages before it in a full view."""
+    """Only its new parts, and the earlier messages in a full view."""
     task = ["human", "# Question\nWhere?\n\n# Rules\nNone."]
     events = [
         event("prompt", step, {"messages": [["system", text], task], "role": "agent"})
         for step, text in enumerate(("plan", "act"))
     ]
-    first, question, rules, second = between(told(*events))
+    first, question, rules, second = inner_passages(make_trace(*events))
     assert (first.title, first.text, first.detail) == ("Prompt, system", "plan", True)
     assert [(one.title, one.text) for one in (question, rules)] == [
         ("Question", "Where?"),
         ("Rules", "None."),
     ]
     assert second.text == "act"
-
-
-def test_a_decider_without_events_shows_its_evidence() -> None:
-    """A baseline reads the database and records no events."""
-    (called,) = between(told(evidence=(Evidence("SELECT 1", ROWS, 2),)))
-    assert (called.step, called.statement, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
 
 
 @pytest.mark.parametrize(
@@ -211,9 +205,9 @@ def test_a_decider_without_events_shows_its_evidence() -> None:
         event("reply", 1, {"thought": None, "calls": [5]}),
     ],
 )
-def test_what_follows_no_schema_is_shown_as_it_is(odd: Event) -> None:
-    """Deciders are plug-ins: an event of theirs is never lost and never a crash."""
-    (shown,) = between(told(odd))
+def test_an_unknown_event_is_shown_as_json(odd: Event) -> None:
+    """Deciders are plug-ins: their events are never lost and never crash."""
+    (shown,) = inner_passages(make_trace(odd))
     assert (shown.kind, shown.step, shown.title) == ("other", odd.step, odd.kind)
     assert shown.text == json.dumps(odd.data, default=str)
 
@@ -222,18 +216,18 @@ def test_what_follows_no_schema_is_shown_as_it_is(odd: Event) -> None:
     "observation",
     ["", "[", '["a"]', '["a"]\n["b", "c"]\n(1 row)', '["a"]\nmore', "[" * 100_000, "Error: no"],
 )
-def test_what_is_no_table_stays_text(observation: str) -> None:
-    """Only header, rows and closing notes are a table."""
-    (called,) = between(told(retrieved(1, observation=observation)))
+def test_an_observation_without_a_table_stays_text(observation: str) -> None:
+    """A table is a header, rows and closing notes."""
+    (called,) = inner_passages(make_trace(retrieved(1, observation=observation)))
     if observation == '["a"]':
         assert called.columns == ("a",)
     else:
         assert (called.columns, called.text) == ((), observation)
 
 
-def test_the_judgement_is_the_results() -> None:
-    """With the choice that was judged, in the scenario's unit."""
-    *_, answer, _, worth = read(told(), judged(Outcome.WRONG, regret=0.5), "profit")
+def test_the_verdict_comes_from_the_result() -> None:
+    """With the judged choice, in the scenario's unit."""
+    *_, answer, _, worth = read(make_trace(), judged(Outcome.WRONG, regret=0.5), "profit")
     assert answer.notes == ("-> matched to b1",)
     assert (worth.kind, worth.tone) == ("verdict", "bad")
     assert worth.text.splitlines()[:2] == [
@@ -244,17 +238,16 @@ def test_the_judgement_is_the_results() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INFRASTRUCTURE, Outcome.BUDGET])
-def test_what_is_not_judged_still_says_what_was_best(outcome: Outcome) -> None:
-    """And why nothing was judged."""
-    trace = told(ending=Ending(outcome.value), error="why", answer="", choice=None)
+def test_an_unjudged_decision_shows_the_best_one(outcome: Outcome) -> None:
+    """With the reason why it was not judged."""
+    trace = make_trace(ending=Ending(outcome.value), error="why", answer="", choice=None)
     worth = read(trace, judged(outcome, choice=None, value=None), "profit")[-1]
     assert worth.kind == "unjudged"
     assert "why" in worth.text
     assert "Best decision: a1, with a profit of 1.5" in worth.text
 
 
-def test_cached_and_reasoning_tokens_are_told_where_they_are_recorded() -> None:
-    """And are not invented where they are not."""
+def test_only_recorded_token_counts_are_shown() -> None:
     used = SimpleNamespace(
         input_tokens=2_000, output_tokens=30, cached_tokens=1_500, reasoning_tokens=None
     )
@@ -262,7 +255,6 @@ def test_cached_and_reasoning_tokens_are_told_where_they_are_recorded() -> None:
 
 
 def test_a_cost_without_token_counts_is_unknown() -> None:
-    """A server that reports no tokens costs something, and nobody knows what."""
     free = result(1, Outcome.WRONG, calls=2, input_tokens=0, output_tokens=0)
     paid = result(2, Outcome.WRONG, calls=2, input_tokens=1_000, output_tokens=0)
     spent = spending([free, paid], Prices(2.0, 8.0))

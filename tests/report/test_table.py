@@ -1,4 +1,4 @@
-"""Tables fit: blocks of columns, at a width that no terminal decides."""
+"""Tables are split into blocks of columns, at a width that does not depend on the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dqa.report.table import PIPED_WIDTH, Table, estimate_text, piped_width
 
 
 def _table(scenarios: int, databases: int) -> Table:
-    """A decider a row, a scenario and database a column, as an evaluation has them."""
+    """Return a table with a row per decider and a column per scenario and database."""
     columns = {
         (scenario, database): f"Scenario{scenario}\nRDB (database{database})"
         for scenario in range(scenarios)
@@ -27,15 +27,9 @@ def _widest(text: str) -> int:
     return max(map(len, text.splitlines()))
 
 
-def test_what_fits_is_one_block() -> None:
-    """At its own width."""
-    assert len(list(_table(1, 3).blocks(100))) == 1
-    assert _widest(_table(1, 3).to_text()) < 100
-
-
 @pytest.mark.parametrize("width", [60, 100])
 def test_a_wide_table_is_split_by_scenario_and_loses_nothing(width: int) -> None:
-    """Four scenarios on three databases: no line is too wide, every cell and heading is there."""
+    """No line is too wide, and every cell and heading is present."""
     table = _table(4, 3)
     assert _widest(table.to_text(1_000)) > 193
     text = table.to_text(width)
@@ -46,21 +40,21 @@ def test_a_wide_table_is_split_by_scenario_and_loses_nothing(width: int) -> None
     assert text.count("Decider") == text.count("planrag") == len(blocks)
     for block in blocks:
         assert [row.end_section for row in block.rows] == [True, False]
-    if width >= 80:  # room for a scenario's three columns
+    if width >= 80:  # enough for a scenario's three columns
         for block in blocks:
             headings = [str(column.header).split("\n")[0] for column in block.columns[1:]]
             assert all(headings.count(heading) == 3 for heading in headings)
 
 
 def test_a_column_that_is_too_wide_alone_is_not_shortened() -> None:
-    """It stands in a block of its own, whole."""
+    """It is a block of its own."""
     text = _table(2, 1).to_text(12)
     assert "RDB (database0)" in text
     assert "…" not in text
 
 
 def test_missing_cells_are_dashes_and_empty_columns_are_left_out() -> None:
-    """A grid keeps its columns; a list shows those that have a figure."""
+    """A grid has all columns; a list shows those with a figure."""
     grid = Table.grid("", "Decider", {("a", 1): "x", ("b", 2): "y"}, {1: "One", 2: "Two"})
     assert grid.rows == [["a", "x", "-"], ["b", "-", "y"]]
     found = Table.listing(
@@ -69,18 +63,17 @@ def test_missing_cells_are_dashes_and_empty_columns_are_left_out() -> None:
     assert (found.figures, found.rows) == (["Twice"], [["a", "2"]])
 
 
-def test_figures_stand_above_their_intervals() -> None:
-    """A dash for nothing; no minus before zero."""
+def test_figures_are_written_above_their_intervals() -> None:
+    """A missing figure is a dash, and zero has no minus."""
     found = Estimate(value=-0.0001, low=-0.5, high=0.25, observations=3, clusters=2)
     assert estimate_text(found) == "0.00\n[-0.50, 0.25]"
     assert estimate_text(found, 100.0, "+.1f", between=" ") == "+0.0 [-50.0, +25.0]"
     assert estimate_text(None) == "-"
 
 
-def test_in_a_pipe_the_width_is_fixed_unless_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever terminal there is."""
+def test_in_a_pipe_the_width_is_fixed_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert piped_width() == PIPED_WIDTH == 100
-    for given, width in (("140", 140), ("0", 100), ("wide", 100), ("-3", 100)):
-        monkeypatch.setenv("COLUMNS", given)
+    for value, width in (("140", 140), ("0", 100), ("wide", 100), ("-3", 100)):
+        monkeypatch.setenv("COLUMNS", value)
         assert piped_width() == width

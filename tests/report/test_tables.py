@@ -1,4 +1,4 @@
-"""The table is read the same everywhere."""
+"""The tables and lines below a run's results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shown(rows: list[Summary]) -> str:
 
 
 def test_rows_are_deciders_and_columns_databases() -> None:
-    """A cell has percent, counts and interval; what was never judged or asked is a dash."""
+    """A cell has percent, counts and interval; without a judged question it is a dash."""
     text = shown(
         [summary("[a]", "sqlite", 5), summary("[a]", "ladybug", 0, 10), summary("b", "sqlite", 4)]
     )
@@ -68,7 +68,7 @@ def test_rows_are_deciders_and_columns_databases() -> None:
 
 
 def shortcut(name: str, right: int) -> Shortcut:
-    """Return a heuristic of Locating that is right so often in ten questions, by both counts."""
+    """Return a heuristic of Locating with this number of right answers in ten questions."""
     return Shortcut(
         name=name, scenario="locating", questions=10, right=right, with_ties=right, by_label=right
     )
@@ -81,8 +81,8 @@ SHORTCUTS = (
 )
 
 
-def test_no_table_stands_without_the_best_shortcut_and_chance() -> None:
-    """Their rows are the last, and a line names the heuristic: of equals the first."""
+def test_every_table_ends_with_the_best_shortcut_and_chance() -> None:
+    """A line names the heuristic, the first of equals."""
     rows = [summary("a", "sqlite", 5), summary("a", "ladybug", 7)]
     chance = (Chance(scenario="locating", questions=10, share=0.125),)
     tables = accuracy_tables(rows, SHORTCUTS, chance)
@@ -96,8 +96,8 @@ def test_no_table_stands_without_the_best_shortcut_and_chance() -> None:
     assert named == "Best shortcut: largest (locating). One query each, without rules or model."
 
 
-def test_the_mean_over_both_kinds_of_database_is_a_table_where_there_are_both() -> None:
-    """The paper's Table 4: each kind counts the same, however many databases it has."""
+def test_the_mean_over_both_kinds_of_database_is_a_table() -> None:
+    """The paper's Table 4: each kind counts the same."""
     one = summary("a", "sqlite", 5)
     assert len(accuracy_tables([one])) == 1
     rows = [one, summary("a", "mysql", 7), summary("a", "ladybug", 8), summary("b", "sqlite", 1)]
@@ -106,29 +106,24 @@ def test_the_mean_over_both_kinds_of_database_is_a_table_where_there_are_both() 
     assert means.rows == [["a", "70.0"]]  # ((50 + 70) / 2 + 80) / 2
 
 
-def test_what_counts_is_said_with_the_figures_of_the_other_count() -> None:
-    """Of every decider, and of the best shortcut, where they differ."""
+def test_a_line_names_the_figures_of_the_other_count() -> None:
+    """For every decider and the best shortcut, if they differ."""
     rows = [summary("a", "sqlite", 5, by_label=3), summary("b", "sqlite", 4)]
-    rows += [summary("a", "ladybug", 5), summary("b", "ladybug", 4)]
     fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(by_label=6), SHORTCUTS[2])
     line, _ = scoring_lines(rows, fewer, strict_official=False)
-    assert line == (
-        "Every tie of the best counts as right; by the official label alone: a locating/sqlite "
-        "30.0 (3/10), a locating mean 40.0, best shortcut locating 60.0 (6/10)."
-    )
-    assert scoring_lines([summary("b", "sqlite", 4)], (), strict_official=False) == [
-        "Every tie of the best counts as right; by the official label alone: the same figures."
-    ]
+    assert "by the official label alone: a locating/sqlite 30.0 (3/10)" in line
+    assert "best shortcut locating 60.0 (6/10)" in line
+    (line,) = scoring_lines([summary("b", "sqlite", 4)], (), strict_official=False)
+    assert line.endswith("the same figures.")
     strict = summary("a", "sqlite", 3).changed(with_ties=5)
     (line,) = scoring_lines([strict], (), strict_official=True)
-    assert line == (
-        "Only the official label counts as right; with every tie of the best: a locating/sqlite "
-        "50.0 (5/10)."
-    )
+    assert line.startswith("Only the official label counts as right")
 
 
-def test_a_line_says_what_intervals_allow_for() -> None:
-    """Clustered ones by situation; a single situation has Wilson's; nothing shared is no line."""
+def test_a_line_explains_the_intervals() -> None:
+    """They are clustered by situation; a single situation has Wilson's; without clusters there is
+    no line.
+    """
     same = {"low": 0.2, "high": 0.8, "clustered_low": 0.2, "clustered_high": 0.8}
     alone = summary("d", "sqlite", 5).changed(**same)
     assert interval_lines([alone.changed(situations=10)]) == []
@@ -144,8 +139,8 @@ def test_a_line_says_what_intervals_allow_for() -> None:
     assert "[20.0, 80.0]" in shown([one])
 
 
-def test_epochs_are_a_table_of_those_whose_answers_differ() -> None:
-    """A row a decider; those that were the same every time are one line."""
+def test_epochs_are_a_table_of_deciders_whose_answers_differ() -> None:
+    """Deciders without differences are one line."""
     luck = [
         result(n, (n + epoch) % 3 == 0).changed(epoch=epoch) for n in range(6) for epoch in (1, 2)
     ]
@@ -154,8 +149,8 @@ def test_epochs_are_a_table_of_those_whose_answers_differ() -> None:
     (table,) = epoch_tables(found)
     assert table.title.startswith("Over 2 epochs: pass@k")
     text = table.to_text()
-    for told in ("Locating", "@1 33.3", "@2 66.7", "^2 0.0", "within 100 %"):
-        assert told in text
+    for make_trace in ("Locating", "@1 33.3", "@2 66.7", "^2 0.0", "within 100 %"):
+        assert make_trace in text
     assert "steady" not in text
     assert epoch_lines(found) == ["Right or wrong on the same questions in all 2 epochs: steady."]
     assert epoch_tables(count_epochs(steady)) == []

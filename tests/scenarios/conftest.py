@@ -1,4 +1,4 @@
-"""A scenario that is not one of ours."""
+"""A scenario of another package."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from dqa.scenarios import Scenario, register
 
 FIFTH = Path(__file__).parent / "fifth"
-"""A stranger's scenario, ``suppliers``, and a small release of its questions."""
+"""Another package's scenario, ``suppliers``, and a small release of its questions."""
 
 
 @pytest.fixture
 def suppliers() -> Scenario:
-    """Register the stranger's scenario."""
+    """Register the scenario."""
     return register(FIFTH / "suppliers")

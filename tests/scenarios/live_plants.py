@@ -46,12 +46,12 @@ _TYPES = {
 
 
 def quoted(text: str) -> str:
-    """Return a text as SQL spells it."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def statements(dialect: str) -> Iterator[str]:
-    """Yield the statements that make the warehouse in a relational database."""
+    """Yield the statements that create the warehouse in a relational database."""
     mark = "`" if dialect == "mariadb" else '"'
     name, lines_name = f"{mark}plant name{mark}", f"{mark}lines{mark}"
     day, money = _TYPES[dialect]
@@ -70,7 +70,7 @@ def statements(dialect: str) -> Iterator[str]:
 
 
 def cypher(label: str, *, typed: bool) -> Iterator[str]:
-    """Yield the statements that make the graph twin; a `typed` graph declares its properties."""
+    """Yield the statements that create the graph twin; a `typed` graph declares its properties."""
     if typed:
         yield (
             f"CREATE NODE TABLE {label} (plant_id INT64, name STRING, region STRING, opened DATE, "
@@ -86,7 +86,7 @@ def cypher(label: str, *, typed: bool) -> Iterator[str]:
 
 
 def make_embedded(backend: str, folder: Path) -> str:
-    """Make the warehouse in a file of an embedded database, and return where it is."""
+    """Create the warehouse in a file of an embedded database, and return its location."""
     if backend == "sqlite":
         file = folder / "plants.db"
         with closing(sqlite3.connect(file)) as connection, connection:

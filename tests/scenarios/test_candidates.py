@@ -26,7 +26,7 @@ def test_listed_candidates_are_in_table_order(scenario: str, key: str, table: st
 
 
 def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:
-    """The best is its answer; by the scenario's goal."""
+    """The answer is the best outcome by the scenario's goal."""
     asked = questions().find("stocks/1")
     situation = questions().situation_of(asked)
     scenario = plugins.scenario("stocks")

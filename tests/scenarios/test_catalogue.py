@@ -21,7 +21,7 @@ SUPPLIERS = FIFTH / "suppliers"
 
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Give a package whose attributes entry points may name."""
+    """Create a module whose attributes entry points may name."""
     module = SimpleNamespace(FOLDER=SUPPLIERS, TEXT=str(SUPPLIERS), NOTHING=3)
     monkeypatch.setitem(__import__("sys").modules, "a_package", module)
     return module
@@ -36,7 +36,7 @@ def added(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 
 
 def test_a_package_adds_a_folder(package: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a path or as its text."""
+    """As a path or as text."""
     for value in ("a_package:FOLDER", "a_package:TEXT"):
         added(monkeypatch, suppliers=value)
         assert plugins.scenario("suppliers").unit == "bill"
@@ -63,7 +63,7 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
 
 
 def test_an_error_of_a_package_reaches_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own error is no fault of the package."""
+    """The package's own `UsageError` is not reported as a broken plug-in."""
 
     class Refusing:
         @property
@@ -77,7 +77,6 @@ def test_an_error_of_a_package_reaches_the_user(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> None:
-    """So its author sees changes."""
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
     assert register(folder).unit == "bill"
     text = (folder / "scenario.toml").read_text("utf-8")
@@ -115,7 +114,6 @@ def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_error_of_an_unknown_scenario_lists_the_known_ones() -> None:
-    """Also one without a simulator."""
     with pytest.raises(UnknownNameError, match="Did you mean 'stocks'"):
         plugins.scenario("stock")
     with pytest.raises(UnknownNameError, match="There are: building, locating"):

@@ -36,7 +36,7 @@ def kind_of(dialect: str) -> Kind:
 
 
 def test_the_guard_lets_every_context_pass() -> None:
-    """In every dialect; an odd name is one text and never begins a statement."""
+    """In every dialect; an unusual name stays one text."""
     refused = []
     for dialect in guard.DIALECTS:
         kind = kind_of(dialect)
@@ -91,28 +91,28 @@ def test_the_context_of_building_has_makers_inputs_and_their_makers() -> None:
 def test_building_has_the_right_answer_in_the_context_of_every_released_question(
     release_dir: Path,
 ) -> None:
-    """Few of all buildings are, so a comparison can leave the others out."""
+    """The context has few of all buildings, so a comparison can leave the others out."""
     release = read_release(release_dir).select(("building",))
-    kept: list[float] = []
+    counts: list[float] = []
     for name, situation in release.situations.items():
         with closing(plugins.backend("sqlite").load(situation)) as database:
             for question in release.questions:
                 if question.situation != name:
                     continue
                 _, makers, _, upstream = read(question, database)
-                told = {row[0] for row in (*makers.rows, *upstream.rows)}
+                listed = {row[0] for row in (*makers.rows, *upstream.rows)}
                 answers = {*release.truth_of(question).answers}
-                assert answers <= told <= {*(question.candidates or ())}, question.key
+                assert answers <= listed <= {*(question.candidates or ())}, question.key
                 assert (makers.cut, upstream.cut) == (None, None)
-                kept.append(len(told))
-    assert len(kept) == 74
-    assert median(kept) < 15
-    assert max(kept) < 100
+                counts.append(len(listed))
+    assert len(counts) == 74
+    assert median(counts) < 15
+    assert max(counts) < 100
 
 
 @pytest.mark.parametrize("backend", EMBEDDED)
-def test_odd_names_are_asked_about_as_they_are(backend: str) -> None:
-    """No quote, escape or remark in a name reaches the statement; every name finds its row."""
+def test_unusual_names_find_their_rows(backend: str) -> None:
+    """No quote, escape or remark in a name reaches the statement."""
     question, situation = hostile_world()
     database = plugins.backend(backend).load(situation)
     overview, crops = read(question, database)

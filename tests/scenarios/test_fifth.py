@@ -36,14 +36,14 @@ def questions(suppliers: Scenario) -> QuestionSet:
 
 @pytest.fixture(params=EMBEDDED)
 def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator[Database]:
-    """Give the first question's data in each embedded database in turn."""
+    """Open the first question's data in each embedded database."""
     situation = questions.situation_of(questions.questions[0])
     with closing(plugins.backend(request.param).load(situation)) as opened:
         yield opened
 
 
 def test_a_scenario_is_unknown_until_its_folder_is_named() -> None:
-    """And its release is none."""
+    """Its release is unknown too."""
     assert "suppliers" not in plugins.names("scenario")
     with pytest.raises(UnknownNameError, match="no scenario 'suppliers'"):
         plugins.scenario("suppliers")
@@ -52,7 +52,7 @@ def test_a_scenario_is_unknown_until_its_folder_is_named() -> None:
 
 
 def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
-    """A query lists the candidates: one with too few gears is not among them."""
+    """A query lists the candidates; a supplier with too few gears is not among them."""
     assert reader_of(FIFTH / "release").rule_set == "released"
     assert {q.key: questions.truth_of(q).official for q in questions.questions} == ANSWERS
     first, second, third = questions.questions
@@ -65,7 +65,7 @@ def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
 def test_written_questions_are_read_back(
     questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """In both forms, though the stranger's release has one only."""
+    """In both forms, although the original release has only one."""
     folder = tmp_path_factory.mktemp("copy") / "release"
     write_release(questions, folder)
     for form in ("relational", "graph"):
@@ -83,7 +83,7 @@ def test_outcomes_by_query_are_the_ground_truth(questions: QuestionSet) -> None:
 
 
 def test_decisions_are_scored_by_their_cost(questions: QuestionSet) -> None:
-    """Regret is the money that a worse supplier takes."""
+    """Regret is the extra cost of a worse supplier."""
     judge = Judge(questions, "stated")
     question = questions.questions[0]
     right = judge.judge(question, Decision(Ending.ANSWERED, answer="O'Hara", choice="O'Hara"))
@@ -96,10 +96,10 @@ def test_decisions_are_scored_by_their_cost(questions: QuestionSet) -> None:
         Judge(questions, "paper")
 
 
-def test_a_live_database_is_asked_itself(
+def test_a_live_database_is_queried_in_place(
     questions: QuestionSet, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is read back: oracle, simulations and candidates are statements in its language."""
+    """Oracle, simulations and candidates are statements in its language."""
     monkeypatch.setattr("dqa.deciders.simulation.read_situation", None)
     monkeypatch.setattr(asking, "read_situation", None)
     question = questions.questions[0]

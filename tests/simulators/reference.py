@@ -1,8 +1,7 @@
 """Algorithms 1 and 2 of PlanRAG in plain Python, written for reading.
 
-One oracle of the fast simulators, and the one that knows every rule set: one candidate after
-another, one row after another, sums in the order of the tables. Nothing here is shared with the
-code under test.
+The oracle of the fast simulators for every rule set: one candidate and one row at a time, sums in
+the order of the tables. It shares no code with the simulators.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dqa.core.situation import Situation
 
 @dataclass
 class LocatingState:
-    """What algorithm 1 computes, by node, by (source, dest) and by (node, country)."""
+    """The results of algorithm 1, by node, by (source, dest) and by (node, country)."""
 
     power: dict[tuple[str, str], float]
     total_power: dict[str, float]
@@ -34,7 +33,7 @@ def rows(situation: Situation, table: str) -> list[tuple[Any, ...]]:
 def trading_power(
     base: float, merchant: bool, inland: bool, development: float, rules: str
 ) -> float:
-    """Power of a country at a node."""
+    """Return the power of a country at a node."""
     if not merchant:
         return base
     worth = development / 3 if rules == "paper" else development
@@ -43,7 +42,7 @@ def trading_power(
 
 
 def leads_to(flows: list[tuple[str, str]], start: str, goal: str) -> bool:
-    """Whether value that leaves `start` can arrive at `goal`."""
+    """Return whether value that leaves `start` can arrive at `goal`."""
     reached, unseen = {start}, [start]
     while unseen:
         here = unseen.pop()
@@ -57,7 +56,7 @@ def leads_to(flows: list[tuple[str, str]], start: str, goal: str) -> bool:
 def supported_flow(
     flows: list[tuple[str, str]], node: str, home: str, rules: str
 ) -> tuple[str, str] | None:
-    """Find the flow that a merchant at `node` supports for a country whose home is `home`."""
+    """Return the flow that a merchant at `node` supports for a country whose home is `home`."""
     if (node, home) in flows:
         return node, home
     for source, dest in sorted(flows) if rules == "paper" else flows:
@@ -67,7 +66,7 @@ def supported_flow(
 
 
 def upstream_first(nodes: list[str], flows: list[tuple[str, str]]) -> list[str]:
-    """Order nodes so that every flow leads from an earlier to a later one (find_top_n)."""
+    """Sort nodes so that every flow leads from an earlier to a later one (find_top_n)."""
     ordered: list[str] = []
     while len(ordered) < len(nodes):
         ordered.append(
@@ -84,7 +83,7 @@ def upstream_first(nodes: list[str], flows: list[tuple[str, str]]) -> list[str]:
 def locating(
     situation: Situation, country: str, merchant_at: Candidate | None, rules: str
 ) -> LocatingState:
-    """Run algorithm 1 with one more merchant of `country` at a node (None: nowhere)."""
+    """Run algorithm 1 with one more merchant of `country` at a node, or with none."""
     countries = {name: (home, dev) for name, home, dev in rows(situation, "country")}
     nodes = rows(situation, "trade_node")
     names = [str(node[0]) for node in nodes]
@@ -92,7 +91,7 @@ def locating(
     inland = {name: is_inland for name, _, is_inland, *_ in nodes}
     flows = [(str(source), str(dest)) for source, dest, _ in rows(situation, "flow")]
 
-    again = rules == "released"  # goes on from the tables, so that some sums count twice
+    again = rules == "released"  # starts from the tables, so that some sums count twice
     total = {node[0]: node[3] if again else 0.0 for node in nodes}
     start = {node[0]: node[5] if again else 0.0 for node in nodes}
     power: dict[tuple[str, str], float] = {}
@@ -134,31 +133,31 @@ def locating(
 def profit(
     situation: Situation, country: str, home: str, merchant_at: Candidate | None, rules: str
 ) -> float:
-    """Profit of `country` at `home` with a merchant placed (None: with none)."""
+    """Return the profit of `country` at `home` with a merchant placed, or with none."""
     state = locating(situation, country, merchant_at, rules)
     if state.total_power[home] <= 0:
         return 0.0
     local: float = next(node[1] for node in rows(situation, "trade_node") if node[0] == home)
-    kept = local + state.ingoing[home]
+    value = local + state.ingoing[home]
     if rules == "released":
-        kept = local - state.outgoing[home] + state.ingoing[home]
-    return kept * (state.power.get((home, country), 0.0) / state.total_power[home])
+        value = local - state.outgoing[home] + state.ingoing[home]
+    return value * (state.power.get((home, country), 0.0) / state.total_power[home])
 
 
 def price(base: float, demand: float, supply: float) -> float:
-    """Market price (Eq. 6)."""
+    """Return the market price (equation 6)."""
     if demand == 0 and supply == 0:
         return base
     return base * (1 + 0.75 * (demand - supply) / max(demand, supply))
 
 
 def building(situation: Situation, raised: Candidate | None, rules: str) -> Mapping[str, float]:
-    """Run algorithm 2 with one building's level raised by 5 (None: none) and return all prices."""
+    """Run algorithm 2 with the level of one building or none raised by 5; return all prices."""
     goods = rows(situation, "goods")
     levels = {key: level for key, _, level in rows(situation, "building")}
     demand = {code: 0.0 for _, code, *_ in goods}
     supply = {code: 0.0 for _, code, *_ in goods}
-    if rules == "released":  # goes on from the tables, so that some sums count twice
+    if rules == "released":  # starts from the tables, so that some sums count twice
         for code, _, max_demand, _, _ in rows(situation, "demand"):
             demand[code] += max_demand
         for code, _, _, output, _ in rows(situation, "supply"):
@@ -193,7 +192,7 @@ def building(situation: Situation, raised: Candidate | None, rules: str) -> Mapp
             inputs[key] = inputs.get(key, 0) + 1
         supply = dict.fromkeys(supply, 0.0)
         for code, key, max_supply, output in makes:
-            # A building without inputs keeps the output that its table has.
+            # A building without inputs has the output of its table.
             made = max_supply * (met[key] / inputs[key]) if key in inputs else output
             supply[code] += made
     return {name: price(base, demand[code], supply[code]) for name, code, base, _, _ in goods}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.simulator import ROUNDING, Outcomes, Simulator
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.generate import generate
+from dqa.loaders.release import read_release
 from dqa.scenarios.generation import Difficulty
 from dqa_simulators.building.outcomes import SIMULATOR as BUILDING
 from dqa_simulators.locating.outcomes import SIMULATOR as LOCATING
@@ -24,7 +26,7 @@ from tests.simulators.worlds import economies, worlds
 Drawn = tuple[Situation, list[Question]]
 Values = Callable[[Sequence[Candidate | None]], list[float]]
 COUNTS = [25, pytest.param(1_000, marks=pytest.mark.deep)]
-"""How many situations hypothesis draws."""
+"""The number of situations that hypothesis draws."""
 
 
 def on_drawn(count: int, check: Callable[..., None], *drawn_from: st.SearchStrategy[Any]) -> None:
@@ -125,7 +127,7 @@ def plain_values(situation: Situation, question: Question) -> Values:
 def test_generated_questions_agree_with_the_plain_reference(
     simulator: Simulator, count: int
 ) -> None:
-    """Every candidate has the same value by both, and labels lead by both."""
+    """Every candidate has the same value, and the label is the best by both."""
     name = simulator.scenario
     made = generate((name,), count, seed=12, sizes={name: SMALL[name]} if count < 10 else ())
     for question in made.questions:
@@ -148,10 +150,10 @@ def shuffled(situation: Situation, seed: int) -> Situation:
 
 @pytest.mark.parametrize("difficulty", [Difficulty(), Difficulty(hops=2, distractors=2)])
 @pytest.mark.parametrize("simulator", [LOCATING, BUILDING])
-def test_the_order_of_rows_answers_no_generated_question(
+def test_the_order_of_rows_does_not_change_generated_answers(
     simulator: Simulator, difficulty: Difficulty
 ) -> None:
-    """Rows in another order give each candidate the same value, and the same answer."""
+    """Values and answers stay the same."""
     made = generate((simulator.scenario,), 6, seed=5, difficulty=difficulty)
     for seed, question in enumerate(made.questions):
         bare = replace(question, candidates=None)
@@ -162,3 +164,16 @@ def test_the_order_of_rows_answers_no_generated_question(
         np.testing.assert_allclose(found, one.values, rtol=ROUNDING, atol=1e-300)
         assert {*other.candidates} == {*one.candidates}
         assert other.answer == one.answer == made.truth_of(question).official
+
+
+@pytest.mark.parametrize("simulator", [LOCATING, BUILDING])
+def test_every_official_answer_is_reproduced(simulator: Simulator, release_dir: Path) -> None:
+    """The rule set `released` agrees with all answers of the release."""
+    released = read_release(release_dir, scenarios=[simulator.scenario])
+    wrong = []
+    for question in released.questions:
+        (found,) = simulator.outcomes(released.situation_of(question), [question], "released")
+        if found.answer != released.truth_of(question).official:
+            wrong.append(question.id)
+    assert released.questions
+    assert wrong == []

@@ -1,4 +1,7 @@
-"""The set ``hard-1``: drawn again to the byte, one sure answer each, and no shortcut to it."""
+"""The set ``hard-1``:
+
+reproducible to the byte, with one sure answer each, and resistant to heuristics.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ HASHED = "from dqa.loaders.sets import read_set; print(read_set('hard-1', limit=
 
 
 def manifest() -> SetManifest:
-    """Return what the set has to be."""
+    """Return the manifest of the set."""
     path = plugins.question_set("hard-1") / "manifest.json"
     return SetManifest.model_validate(json.loads(path.read_text("utf-8")))
 
@@ -35,7 +38,9 @@ def manifest() -> SetManifest:
     ],
 )
 def hard(request: pytest.FixtureRequest) -> QuestionSet:
-    """Read the first questions of each scenario, or the set; both are held against its hashes."""
+    """Read the first questions of each scenario, or the whole set; both are checked against its
+    hashes.
+    """
     return read_set("hard-1", limit=8 if request.param == "the first" else None)
 
 
@@ -46,8 +51,8 @@ def few(hard: QuestionSet) -> QuestionSet:
     for question in hard.questions:
         key = question.scenario, hard.situation_of(question).row_count // 1000
         first.setdefault(key, question.situation)
-    kept = tuple(question for question in hard.questions if question.situation in first.values())
-    return replace(hard, questions=kept)
+    chosen = tuple(question for question in hard.questions if question.situation in first.values())
+    return replace(hard, questions=chosen)
 
 
 def test_the_manifest_stays_the_same() -> None:
@@ -57,7 +62,7 @@ def test_the_manifest_stays_the_same() -> None:
 
 
 def check_sure(questions: QuestionSet) -> None:
-    """Check that each answer leads by more than rounding, and by 1 % by the labels' rules."""
+    """Check that each answer leads by more than rounding, and by 1 % under the labels' rules."""
     label_rules = manifest().label_rules
     for question in questions.questions:
         situation = questions.situation_of(question)
@@ -82,15 +87,15 @@ def test_answers_are_sure_under_every_rule_set(few: QuestionSet) -> None:
 def test_a_middle_world_of_each_scenario_is_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has its hash, and sure answers: large worlds are simulated in another way."""
+    """Large worlds are simulated by other code."""
     folder, whole, chosen = plugins.question_set("hard-1"), manifest(), []
     for scenario in SCENARIOS:
         worlds = [world for world in whole.worlds if world.scenario == scenario]
         middle = [world for world in worlds if 10_000 < world.rows < 20_000]
         chosen.append(random.Random(3).choice(middle))  # noqa: S311
     hashes = list(whole.questions.items())[: sum(len(world.targets) for world in chosen)]
-    told = whole.changed(worlds=tuple(chosen), questions=dict(hashes)).to_json()
-    (tmp_path / "manifest.json").write_text(json.dumps(told), "utf-8")
+    reduced = whole.changed(worlds=tuple(chosen), questions=dict(hashes)).to_json()
+    (tmp_path / "manifest.json").write_text(json.dumps(reduced), "utf-8")
     (tmp_path / "set.toml").write_text((folder / "set.toml").read_text("utf-8"), "utf-8")
     monkeypatch.setattr(plugins, "question_set", lambda _: tmp_path)
     check_sure(read_set("hard-1", check_words=False))
@@ -105,7 +110,7 @@ def test_every_shipped_heuristic_is_resisted(few: QuestionSet) -> None:
     assert {one.right for one in found} == {0}
 
 
-def test_files_come_out_to_the_byte(few: QuestionSet, tmp_path: Path) -> None:
+def test_files_are_equal_to_the_byte(few: QuestionSet, tmp_path: Path) -> None:
     """Both forms of each world have the manifest's hashes."""
     files = manifest().files
     written = write_release(few, tmp_path / "set")
@@ -117,8 +122,8 @@ def test_files_come_out_to_the_byte(few: QuestionSet, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_no_order_of_sets_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another process with another seed of hashes draws the same."""
+def test_the_hash_seed_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process with another seed draws the same questions."""
     monkeypatch.setenv("PYTHONHASHSEED", "4242")
     ran = run_python("-c", HASHED, check=True)
     assert ran.stdout.strip() == read_set("hard-1", limit=3).content_hash

@@ -1,4 +1,4 @@
-"""The text of a scenario's rules states all that its simulator counts by."""
+"""The text of a scenario's rules states everything that its simulator uses."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SCENARIOS = ("locating", "building")
 
 
 def numbered_rules(scenario: str) -> list[str]:
-    """Return the shipped rules, one an item, without their numbers."""
+    """Return the shipped rules without their numbers."""
     text = (ROOT / scenario / "rules.md").read_text("utf-8")
     return [line.partition(". ")[2] for line in text.splitlines()]
 
 
 def text_of(rules: list[str]) -> str:
-    """Number rules."""
+    """Return numbered rules."""
     return "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_no_rule_and_no_figure_can_be_left_out(scenario: str) -> None:
-    """The message names the rule, or the constant or word, that is missing."""
+    """The message names the missing rule, constant or word."""
     counting, rules = counting_of(plugins.simulator(scenario)), numbered_rules(scenario)
     assert counting is not None
     assert unstated_rule(text_of(rules), counting) is None
@@ -47,9 +47,9 @@ def test_no_rule_and_no_figure_can_be_left_out(scenario: str) -> None:
             assert f"the rule '{heading}' lacks '" in str(problem)
 
 
-def test_another_constant_is_not_the_one_it_begins_or_ends_with() -> None:
-    """30 holds a 3 and is another number."""
-    for scenario, said, changed in (
+def test_a_longer_constant_is_another_constant() -> None:
+    """30 contains a 3 but is another number."""
+    for scenario, original, changed in (
         ("locating", "development / 3,", "development / 30,"),
         ("locating", "1.05 * flow", "11.05 * flow"),
         ("locating", "1.05 * (base", "1.055 * (base"),
@@ -57,12 +57,12 @@ def test_another_constant_is_not_the_one_it_begins_or_ends_with() -> None:
     ):
         counting, text = counting_of(plugins.simulator(scenario)), text_of(numbered_rules(scenario))
         assert counting is not None
-        assert said in text
-        assert unstated_rule(text.replace(said, changed), counting) is not None
+        assert original in text
+        assert unstated_rule(text.replace(original, changed), counting) is not None
 
 
 def copied(scenario: str, folder: Path) -> Path:
-    """Copy a scenario's folder under a name of its own."""
+    """Copy a scenario's folder under another name."""
     copy = folder / "copy"
     shutil.copytree(ROOT / scenario, copy)
     document = copy / "scenario.toml"
@@ -73,7 +73,7 @@ def copied(scenario: str, folder: Path) -> Path:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_whose_rules_lack_one_is_refused(scenario: str, tmp_path: Path) -> None:
-    """A copy of its folder with a rule less has no simulator; the message names file and rule."""
+    """Its copy has no simulator; the message names file and rule."""
     folder = copied(scenario, tmp_path)
     (folder / "rules.md").write_text(text_of(numbered_rules(scenario)[:-2]), "utf-8")
     catalogue.register(folder)

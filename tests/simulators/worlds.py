@@ -1,4 +1,4 @@
-"""Small situations for the tests of simulators, by hand and drawn by hypothesis."""
+"""Small situations for the tests of simulators, handwritten and drawn by hypothesis."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ _SCOPED = Policy(tables=frozenset({"t", "u"}), denied_columns=frozenset({"t.secr
 
 
 def fuzz(dialect: str, seed: int, count: int) -> tuple[int, list[str]]:
-    """Check mutants, and run those that are allowed where that is possible.
+    """Check mutants, and run the allowed ones if an embedded engine exists.
 
     Returns
     -------
     tuple[int, list[str]]
-        How many are allowed, and the problems.
+        The number of allowed mutants, and the problems.
     """
     mutator, problems = Mutator(dialect, seed), list[str]()
     statements = [mutator.statement() for _ in range(count)]

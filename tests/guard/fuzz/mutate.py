@@ -1,4 +1,4 @@
-"""Statements made of statements: what an attacker, or a confused model, might write."""
+"""Statements mutated from other statements, as an attacker or a confused model might write them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPICE = (
 
 
 def cases(dialect: str) -> list[str]:
-    """Return the statements of a dialect's test set, attacks and harmless ones."""
+    """Return the short statements of a dialect's test set, attacks and harmless ones."""
     found = [str(case["statement"]) for case in dialect_cases(dialect)]
     return [statement for statement in found if len(statement) < 1_000]
 
@@ -39,9 +39,9 @@ class Mutator:
     Parameters
     ----------
     dialect
-        Whose test set they are made of.
+        The dialect of the test set.
     seed
-        Of the random numbers.
+        The seed of the random numbers.
     """
 
     def __init__(self, dialect: str, seed: int) -> None:

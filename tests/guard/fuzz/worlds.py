@@ -20,18 +20,18 @@ from dqa.guard.policy import Policy
 
 _INSIDE = Policy(inside="only here")
 _SECONDS = 0.3
-"""After which a statement is interrupted; most take no millisecond."""
+"""The time limit of a statement; most take less than a millisecond."""
 
 
 class World(Protocol):
-    """A small database that anything can be run on."""
+    """A small database on which any statement can run."""
 
     def run(self, statement: str) -> str | None:
-        """Run a statement and return an effect that reading does not have; None for none."""
+        """Run a statement and return an effect other than reading, or None."""
         ...
 
     def content(self) -> str:
-        """Return a hash of everything the database and its folder hold."""
+        """Return a hash of the database and its folder."""
         ...
 
 
@@ -79,7 +79,7 @@ class SqliteWorld:
             *(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION),
             *(sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_PRAGMA),
         }
-        # A virtual table is declared when it is first used, which ends before the statement runs.
+        # A virtual table is declared at its first use, before the statement runs.
         declaring = {
             *(sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_CREATE_TABLE),
             *(sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE),
@@ -98,7 +98,7 @@ class SqliteWorld:
             self._connection.execute(f"PRAGMA {name}").fetchall()
             for name in ("user_version", "application_id", "query_only")
         ]
-        # Reading a setting of "temp" makes that database, which holds nothing then.
+        # Reading a setting of "temp" creates that empty database.
         listed = self._connection.execute("PRAGMA database_list").fetchall()
         pragmas.append([row for row in listed if row[1] != "temp"])
         return _hash(list(self._connection.iterdump()), pragmas)
@@ -212,7 +212,7 @@ _EXPECTS_A_VALUE = re.compile(
 
 
 class Neo4jWorld:
-    """No server: a second opinion without a parser, and the scope that the statement gets."""
+    """A check without a server or parser, and the scope of the statement."""
 
     def run(self, statement: str) -> str | None:
         if self._writes(statement):

@@ -1,4 +1,4 @@
-"""Calls of the functions that the guard allows, with odd arguments."""
+"""Calls of the functions that the guard allows, with unusual arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SECONDS = 1.0
 
 
 def fuzz(engine: str, seed: int, count: int, url: str | None = None) -> tuple[int, list[str]]:
-    """Run the statements of a seed that the guard allows, after those that were found before.
+    """Run the allowed statements of a seed, after those of earlier findings.
 
     Returns
     -------
     tuple[int, list[str]]
-        How many the guard allows, and the promises that they break.
+        The number of allowed statements, and the promises that they break.
     """
     maker = CallMaker(engine, seed)
     statements = [found.text for found in read_statements(engine, ["found"])][:count]

@@ -1,4 +1,4 @@
-"""Statements made of calls with odd arguments; the same seed gives the same ones."""
+"""Statements of calls with unusual arguments, determined by a seed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.guard.fuzz.mutate import Mutator
 _VALUES = Path(__file__).parent / "values"
 _MOST_ARGUMENTS = 4
 _DEEPEST = 2
-"""Calls in one another's arguments."""
+"""The depth of nested calls."""
 _GRAPHS = frozenset({"neo4j", "ladybug"})
 _BACKSLASHES = frozenset({"mariadb", *_GRAPHS})
-"""Engines in whose texts a backslash begins an escape."""
+"""Engines whose texts have backslash escapes."""
 _GRAPH_OPERATORS = "+ - * / % ^ = <> < <= > >= AND OR XOR IN CONTAINS =~"
 _OPERATORS = {
     "sqlite": "|| * / % + - & | << >> < <= > >= = != IS -> ->> LIKE GLOB REGEXP AND OR",
@@ -41,7 +41,7 @@ _MATCH = "MATCH p = (n:Goods)-[r]-(m) WITH n, r, p, m LIMIT 3 RETURN {}"
 
 
 class CallMaker:
-    """An endless source of statements that call what the guard allows on an engine."""
+    """An endless source of statements with calls that the guard allows on an engine."""
 
     def __init__(self, engine: str, seed: int) -> None:
         self._is_graph = engine in _GRAPHS
@@ -75,7 +75,7 @@ class CallMaker:
         return (self._random.choice(_WITH_ROWS) if self._chance(0.2) else form).format(expression)
 
     def _call(self, name: str, depth: int) -> str:
-        # Most functions take values of one kind, whatever it is.
+        # Most functions take values of a single kind.
         kind = self._random.choice(sorted(self._values)) if self._chance(0.6) else None
         count = self._random.randint(0, _MOST_ARGUMENTS)
         return f"{name}({', '.join(self._argument(kind, depth) for _ in range(count))})"
@@ -104,7 +104,7 @@ class CallMaker:
 
 
 def _read_values(engine: str) -> dict[str, list[str]]:
-    """Return the odd values of an engine by their kind, and the ``types`` that it casts to."""
+    """Return the unusual values of an engine by kind, and the ``types`` that it casts to."""
     found = _sections("common")
     if engine in _GRAPHS:  # they cannot read the numbers of others
         del found["number"]

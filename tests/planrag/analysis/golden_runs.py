@@ -1,4 +1,4 @@
-"""The golden runs and their worlds, as the rules are given them."""
+"""The golden runs and their worlds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Databases: TypeAlias = dict[tuple[str, str], Database]
 
 
 def read(name: str) -> Any:
-    """Return a golden file's value."""
+    """Return the content of a golden file."""
     return json.loads((GOLDEN / f"{name}.json").read_text("utf-8"))
 
 
 @cache
 def worlds() -> dict[str, Situation]:
-    """Return the worlds that the runs were made on."""
+    """Return the worlds of the runs."""
     made = {}
     for name, world in read("worlds").items():
         schema = plugins.scenario(world["scenario"]).schema
@@ -41,7 +41,7 @@ def question(scenario: str, world: str, target: dict[str, str], text: str = "") 
 
 
 def relevance(scenario: str, world: str, about: str) -> Relevance:
-    """Return what a question about a country's home, or about some goods, turns on."""
+    """Return the relevant data of a question about a country's home or about some goods."""
     situation = worlds()[world]
     target = {"goods": about}
     if scenario == "locating":

@@ -1,4 +1,4 @@
-"""Runs made by hand: a result, its trace, and both as a case."""
+"""Handwritten runs: a result, its trace, and both as a case."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dqa.evaluation.traces import Trace
 def ran(
     statement: str, *rows: str, header: str = '["x"]', tool: str = "query_database"
 ) -> Evidence:
-    """Return a statement that ran and brought rows, one by default."""
+    """Return a statement that returned rows, one by default."""
     lines = [header, *(rows or ("[1]",)), f"({len(rows) or 1} rows)"]
     return Evidence(statement, "\n".join(lines), len(rows) or 1, tool=tool)
 
 
 def empty(statement: str) -> Evidence:
-    """Return a statement that ran and brought no row."""
+    """Return a statement that returned no row."""
     return Evidence(statement, '["x"]\n(0 rows)')
 
 
@@ -31,8 +31,8 @@ def failed(statement: str, tool: str = "query_database") -> Evidence:
 
 
 def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any) -> Case:
-    """Return a wrong answer of a language model to a Locating question, or what is said."""
-    said: dict[str, Any] = {
+    """Return a model's wrong answer to a Locating question; other fields may be set."""
+    fields: dict[str, Any] = {
         "question": "locating/1",
         "scenario": "locating",
         "database": "mysql",
@@ -53,9 +53,9 @@ def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any
         "goal": "maximise",
         "error": None,
     } | of_result
-    result = Result(**said, steps=1, statements=len(evidence), plans=len(plans))
+    result = Result(**fields, steps=1, statements=len(evidence), plans=len(plans))
     trace = Trace(
-        **{name: said[name] for name in ("question", "database", "kind", "decider", "model")},
+        **{name: fields[name] for name in ("question", "database", "kind", "decider", "model")},
         ending=Ending.ANSWERED,
         answer=result.answer,
         choice=result.choice,

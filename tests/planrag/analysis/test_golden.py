@@ -1,7 +1,7 @@
-"""The golden runs and re-plannings: they are true, and the rules agree with their reader.
+"""The golden runs and re-plannings are true, and the rules agree with their reader.
 
-A run's statements return what it says, and its answers are right; `golden/README.md` has the
-format, and says how the reader read.
+Statements return the recorded rows, and answers are right. `golden/README.md` describes the format
+and the reading.
 """
 
 from __future__ import annotations
@@ -24,26 +24,20 @@ RUNS: list[dict[str, Any]] = [*read("locating"), *read("building")]
 PAIRS: list[dict[str, Any]] = read("replannings")
 
 
-def test_there_are_as_many_as_promised() -> None:
-    """Twenty runs of each scenario, and forty pairs of plans."""
-    assert [len(read(name)) for name in ("locating", "building", "replannings")] == [20, 20, 40]
-    assert len({case["id"] for case in (*RUNS, *PAIRS)}) == 80
-
-
-def test_every_statement_returns_what_the_run_says(databases: Databases) -> None:
-    """Rows, errors and cuts, to the letter."""
+def test_every_statement_returns_the_recorded_rows(databases: Databases) -> None:
+    """Rows, errors and cuts are equal to the letter."""
     for run in RUNS:
         database = databases[run["world"], run["database"]]
         for asked in run["evidence"]:
             limits, whole = Limits(rows=run["row_limit"]), Display(digits=0)
             found = observe(database, "\n".join(asked["statement"]), limits, whole)
             assert found.observation == "\n".join(asked["observation"]), run["id"]
-            told = (asked["row_count"], asked["error"], asked["cut"])
-            assert (found.row_count, found.error, found.cut) == told, run["id"]
+            expected = (asked["row_count"], asked["error"], asked["cut"])
+            assert (found.row_count, found.error, found.cut) == expected, run["id"]
 
 
-def test_what_a_run_calls_right_is_best_under_every_rule_set() -> None:
-    """And its labels fit its outcome: only a wrong answer has a class of failure."""
+def test_right_answers_are_best_under_every_rule_set() -> None:
+    """Only wrong answers have a class of failure."""
     for run in RUNS:
         asked = question(run["scenario"], run["world"], run["target"], run["question"])
         simulator = plugins.simulator(run["scenario"])
@@ -56,7 +50,7 @@ def test_what_a_run_calls_right_is_best_under_every_rule_set() -> None:
 
 
 def measured(run: dict[str, Any]) -> dict[str, object]:
-    """Return how the rules read a run: its values, whether any was missed, why it failed."""
+    """Return the rules' reading of a run: its values, missed data and failure."""
     asked = question(run["scenario"], run["world"], run["target"], run["question"])
     evidence = (
         Evidence(
@@ -86,14 +80,13 @@ def measured(run: dict[str, Any]) -> dict[str, object]:
 
 
 def test_the_rules_read_a_run_as_the_reader_did() -> None:
-    """How it came by each critical value, and why it failed."""
+    """Each critical value, and the class of failure."""
     names = ("values", "missed", "failure")
     wanted = {run["id"]: {name: run["labels"][name] for name in names} for run in RUNS}
     assert {run["id"]: measured(run) for run in RUNS} == wanted
 
 
 def test_the_rules_read_a_re_planning_as_the_reader_did() -> None:
-    """Its group, and one of the kinds that are fair."""
     for pair in PAIRS:
         found = kind_of("\n".join(pair["old"]), "\n".join(pair["new"]))
         group, _, kind = found.partition(": ")

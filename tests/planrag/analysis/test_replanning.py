@@ -1,4 +1,4 @@
-"""Each kind of re-planning on plans made by hand."""
+"""Each kind of re-planning on handwritten plans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OLD = "1. Look up the sources.\n2. Look up their power.\n3. Calculate the gains.
 
 
 def test_every_change_has_its_kind() -> None:
-    """The paper's nine, and three names for anything else (``plans.json``)."""
+    """The paper's nine kinds, and three for other changes (``plans.json``)."""
     found = {case["id"]: kind_of(case["old"], case["new"]) for case in CASES}
     assert found == {case["id"]: f"{case['group']}: {case['kind']}" for case in CASES}
 
@@ -30,7 +30,9 @@ def replanned(new: str, *events: Event) -> list[str]:
 
 
 def test_finished_steps_that_a_new_plan_leaves_out_are_not_deleted() -> None:
-    """It is compared with the steps that are left; so says the current step, or the tools used."""
+    """The new plan is compared with the unfinished steps, known by the current step or the tools
+    used.
+    """
     rest = "1. Calculate the gains.\n2. Choose."
     step = ReplyEvent(text="Current step: 2")
     tool = ToolEvent(kind="retrieval", tool="query", statement="SELECT 1", observation="")
@@ -52,7 +54,7 @@ _LINES = st.lists(
 def test_any_two_texts_have_one_kind(
     old: list[tuple[str, str]], new: list[tuple[str, str]]
 ) -> None:
-    """The group follows from the number of steps both ways."""
+    """The group follows from the number of steps in both directions."""
     one, other = ("\n".join(map("".join, lines)) for lines in (old, new))
     groups = kind_of(one, other).partition(":")[0], kind_of(other, one).partition(":")[0]
     assert groups in {("Same", "Same"), ("Increase", "Decrease"), ("Decrease", "Increase")}

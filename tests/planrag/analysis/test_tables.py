@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.evaluation.findings import Analysis, Case, Cases, FindingShare, read_cases
+from dqa.evaluation.findings import Analysis, Case, Cases, read_cases
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
@@ -20,13 +20,13 @@ BOTH = ran("SELECT ingoing, total_power FROM trade_node", "[1.0, 2.0]")
 ONE = ran("SELECT ingoing FROM trade_node")
 
 
-def silent(case: Case) -> Case:
-    """Return a run that does not say how it decided, as a baseline's."""
+def without_trace(case: Case) -> Case:
+    """Return a run without events, as a baseline's."""
     return replace(case, trace=case.trace.changed(events=(), evidence=()))
 
 
 def planned(count: int, number: int) -> Case:
-    """Return a run with so many plans."""
+    """Return a run with this number of plans."""
     plans = tuple(f"1. Look up A{n}\n2. Choose" for n in range(count))
     return make_case(BOTH, plans=plans, decider="planrag", question=f"locating/{number}")
 
@@ -41,8 +41,8 @@ def shares(found: Analysis, measure: str) -> dict[tuple[str, str], tuple[int, in
     }
 
 
-def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
-    """Statements that ran are retrievals; a question without the reference is of no type."""
+def test_accuracy_is_listed_by_question_type_for_every_decider() -> None:
+    """Statements that ran are retrievals; a question without the reference has no type."""
     cases = Cases(
         (
             make_case(BOTH, failed("a"), ran("b", tool="compare"), outcome=Outcome.CORRECT),
@@ -50,7 +50,7 @@ def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
             make_case(failed("a"), question="locating/4"),
             make_case(BOTH, decider="planrag", outcome=Outcome.CORRECT),
             make_case(BOTH, decider="planrag", question="locating/3"),
-            silent(make_case(decider="first", question="locating/2")),
+            without_trace(make_case(decider="first", question="locating/2")),
         )
     )
     assert shares(analyse(cases, "iterrag", None), "question_types") == {
@@ -67,8 +67,8 @@ def test_accuracy_is_told_by_question_type_for_every_decider() -> None:
     assert shares(analyse(cases, None, None), "question_types") == {}
 
 
-def test_neither_epochs_nor_databases_make_a_share_surer() -> None:
-    """A question that was asked 6 times is one: all right, of 4 that failed or not, is as 4."""
+def test_epochs_and_databases_do_not_narrow_an_interval() -> None:
+    """Six runs of a question count as one question."""
     often = [
         replace(case, result=case.result.changed(epoch=epoch, database=database))
         for case in (planned(1, n) for n in range(4))
@@ -83,7 +83,7 @@ def test_neither_epochs_nor_databases_make_a_share_surer() -> None:
 
 
 def test_re_plannings_are_counted_up_to_four_and_more() -> None:
-    """A row for deciders that plan only; the last number holds the rest."""
+    """Only deciders that plan have a row; the last column counts four and more."""
     runs = (*(planned(count, count) for count in (0, 1, 5, 7)), make_case(BOTH))
     assert shares(analyse(Cases(runs), None, None), "replannings") == {
         ("planrag", "0"): (0, 2),
@@ -93,12 +93,12 @@ def test_re_plannings_are_counted_up_to_four_and_more() -> None:
 
 
 def test_missed_data_and_failures_are_shares_of_all_judged_runs() -> None:
-    """Right answers count in both, and may rest on too little."""
+    """Right answers count too, and may have missed data."""
     runs = (
         make_case(BOTH),
         make_case(ONE, question="locating/2"),
         make_case(ONE, question="locating/3", outcome=Outcome.CORRECT),
-        silent(make_case(decider="first")),
+        without_trace(make_case(decider="first")),
         make_case(BOTH, scenario="cooking", question="cooking/1", decider="cook"),
     )
     found = analyse(Cases(runs), None, None)
@@ -131,7 +131,7 @@ def test_results_and_traces_are_joined(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_decision_is_refused(tmp_path: Path) -> None:
-    """It does not exist, or contains no run, or a run without decisions."""
+    """It does not exist, has no run, or its run has no decision."""
     with pytest.raises(UsageError, match="does not exist"):
         read_cases(tmp_path / "none")
     with pytest.raises(UsageError, match="contains no run"):
@@ -139,8 +139,3 @@ def test_a_folder_without_a_decision_is_refused(tmp_path: Path) -> None:
     open_store(tmp_path / "run").close()
     with pytest.raises(UsageError, match="no finished decision"):
         read_cases(tmp_path / "run")
-
-
-def test_nothing_has_no_share() -> None:
-    """Neither a rate nor an interval."""
-    assert FindingShare.among([]) == FindingShare(count=0, of=0, rate=None, low=None, high=None)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202eevil"
-"""A text that would act: it ends a script, asks for a picture, and turns what follows around."""
+"""A text that attacks a page: it ends a script, loads an image, and reverses the text after it."""
 
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of agents by scripted models on both kinds of database, with wrong answers in it."""
+    """Create a run of agents with scripted models on both kinds of database, with wrong answers."""
     folder = tmp_path_factory.mktemp("reported") / "first"
     dqa.evaluate(
         dqa.GeneratedQuestions(count=4, seed=3),
@@ -38,7 +38,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def drawn_run() -> dqa.Run:
-    """A run drawn by chance: epochs, prices, situations of any size, and every kind of end."""
+    """Create a random run: epochs, prices, situations of any size, and every ending."""
     return dqa.Run(tuple(drawn_results()), prices=Prices(2.0, 8.0))
 
 
@@ -89,7 +89,7 @@ def drawn_results() -> Iterator[Result]:
 
 @pytest.fixture(scope="session")
 def page_file(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of that run."""
+    """Write the page of that run."""
     file = tmp_path_factory.mktemp("page") / "report.html"
     dqa.write_report(run_folder, file)
     return file
@@ -97,7 +97,7 @@ def page_file(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, or the one of ``DQA_CHROMIUM``."""
+    """Start Debian's Chromium, or the browser at ``DQA_CHROMIUM``."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = os.environ.get("DQA_CHROMIUM", "/usr/bin/chromium")
     if not Path(program).is_file():
@@ -110,21 +110,30 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def complaints() -> list[str]:
-    """What a page complained of: errors of scripts, of the console, requests."""
+    """Return a list for a page's errors of scripts and console, and its requests."""
     return []
 
 
 @pytest.fixture
 def tab(browser: Browser, complaints: list[str]) -> Iterator[Page]:
-    """A tab without network, which keeps what its page complains of."""
+    """Open a tab without network that records the page's complaints."""
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
     made = context.new_page()
-    made.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
+    made.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     made.on("pageerror", lambda error: complaints.append(f"error: {error}"))
     made.on(
         "request",
-        lambda asked: None if asked.url.startswith("file:") else complaints.append(asked.url),
+        lambda sent: None if sent.url.startswith("file:") else complaints.append(sent.url),
     )
     made.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
     yield made
     context.close()
+
+
+def open_page(tab: Page, file: Path, width: int = 1280) -> None:
+    """Open a page of this width, and wait until it is drawn."""
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.goto(file.as_uri())
+    tab.wait_for_selector("body[data-ready]")
+    assert tab.get_attribute("body", "data-ready") == "yes", tab.inner_text("main")
+    tab.wait_for_timeout(200)

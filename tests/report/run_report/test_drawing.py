@@ -1,4 +1,4 @@
-"""What a reader sees of a report's charts: no word is cut, on another one, or too faint to read."""
+"""The charts of a report: no text is cut, overlaps another, or is too faint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import dqa
 from dqa.evaluation.results import Outcome, Result
-from tests.report.run_report.conftest import drawn_results
+from tests.report.run_report.conftest import drawn_results, open_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -32,16 +32,7 @@ BOXES = """svg => {
 }"""
 
 
-def opened(tab: Page, file: Path, width: int = 1280) -> Page:
-    """Open a page of this width, and wait until it has drawn itself."""
-    tab.set_viewport_size({"width": width, "height": 900})
-    tab.goto(file.as_uri())
-    tab.wait_for_selector("body[data-ready=yes]")
-    tab.wait_for_timeout(200)
-    return tab
-
-
-def of_many(names: dict[str, str]) -> dqa.Run:
+def renamed(names: dict[str, str]) -> dqa.Run:
     """Return the drawn run under other names."""
     return dqa.Run(
         tuple(r.changed(decider=names[r.decider]) for r in drawn_results() if r.decider in names)
@@ -49,11 +40,11 @@ def of_many(names: dict[str, str]) -> dqa.Run:
 
 
 def crowd() -> dqa.Run:
-    """Return a run of 12 deciders with long names, who are of 3 kinds and so in 3 places."""
+    """Return a run of 12 deciders with long names and three kinds of results."""
     found: list[Result] = []
     for number in range(4):
         names = {kind: f"{kind}@{LONG}-{number}" for kind in ("bold", "careful", "hasty")}
-        found += of_many(names).results
+        found += renamed(names).results
     return dqa.Run(tuple(found))
 
 
@@ -63,7 +54,7 @@ def charts_of(tab: Page) -> list[list[dict[str, Any]]]:
 
 
 def overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two texts stand on each other by more than what letters leave free."""
+    """Return whether two texts overlap by more than the space between letters."""
     across = min(one["right"], other["right"]) - max(one["left"], other["left"])
     down = min(one["bottom"], other["bottom"]) - max(one["top"], other["top"])
     return bool(across > 1.0 and down > 3.0)
@@ -71,21 +62,21 @@ def overlaps(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(
     "run",
-    [crowd, lambda: of_many({"bold": "random", "careful": "first", "hasty": "planrag@tiny"})],
-    ids=["12 long names", "3 short ones"],
+    [crowd, lambda: renamed({"bold": "random", "careful": "first", "hasty": "planrag@tiny"})],
+    ids=["12 long names", "3 short names"],
 )
-def test_no_words_of_a_chart_are_cut_or_on_others(
+def test_texts_of_a_chart_are_complete_and_do_not_overlap(
     tab: Page, tmp_path: Path, run: Any, complaints: list[str]
 ) -> None:
-    """However many deciders there are, and whatever they are called, wide and on a phone."""
+    """For many deciders and long names, on a wide screen and on a phone."""
     dqa.write_report(run(), tmp_path / "report.html")
     for width in (1280, 390):
-        opened(tab, tmp_path / "report.html", width)
+        open_page(tab, tmp_path / "report.html", width)
         charts = charts_of(tab)
         assert len(charts) >= 5
         for texts in charts:
             for one in texts:
-                assert one["left"] >= -16, one  # a tick stands around its place
+                assert one["left"] >= -16, one  # a tick is centred on its position
                 assert one["right"] <= one["width"] + 16, one
                 assert one["bottom"] <= one["height"] + 4, one
             for one, other in combinations(texts, 2):
@@ -99,13 +90,13 @@ def test_no_words_of_a_chart_are_cut_or_on_others(
 
 
 def test_the_best_decider_comes_first_in_every_chart(tab: Page, tmp_path: Path) -> None:
-    """Whatever the run's order is; the caption says it."""
+    """In any order of the run; the caption says so."""
     names = {"hasty": "a hasty one", "bold": "b bold one"}
-    results = sorted(of_many(names).results, key=lambda result: result.decider)
+    results = sorted(renamed(names).results, key=lambda result: result.decider)
     run = dqa.Run(tuple(results))
     assert run.summaries[0].decider == "a hasty one"
     dqa.write_report(run, tmp_path / "report.html")
-    opened(tab, tmp_path / "report.html")
+    open_page(tab, tmp_path / "report.html")
     for title in ("Locating", "Locating: 2 epochs", "Outcomes", "Regret"):
         chart = tab.locator("figure.chart", has=tab.get_by_role("heading", name=title, exact=True))
         drawn = chart.locator("tbody th").all_text_contents()
@@ -117,16 +108,16 @@ def test_the_best_decider_comes_first_in_every_chart(tab: Page, tmp_path: Path) 
     assert rows == ["b bold one", "a hasty one"]
 
 
-def test_where_nothing_could_be_judged_no_chart_is_empty(
+def test_without_judged_decisions_no_chart_is_empty(
     tab: Page, tmp_path: Path, complaints: list[str]
 ) -> None:
-    """It is said, and the outcomes are drawn."""
+    """The page says so, and draws the outcomes."""
     results = tuple(
         r.changed(outcome=Outcome.INFRASTRUCTURE, choice=None, regret=None, relative_regret=None)
         for r in drawn_results()
     )
     dqa.write_report(dqa.Run(results), tmp_path / "report.html")
-    opened(tab, tmp_path / "report.html")
+    open_page(tab, tmp_path / "report.html")
     titles = tab.locator("figure.chart h3").all_inner_texts()
     assert "Outcomes" in titles
     assert not any(title.startswith("Accuracy against") for title in titles)

@@ -47,8 +47,8 @@ def a_decision(folder: Path) -> Path:
     """Write the page of a decision about a plant."""
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
     model = GivenReplies([Step("Sum.", SUMMED), Answer("York costs the most.", "York")])
-    place = make_embedded("sqlite", folder)
-    trace = dqa.ask(place, asked, decider="planrag", model=model)
+    location = make_embedded("sqlite", folder)
+    trace = dqa.ask(location, asked, decider="planrag", model=model)
     dqa.write_decision_page(trace, folder / "decision.html")
     return folder / "decision.html"
 
@@ -99,7 +99,7 @@ def test_a_page_fits_and_reports_no_error(
 
 
 def test_a_wide_result_does_not_move_the_list_of_questions(tab: Page, tmp_path: Path) -> None:
-    """Its columns scroll inside of the decision."""
+    """Its columns scroll within the decision."""
     tab.goto(a_report_with_a_wide_result(tmp_path).as_uri())
     tab.wait_for_selector("body[data-ready=yes]")
     width = "document.querySelector('table.list').offsetWidth"
@@ -112,7 +112,7 @@ def test_a_wide_result_does_not_move_the_list_of_questions(tab: Page, tmp_path: 
 
 
 def test_an_audit_is_filtered_and_sorted(tab: Page, tmp_path: Path) -> None:
-    """All labels first; then those of a scenario, verdict or word, by any column."""
+    """By scenario, verdict and column."""
     tab.goto(an_audit(tmp_path).as_uri())
     tab.wait_for_selector("body[data-ready=yes]")
     rows = tab.locator("#labels tbody tr:visible")
@@ -131,8 +131,8 @@ def test_an_audit_is_filtered_and_sorted(tab: Page, tmp_path: Path) -> None:
     assert asked == sorted(asked)
 
 
-def test_a_decision_begins_with_what_its_record_has(tab: Page, tmp_path: Path) -> None:
-    """The reason, the question, who decided and what it cost; one statement is one statement."""
+def test_a_decision_begins_with_its_reason_and_facts(tab: Page, tmp_path: Path) -> None:
+    """One statement is counted and shown once."""
     tab.goto(a_decision(tmp_path).as_uri())
     assert tab.inner_text(".why") == "York costs the most."
     facts = tab.inner_text("dl.facts")

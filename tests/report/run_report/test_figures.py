@@ -1,8 +1,9 @@
-"""Figures of a report: those of the run, and others calculated from exported rows by SQL."""
+"""Figures of a report, compared with SQL queries over the exported rows."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -17,19 +18,19 @@ JUDGED = "outcome NOT IN ('infrastructure', 'budget', 'stopped', 'crashed', 'unl
 
 @pytest.fixture(scope="session", params=["agents", "drawn"])
 def run(request: pytest.FixtureRequest, run_folder: Path, drawn_run: dqa.Run) -> dqa.Run:
-    """A run of agents, and one with epochs, prices and failures."""
+    """Return a run of agents, and one with epochs, prices and failures."""
     return drawn_run if request.param == "drawn" else dqa.read_run(run_folder)
 
 
 @pytest.fixture(scope="session")
 def report(run: dqa.Run) -> dqa.Report:
-    """The figures of the run."""
+    """Return the figures of the run."""
     return dqa.read_report(run)
 
 
 @pytest.fixture(scope="session")
 def rows(run: dqa.Run, tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Connection:
-    """What `dqa export` writes of the run, as a table."""
+    """Return the rows of `dqa export` as a table."""
     file = dqa.export_run(run, tmp_path_factory.mktemp("exported") / "rows.jsonl")
     found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     nested = {"ties", "tags", "shortcuts", "official_metrics"}
@@ -44,7 +45,7 @@ def rows(run: dqa.Run, tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Conn
 
 
 def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.Report) -> None:
-    """Accuracies, epochs, totals with their intervals, and pairs with their p-values."""
+    """Accuracies, epochs, totals with intervals, and pairs with p-values."""
     assert tuple(one.figures for one in report.accuracies) == run.summaries
     assert tuple(one.figures for one in report.epochs) == run.epochs
     compared = dqa.compare(run)
@@ -59,7 +60,7 @@ def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.R
 
 
 def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
-    """By money; of scripted models, which count no tokens, by replies."""
+    """The Pareto front by cost; without token counts, by replies."""
     (money,) = rows.execute("SELECT SUM(cost) > 0 FROM decision").fetchone()
     found = rows.execute(
         f"""WITH total AS (SELECT decider, AVG(outcome = 'correct') AS share,
@@ -70,8 +71,8 @@ def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
               AND other.spent <= one.spent
               AND (other.share > one.share OR other.spent < one.spent))"""
     )
-    told = {report.contestants[one.contestant].name for one in report.totals if one.pareto}
-    assert {name for (name,) in found} == told
+    make_trace = {report.contestants[one.contestant].name for one in report.totals if one.pareto}
+    assert {name for (name,) in found} == make_trace
 
 
 REGRET = """CASE WHEN choice IS NULL THEN 'no choice' WHEN regret = 0 THEN 'none'
@@ -95,20 +96,20 @@ REGRET = """CASE WHEN choice IS NULL THEN 'no choice' WHEN regret = 0 THEN 'none
 def test_charts(
     report: dqa.Report, rows: sqlite3.Connection, chart: str, part: str, where: str
 ) -> None:
-    """Each part of each bar, and what it is a part of."""
+    """Each part of each bar, and its total."""
     shares = [one for one in report.shares if one.chart == chart and one.count]
-    told = {
+    make_trace = {
         (report.contestants[one.contestant].name, one.part): (one.count, one.correct)
         for one in shares
     }
-    names = sorted({name for name, _ in told})
+    names = sorted({name for name, _ in make_trace})
     found = rows.execute(
         f"""SELECT decider, {part} AS part, COUNT(*), SUM(outcome = 'correct') FROM decision
             WHERE {where} AND decider IN ({", ".join("?" * len(names))}) GROUP BY decider, part""",
         names,
     )
     assert shares
-    assert {line[:2]: line[2:] for line in found} == told
+    assert {line[:2]: line[2:] for line in found} == make_trace
     for one in shares:
         name = report.contestants[one.contestant].name
         (of,) = rows.execute(
@@ -118,8 +119,8 @@ def test_charts(
 
 
 def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connection) -> None:
-    """Each row of the list is what was decided."""
-    told = {
+    """Each row of the list equals the decision."""
+    make_trace = {
         (one.key, report.contestants[made.contestant].name, made.database, made.epoch): (
             made.outcome.value,
             made.choice,
@@ -137,7 +138,7 @@ def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connect
         """SELECT question, decider, database, epoch, outcome, choice, regret, rank, steps,
            statements, plans, input_tokens + output_tokens FROM decision"""
     )
-    assert {line[:4]: line[4:] for line in found} == told
+    assert {line[:4]: line[4:] for line in found} == make_trace
     by_question = rows.execute(
         f"""SELECT question, SUM({JUDGED}), SUM(outcome = 'correct') FROM decision
             GROUP BY question"""
@@ -146,11 +147,9 @@ def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connect
 
 
 def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_path: Path) -> None:
-    """They are told apart by their runs, and share the questions."""
+    """They differ by their runs, and share the questions."""
     again = tmp_path / "second"
-    again.mkdir()
-    for file in run_folder.iterdir():
-        (again / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(run_folder, again)
     one, both = dqa.read_report(run_folder), dqa.read_report(run_folder, again)
     assert [found.name for found in both.contestants] == [
         f"{found.decider} ({name})" for name in ("first", "second") for found in one.contestants
@@ -159,10 +158,7 @@ def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_p
     assert both.totals[0].figures == both.totals[len(one.totals)].figures == one.totals[0].figures
 
 
-def test_a_run_without_decisions_and_a_file_that_is_there_are_refused(
-    run_folder: Path, tmp_path: Path
-) -> None:
-    """Nothing is overwritten, and no empty page is made."""
+def test_an_empty_run_and_an_existing_file_are_refused(run_folder: Path, tmp_path: Path) -> None:
     there = tmp_path / "there.html"
     there.touch()
     with pytest.raises(dqa.UsageError, match="exists already"):
@@ -175,14 +171,11 @@ def test_a_run_without_decisions_and_a_file_that_is_there_are_refused(
         dqa.write_report(empty, tmp_path / "new.html")
 
 
-def test_a_run_whose_questions_are_gone_says_why_outcomes_are_missing(
+def test_a_run_with_changed_questions_explains_the_missing_outcomes(
     run_folder: Path, tmp_path: Path
 ) -> None:
-    """Data that has changed since is never shown as what was asked."""
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    for file in run_folder.iterdir():
-        (gone / file.name).write_bytes(file.read_bytes())
+    """Changed data is never shown as the data of the question."""
+    gone = Path(shutil.copytree(run_folder, tmp_path / "gone"))
     change_record(gone, record_of(gone) | {"content_hash": "0" * 64})
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.outcomes is not None
@@ -190,7 +183,7 @@ def test_a_run_whose_questions_are_gone_says_why_outcomes_are_missing(
 
 
 def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:
-    """Also if the first decision on it ended in a bug and has none."""
+    """Even if its first decision crashed."""
     judged = next(one for one in drawn_run.results if one.outcome.judged)
     nothing = {"outcome": Outcome.CRASHED, "choice": None, "official": None, "ties": ()}
     crashed = judged.changed(decider="broken", best_value=None, goal=None, **nothing)
@@ -199,7 +192,7 @@ def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> N
 
 
 def test_questions_of_two_runs_are_the_same_by_their_content(drawn_run: dqa.Run) -> None:
-    """Whatever their names; other data under one name is another question."""
+    """Under other names they are equal; with other data they differ."""
     results = [one.changed(content=f"{one.question}.rules.all") for one in drawn_run.results]
     again = [one.changed(question=f"{one.question}-again") for one in results]
     report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(again)))

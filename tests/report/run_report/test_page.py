@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dqa
-from tests.report.run_report.conftest import HOSTILE
+from tests.report.run_report.conftest import HOSTILE, open_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -18,24 +18,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-def opened(tab: Page, file: Path) -> Page:
-    """Open a page, and wait until it has drawn itself."""
-    tab.goto(file.as_uri())
-    tab.wait_for_selector("body[data-ready]")
-    assert tab.get_attribute("body", "data-ready") == "yes", tab.inner_text("main")
-    return tab
-
-
 def keys(tab: Page) -> list[str]:
-    """Return the questions that are listed."""
+    """Return the listed questions."""
     return tab.locator("tr.question .key").all_inner_texts()
 
 
 def test_it_opens_without_network_and_shows_the_figures_of_the_run(
     tab: Page, page_file: Path, run_folder: Path, complaints: list[str]
 ) -> None:
-    """It asks nobody for anything, and complains of nothing."""
-    opened(tab, page_file)
+    open_page(tab, page_file)
     report = dqa.read_report(run_folder)
     rows = tab.locator("table.summary tbody tr").all_inner_texts()
     best = max(report.totals, key=lambda total: total.accuracy or 0.0)
@@ -52,9 +43,9 @@ def test_it_opens_without_network_and_shows_the_figures_of_the_run(
 def test_deciders_are_compared_and_epochs_counted(
     tab: Page, drawn_run: dqa.Run, tmp_path: Path, complaints: list[str]
 ) -> None:
-    """The page says what `dqa.compare` says of every two, and how many attempts were right."""
+    """The figures are those of `dqa.compare`."""
     report = dqa.write_report(drawn_run, tmp_path / "drawn.html")
-    opened(tab, tmp_path / "drawn.html")
+    open_page(tab, tmp_path / "drawn.html")
     assert report.best is not None
     best = report.contestants[report.best].name
     compared = dqa.compare(drawn_run)
@@ -84,9 +75,9 @@ def test_deciders_are_compared_and_epochs_counted(
     assert complaints == []
 
 
-def test_it_sorts_and_filters_by_what_is_asked_for(tab: Page, page_file: Path) -> None:
-    """By a column either way, by scenario, decider, outcome and words."""
-    opened(tab, page_file)
+def test_questions_are_sorted_and_filtered(tab: Page, page_file: Path) -> None:
+    """By a column in both directions, by scenario, decider, outcome and text."""
+    open_page(tab, page_file)
     every = keys(tab)
     tab.get_by_role("button", name="Question", exact=True).click()
     assert keys(tab) == sorted(every)
@@ -123,8 +114,8 @@ def test_it_sorts_and_filters_by_what_is_asked_for(tab: Page, page_file: Path) -
 def test_a_question_unfolds_to_its_outcomes_and_a_trace(
     tab: Page, page_file: Path, complaints: list[str], scenario: str, word: str
 ) -> None:
-    """To what could be chosen, the plan, the statements and what they returned."""
-    opened(tab, page_file)
+    """With candidates, plan, statements and rows."""
+    open_page(tab, page_file)
     tab.fill("input[type=search]", f"{scenario}/1")
     tab.locator(".opener").first.click()
     tab.wait_for_selector(".truth svg")
@@ -141,8 +132,8 @@ def test_a_question_unfolds_to_its_outcomes_and_a_trace(
 
 
 def test_the_keyboard_reaches_everything(tab: Page, page_file: Path) -> None:
-    """Search, rows and traces are reached and opened without a mouse."""
-    opened(tab, page_file)
+    """Search, rows and traces."""
+    open_page(tab, page_file)
     tab.keyboard.press("/")
     assert tab.evaluate("document.activeElement.name") == "words"
     tab.locator(".opener").first.focus()
@@ -158,11 +149,11 @@ def test_the_keyboard_reaches_everything(tab: Page, page_file: Path) -> None:
     tab.wait_for_selector(".passage")
 
 
-def test_it_is_dark_or_light_as_the_reader_is_and_by_its_button(tab: Page, page_file: Path) -> None:
-    """The button goes before what the system says."""
+def test_the_theme_follows_the_system_and_the_button(tab: Page, page_file: Path) -> None:
+    """The button overrides the system."""
     background = "getComputedStyle(document.body).backgroundColor"
     tab.emulate_media(color_scheme="light")
-    opened(tab, page_file)
+    open_page(tab, page_file)
     light = tab.evaluate(background)
     tab.emulate_media(color_scheme="dark")
     dark = tab.evaluate(background)
@@ -174,23 +165,8 @@ def test_it_is_dark_or_light_as_the_reader_is_and_by_its_button(tab: Page, page_
     assert tab.evaluate(background) == dark
 
 
-def test_nothing_is_wider_than_the_screen_and_it_prints_what_is_open(
-    tab: Page, page_file: Path
-) -> None:
-    """From a phone to a wide screen; a reader unfolds what is to be on paper."""
-    opened(tab, page_file)
-    folded = tab.pdf()
-    tab.locator(".opener").first.click()
-    tab.wait_for_selector(".truth svg")
-    for width in (360, 768, 1600):
-        tab.set_viewport_size({"width": width, "height": 800})
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    assert folded.startswith(b"%PDF")
-    assert len(tab.pdf()) > len(folded)
-
-
 def test_a_page_that_cannot_be_shown_says_why(tab: Page, page_file: Path, tmp_path: Path) -> None:
-    """It was cut short, or the browser cannot unpack it."""
+    """The file was cut, or the browser cannot decompress it."""
     page = page_file.read_text("utf-8").replace('id="report"', 'id="elsewhere"')
     (tmp_path / "cut.html").write_text(page, "utf-8")
     tab.goto((tmp_path / "cut.html").as_uri())
@@ -203,7 +179,7 @@ def test_a_page_that_cannot_be_shown_says_why(tab: Page, page_file: Path, tmp_pa
 
 
 def test_hostile_texts_stay_texts(tab: Page, tmp_path: Path, complaints: list[str]) -> None:
-    """Whatever a question, a candidate or a model says is shown, and nothing of it acts."""
+    """Texts of questions, candidates and models are shown, and never run."""
     with sqlite3.connect(tmp_path / "shop.db") as shop:
         shop.execute("CREATE TABLE supplier (name TEXT)")
     shop.close()
@@ -217,7 +193,7 @@ def test_hostile_texts_stay_texts(tab: Page, tmp_path: Path, complaints: list[st
     assert "onerror=alert" not in written.replace("&lt;img src=x onerror", "")
     assert "\u202e" not in written
 
-    opened(tab, tmp_path / "page.html")
+    open_page(tab, tmp_path / "page.html")
     tab.locator(".opener").first.click()
     tab.wait_for_selector("details.decision")
     tab.locator("details.decision summary").first.click()

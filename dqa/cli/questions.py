@@ -39,7 +39,7 @@ class QuestionOptions:
     generated
         Folder that 'dqa generate' wrote.
     generate
-        Generate N questions of each scenario at once.
+        Generate N questions of each scenario, each about its own world.
     settings
         The named set of questions, as 'dqa list' shows it.
     """
@@ -73,7 +73,8 @@ class QuestionOptions:
         if self.generated is not None:
             found.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
+            # One world for each question: an interval over a few shared worlds says little.
+            found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
         named = set_in(self.settings, others=len(found))
         if not decides and settings_in(self.settings):
             raise UsageError(

@@ -61,7 +61,6 @@ from dqa.core.events import (
     BudgetEvent,
     PromptEvent,
     ReplyEvent,
-    Role,
     StepEvent,
 )
 from dqa.core.question import Candidate, Question
@@ -220,6 +219,23 @@ def _titles(model: type[BaseModel]) -> dict[str, str]:
     return {name: one.title for name, one in model.model_fields.items() if one.title}
 
 
+@dataclass
+class _Reader(Generic[_Kind]):
+    """Reads replies, and remembers the one with the fewest flaws."""
+
+    read: Callable[[str], _Kind]
+    best: _Kind | None = None
+
+    def __call__(self, text: str) -> _Kind:
+        """Return the reply; `UnparsableReplyError` if it has flaws."""
+        reply = self.read(text)
+        if self.best is None or len(reply.flaws) <= len(self.best.flaws):
+            self.best = reply
+        if reply.flaws:
+            raise UnparsableReplyError(listed(reply.flaws))
+        return reply
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Asks a model for one typed reply at a time, and records results.
@@ -256,7 +272,6 @@ class Asking:
         context: Any = None,  # noqa: ANN401  (each reply has its own)
         label: str = "",
         model: ChatRunnable | None = None,
-        role: Role = "agent",
         read: Callable[[str], _Kind] | None = None,
         note: bool = True,
         **values: Any,  # noqa: ANN401  (values of the template)
@@ -273,8 +288,8 @@ class Asking:
             The context of its validators.
         label
             The name of the prompt in the trace; else the title of the reply, or the purpose.
-        model, role
-            Another model than the usual one, and its role in the trace.
+        model
+            Another model than the usual one.
         read
             Reads the text of a reply instead of `Finding.read`.
         note
@@ -293,26 +308,16 @@ class Asking:
         """
         from dqa.models.conversation import Conversation, StepPrompt
 
-        best: _Kind | None = None
-
-        def use(text: str) -> _Kind:
-            nonlocal best
-            reply = kind.read(text, context) if read is None else read(text)
-            if best is None or len(reply.flaws) <= len(best.flaws):
-                best = reply
-            if reply.flaws:
-                raise UnparsableReplyError(listed(reply.flaws))
-            return reply
-
+        reader = _Reader(read or (lambda text: kind.read(text, context)))
         talk = Conversation(self.model, self.tries, self.calls, self.recorder)
         prompt = StepPrompt.of(self.render(purpose, **values), self.package, purpose, values)
         label = label or kind.model_config.get("title") or purpose
         try:
-            found = talk.ask(prompt, use, label, model=model, role=role)
+            found = talk.ask(prompt, reader, label, model=model)
         except UnparsableReplyError:
-            if best is None:
+            if reader.best is None:
                 raise
-            found = best
+            found = reader.best
         if note:
             self.note(purpose, found)
         return found

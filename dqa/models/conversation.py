@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 
 from dqa.core.decision import Usage
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
-from dqa.core.events import FaultEvent, ParseFailureEvent, PromptEvent, ReplyEvent, Role
+from dqa.core.events import FaultEvent, ParseFailureEvent, PromptEvent, ReplyEvent
 from dqa.core.recorder import Recorder
 from dqa.models.calling import ChatRunnable, ModelReply, call_model, estimate_tokens
 from dqa.models.faults import Fault
@@ -195,7 +195,6 @@ class Conversation:
         purpose: str | None = None,
         *,
         model: ChatRunnable | None = None,
-        role: Role = "agent",
     ) -> _Read:
         """Ask, and ask again with the problem of the reply, up to `max_failures` times.
 
@@ -209,8 +208,6 @@ class Conversation:
             The purpose, for the trace.
         model
             Another model than the usual one.
-        role
-            Which of a decider's models it is, for the trace.
 
         Raises
         ------
@@ -227,17 +224,17 @@ class Conversation:
         if record.ended_by is None and record.over_budget(reads=False) is not None:
             raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
         asked = (("human", first.text),)
-        record.note(PromptEvent(step=record.steps, messages=asked, role=role, purpose=purpose))
+        record.note(PromptEvent(step=record.steps, messages=asked, purpose=purpose))
         problem = ""
         for _ in range(self.max_failures):
             turn = take_turn(model or self.model, messages, record, self.calls)
             record.steps += 1
-            record.note(turn.event(record.steps, turn.text, turn.thought, role=role))
+            record.note(turn.event(record.steps, turn.text, turn.thought))
             try:
                 turn.check()
                 return read(turn.text)
             except UnparsableReplyError as error:
                 problem = str(error)
-                record.note(ParseFailureEvent(step=record.steps, problem=problem, role=role))
+                record.note(ParseFailureEvent(step=record.steps, problem=problem))
                 messages += [AIMessage(turn.text or EMPTY_REPLY), correction(problem)]
         raise given_up(self.max_failures, problem)

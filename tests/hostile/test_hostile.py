@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.schema import DatabaseSchema
 from tests.hostile.corpus import EMBEDDED, ENGINES, read_statements
 from tests.hostile.fuzz import fuzz
-from tests.hostile.measuring import Measurement, broken_promises, measurer
+from tests.hostile.measuring import Measurement, broken_promises, measure, measurer, memory
 
 
 def test_every_broken_promise_is_reported() -> None:
@@ -16,6 +21,39 @@ def test_every_broken_promise_is_reported() -> None:
         "back after 4.0 s, 2 s were its limit; the process grew by 400 MB; "
         "ValueError: no literal; the next statement was not answered: gone"
     )
+
+
+class FakeDatabase:
+    """A database whose hostile statement calls a function."""
+
+    kind: Kind = "relational"
+    dialect = "sqlite"
+    language = "SQL"
+    name = "fake"
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._act = act
+
+    def schema(self) -> DatabaseSchema:
+        return DatabaseSchema()
+
+    def query(self, statement: str, limits: Limits | None = None) -> Rows:
+        if statement == "hostile":
+            self._act()
+        return Rows((), ())
+
+    def close(self) -> None:
+        self._act = lambda: None
+
+
+@pytest.mark.slow
+def test_a_measurement_sees_time_memory_and_exceptions() -> None:
+    def measured(act: Callable[[], object]) -> Measurement:
+        return measure(FakeDatabase(act), "hostile", memory("VmRSS:"))
+
+    assert measured(lambda: time.sleep(0.1)).seconds >= 0.1
+    assert measured(lambda: bytearray(b"x" * (400 << 20)).clear()).growth >= 300
+    assert measured(lambda: int("x")).outcome == "ValueError"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -204,6 +204,10 @@ class RayLane(Lane):
         except LocalRayletDiedError as error:
             raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
         except GetTimeoutError as error:
+            if self._cluster.has_worker:  # a node was lost: the next one needs no processor
+                ray.kill(self._actor)
+                self._actor = None
+                raise died("it did not begin in time") from error
             raise InfrastructureError(
                 f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
                 "processor of a node that has room. Free some, or add a node."

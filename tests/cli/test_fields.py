@@ -14,7 +14,7 @@ from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.registry import Connection, chat_model
 
 SPEC = """\
-questions: {source: generator, count: 1, seed: 5, scenarios: [locating]}
+questions: {source: generator, count: 1, seed: 5, scenarios: [locating], per_database: 1}
 deciders: [first]
 databases: [sqlite]
 seed: 5
@@ -38,7 +38,7 @@ def test_a_file_the_command_line_and_python_make_the_same_spec(
     line = dqa("eval", *where, *how, *asked, "--out", tmp_path / "line")
     assert (file.code, line.code) == (0, 0)
     package.evaluate(
-        GeneratedQuestions(count=1, seed=5, scenarios=("locating",)),
+        GeneratedQuestions(count=1, seed=5, scenarios=("locating",), per_database=1),
         "first",
         databases="sqlite",
         seed=5,

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -32,6 +33,7 @@ _AT_TERMINAL = (
 )
 """Makes the terminal on standard input the one whose keys send signals."""
 _PATIENCE = 90.0
+INTERRUPT = "\x03"
 CHOICES, MORE, WHY = "[q]uit: ", "> ", "no reason): "
 
 
@@ -94,8 +96,10 @@ def _talk(screen: Any, typed: list[tuple[str, str]]) -> str:
             return shown
         shown += came.decode().replace("\r\n", "\n")
         if typed and shown[seen:].endswith(typed[0][0]):
-            seen = len(shown)
-            screen.write(typed.pop(0)[1].encode())
+            seen, (_, keys) = len(shown), typed.pop(0)
+            if keys == INTERRUPT:
+                time.sleep(0.5)  # an interrupt between a prompt and its read would be lost
+            screen.write(keys.encode())
 
 
 @pytest.mark.slow
@@ -131,7 +135,7 @@ def test_a_person_edits_rejects_and_approves(sales: Path, tmp_path: Path) -> Non
 def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Path) -> None:
     """The end is an interrupt's, 130; what was asked and answered so far is kept."""
     trace = tmp_path / "trace.json"
-    typed = [(CHOICES, "e\n"), (CHOICES, "\x03")]
+    typed = [(CHOICES, "e\n"), (CHOICES, INTERRUPT)]
     options = ("--approve", "plan,statement", "--trace", trace)
     code, shown = at_terminal(
         *(sales, (LOOK, AGAIN, NORTH), typed), *options, editor="sed -i s/dearest/cheapest/"

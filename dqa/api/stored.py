@@ -110,10 +110,7 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
-    listed = map(_describe, found.values())
-    return tuple(
-        sorted(listed, key=lambda run: (-run.began.timestamp() if run.began else inf, run.folder))
-    )
+    return tuple(sorted(map(_describe, found.values()), key=_latest_first))
 
 
 def _latest_first(run: StoredRun) -> tuple[float, str]:

@@ -123,12 +123,12 @@ def _cut(found: QueriedRows) -> str:
     )
 
 
-@with_options(access=options.AccessOptions)
 def schema(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     *,
     question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
-    access: options.AccessOptions,
+    tables: options.Tables = None,
+    policy: options.Policy = None,
     samples: Annotated[
         int, option("--samples N", MODELS, _DISPLAY["samples"], least=0)
     ] = DEFAULT_DISPLAY.samples,
@@ -153,7 +153,8 @@ def schema(  # noqa: PLR0913  (one parameter per option)
         samples=samples,
         about=options.nonempty("--question", question),
         tokens=schema_tokens,
-        **access.fields(),
+        tables=options.names_in("--tables", tables),
+        policy=policy,
     )
     show(shown, [shown.text], as_json=as_json)
     if shown.warning is not None:

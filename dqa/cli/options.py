@@ -154,18 +154,22 @@ Policy = Annotated[
 ]
 
 
+Tables = Annotated[
+    str | None,
+    option(
+        "--tables NAMES",
+        DATABASES,
+        "The only tables, separated by commas, that are shown and may be read; of a graph, labels "
+        "and relationship types.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class AccessOptions:
-    """The readable part of a database, and the audit of its statements.
+    """The readable part of a database, and the audit of its statements."""
 
-    Attributes
-    ----------
-    tables
-        The only tables, separated by commas, that are shown and may be read; of a graph, labels
-        and relationship types.
-    """
-
-    tables: Annotated[str | None, option("--tables NAMES", DATABASES)] = None
+    tables: Tables = None
     policy: Policy = None
     audit: AuditFile = None
 

@@ -175,7 +175,7 @@ def settings_in(given: Iterable[str] | None) -> dict[str, str]:
 
 
 def options_of(source: QuestionSource) -> tuple[str, ...]:
-    """Return the options of `dqa eval` that name the questions of a source."""
+    """Return the options of `dqa eval` that name the questions of a source; () if none do."""
     from dqa.loaders import sources
 
     named: tuple[str, ...] = ("--generate", "2")
@@ -191,6 +191,14 @@ def options_of(source: QuestionSource) -> tuple[str, ...]:
             asked = (word for database in databases for word in ("--database", database))
             named = ("--questions", str(source.file), *asked)
         case sources.GeneratedQuestions():
+            if source != sources.GeneratedQuestions(
+                count=source.count,
+                seed=source.seed,
+                per_database=1,
+                scenarios=source.scenarios,
+                limit=source.limit,
+            ):
+                return ()
             seed = ("--seed", str(source.seed)) if source.seed else ()
             named = ("--generate", str(source.count), *seed)
     if source.scenarios:

@@ -218,7 +218,11 @@ def trace(  # noqa: PLR0913  (one parameter per option)
 
     found = read_run(run)
     if question is None and found.location is not None:
-        decided = found.find(database=database, decider=decider)
+        decided = [
+            result
+            for result in found.find(database=database, decider=decider)
+            if epoch in {None, result.epoch}
+        ]
         if len({result.question for result in decided}) > 1:
             show(decided, _decisions(found, decided), as_json=as_json)
             return

@@ -158,7 +158,8 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     if differing:
         raise UsageError(
             f"{where} is a run with other settings: {'; '.join(differing)}. "
-            "Leave these out to resume it, or name another location."
+            "Leave these out, or give --resume and no other option, to resume it; or name another "
+            "location."
         )
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description

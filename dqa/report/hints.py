@@ -40,7 +40,7 @@ def next_steps(
     results
         Its results, at least one. A wrong one is the example, if there is one.
     questions
-        The options that name its questions; None of games.
+        The options that name its questions, () if none do; None of games.
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
@@ -51,7 +51,9 @@ def next_steps(
     steps = {"The wrong answers; without --wrong the table again": wrong} | runs
     steps["One decision, step by step"] = trace
     steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
-    if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
+    if questions and all(
+        is_scripted(result.model) or result.model == NO_MODEL for result in results
+    ):
         own, new = ("--model", "openai:gpt-5"), ("--out", str(place.beside("-model")))
         what = "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)"
         steps[what] = command("eval", *questions, *own, *new)

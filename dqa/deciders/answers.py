@@ -156,7 +156,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
     return tuple(one for one in written if fits_form(one, form)), text
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
     """Return the candidates by the words of their names, which may be written as one; verbatim."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
@@ -271,7 +271,8 @@ def _invalid(
     else:
         examples = ", ".join(near or map(str, candidates[:_NAMED]))
         there_are = f"There are {len(candidates)}, such as {examples}."
-    advice = f"Give exactly one {noun}, spelled as it is here, and nothing else. {there_are}"
+    where = "as in the database" if is_large else "as it is here"
+    advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {there_are}"
     if form:
         advice += f" Or write {form} with words of your own in place of the dots."
     return InvalidAnswerError(problem, advice, named)

@@ -15,7 +15,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.candidates import nouns_of
 from dqa.deciders.choices import Choices, choices_of
-from dqa.deciders.naming import find_leading_actions, find_named_actions
+from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
 from dqa.deciders.tools import observe
 
 
@@ -119,7 +119,8 @@ def _compared(
     """Return the actions that are compared: those that the rows name."""
     if not choices.is_large:
         return find_named_actions(choices.candidates, tables)
-    found = find_leading_actions(choices.candidates, tables)
+    # Names of a long list that differ only by case are different names.
+    found = find_leading_actions(choices.among(cell_texts(tables)), tables)
     if not found:
         raise UsageError(
             f"Question '{question.key}' has {choices.total:,} candidates, and {method} compares a "

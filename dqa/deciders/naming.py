@@ -92,6 +92,18 @@ def find_leading_actions(
     return tuple(named)
 
 
+def cell_texts(tables: Sequence[str]) -> frozenset[str]:
+    """Return the cells of the rows as texts."""
+    found: set[str] = set()
+    for table in tables:
+        for line in table.split("\n")[1:]:
+            if line.startswith("["):
+                found.update(
+                    str(leaf) for cell in json.loads(line) for _, leaf in _leaves(cell, ())
+                )
+    return frozenset(found)
+
+
 def _key(value: object) -> _Key:
     """Return a name in the form for comparisons: ``1``, ``1.0`` and ``"1"`` are equal."""
     text = fold(value)

@@ -278,8 +278,10 @@ def _folded(alike: list[Candidate]) -> list[str]:
     return [f"({count:,} others change nothing, like {first}: {named})"]
 
 
-_situations: weakref.WeakKeyDictionary[Database, dict[str, Situation]] = weakref.WeakKeyDictionary()
-_reading = Lock()
+_situations: weakref.WeakKeyDictionary[Database, tuple[Lock, dict[str, Situation]]] = (
+    weakref.WeakKeyDictionary()
+)
+_lock = Lock()
 
 
 def situation_in(database: Database, schema: Schema) -> Situation:
@@ -287,8 +289,12 @@ def situation_in(database: Database, schema: Schema) -> Situation:
 
     Raises what `dqa.loaders.readback.read_situation` raises.
     """
-    with _reading:
-        known = _situations.setdefault(database, {})
+    try:
+        with _lock:
+            reading, known = _situations.setdefault(database, (Lock(), {}))
+    except TypeError:  # a class of another package with slots or without a hash
+        return read_situation(database, schema, database.name)
+    with reading:
         if schema.scenario not in known:
             known[schema.scenario] = read_situation(database, schema, database.name)
         return known[schema.scenario]

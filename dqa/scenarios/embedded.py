@@ -71,7 +71,9 @@ def whole_rows(
     except QueryError as error:
         raise DataError(f"{called} cannot run: {error}") from error
     if rows.cut is not None:
-        raise DataError(f"{called} returns more than {len(rows.rows):,} rows: narrow it.")
+        raise DataError(
+            f"{called} returns more than {len(rows.rows):,} rows: narrow it, or select DISTINCT rows."
+        )
     return rows
 
 

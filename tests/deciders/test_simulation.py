@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -91,6 +92,26 @@ class Counting:
 
     def close(self) -> None:
         """Leave the database behind open."""
+
+
+class Waiting(Counting):
+    """A database whose first statement waits for that of another one."""
+
+    def __init__(self, database: Database, both: Barrier) -> None:
+        super().__init__(database)
+        self._both = both
+
+    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
+        """Wait once."""
+        if not self.statements:
+            self._both.wait()
+        return super().query(statement, limits)
+
+
+class Unhashable(Counting):
+    """A database that no dictionary takes as a key."""
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("rules", RULES)
@@ -190,6 +211,23 @@ def test_a_database_is_read_once_for_all_threads_and_questions(questions: Questi
     assert set(database.statements.values()) == {1}
     assert len(database.statements) == len(questions.situation_of(question).tables)
     behind.close()
+
+
+def test_a_database_is_read_while_another_one_waits(questions: QuestionSet) -> None:
+    """Each reading here waits for the other."""
+    question = questions.select(("building",)).questions[0]
+    both = Barrier(2, timeout=30.0)
+    backend = plugins.backend("sqlite")
+    opened = [backend.load(questions.situation_of(question)) for _ in range(2)]
+    waiting = [Waiting(one, both) for one in opened]
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(lambda one: Simulation.of(question, one).compare(), waiting))
+    assert found[0].observation == found[1].observation
+    assert found[0].error is None
+    unhashable = Simulation.of(question, Unhashable(opened[0])).compare()
+    assert unhashable.observation == found[0].observation
+    for database in opened:
+        database.close()
 
 
 def test_a_refused_statement_is_shown_and_a_failing_database_is_not(

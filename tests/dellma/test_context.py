@@ -122,6 +122,15 @@ def test_no_action_is_a_usage_error(
         list_actions(asked(**changes), database, METHOD)
 
 
+def test_names_of_a_long_list_that_differ_by_case_are_different(database: Database) -> None:
+    """Only the names that the rows spell exactly are compared."""
+    many = (*(f"name {number}" for number in range(20_000)), "aB3", "xY7", "ab3", "Xy7")
+    query = "SELECT CASE id WHEN 1 THEN 'aB3' ELSE 'xY7' END AS name FROM fruit WHERE id < 3"
+    found = conversation()
+    read_problem(asked(query), many, database, found)
+    assert data_of(found.recorder.events, "context")[0]["actions"] == ["aB3", "xY7"]
+
+
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
     """A row names an action if a whole cell equals it, ignoring case."""
     found = conversation()

@@ -72,7 +72,7 @@ def whole_rows(
         raise DataError(f"{called} cannot run: {error}") from error
     if rows.cut is not None:
         raise DataError(
-            f"{called} returns more than {len(rows.rows):,} rows: narrow it, or select DISTINCT rows."
+            f"{called} returns more than {len(rows.rows):,} rows: narrow it, or use DISTINCT."
         )
     return rows
 

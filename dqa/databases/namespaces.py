@@ -105,6 +105,10 @@ class Namespaces(ABC):
         """Return the content of a namespace."""
         raise self._read_only_error()
 
+    def tables(self, namespace: str) -> Collection[str] | None:  # noqa: ARG002
+        """Return the tables and views of a namespace; None if there are none to look at."""
+        return None
+
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the loaded situations, by namespace."""
         raise self._read_only_error()
@@ -148,6 +152,9 @@ class Namespaces(ABC):
             return tag.namespace
         with self.locked(tag.namespace):
             content = self.read(tag.namespace)
+            if content is OtherContent.UNFINISHED:
+                others = {*(self.tables(tag.namespace) or ())} - {TAG_TABLE, *situation.tables}
+                content = OtherContent.FOREIGN if others else content
             if content is None:
                 self.create(situation, tag)
             elif not self.holds(tag):  # else another process has loaded it

@@ -165,7 +165,7 @@ class ServerNamespaces(Namespaces):
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a namespace."""
-        tables = self._tables(namespace)
+        tables = self.tables(namespace)
         if tables is None:
             return None
         if TAG_TABLE not in tables:
@@ -205,12 +205,12 @@ class ServerNamespaces(Namespaces):
             values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
         self._connection.exec_driver_sql(str(compiled), values)
 
-    def _tables(self, schema: str) -> Collection[str] | None:
-        """Return the tables and views of a schema; None if there is no such schema."""
+    def tables(self, namespace: str) -> Collection[str] | None:
+        """Return the tables and views of a namespace; None if there is no such namespace."""
         inspector = inspect(self._connection)
-        if schema not in inspector.get_schema_names():
+        if namespace not in inspector.get_schema_names():
             return None
-        return {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}
+        return {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
 
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations in the schemas with the project's prefix."""
@@ -225,7 +225,7 @@ class ServerNamespaces(Namespaces):
             with self._connection.begin_nested():
                 return self.read(namespace)
         except SQLAlchemyError:
-            if TAG_TABLE in (self._tables(namespace) or ()):
+            if TAG_TABLE in (self.tables(namespace) or ()):
                 raise
             return None
 

@@ -1,7 +1,6 @@
-"""start.py:
+"""The installations, the commands and the errors of start.py.
 
-its installations, its commands and its errors. The tests call a copy with a fake `uv`, which
-installs programs that only log their options.
+The tests call a copy with a fake `uv`, which installs programs that only log their options.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase
 
@@ -90,3 +90,22 @@ def test_a_timeout_names_the_whole_limit() -> None:
     session = FailingSession(lambda limits: timed_out(limits, "relational"))
     with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
         Slow(session).query("SELECT name FROM shop", Limits(seconds=2.0))
+
+
+class GraphSession(FailingSession):
+    """A graph with relationships that begin at nodes without a label."""
+
+    kind: Kind = "graph"
+    dialect = "neo4j"
+
+    def read_schema(self) -> DatabaseSchema:
+        """Return a label and a relationship type."""
+        city = NodeInfo("City", (Field("name", "STRING"),), key="name")
+        return DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
+
+
+def test_a_hint_names_no_empty_label() -> None:
+    """A hint shows an end without a label as ``()``, as a pattern matches it."""
+    session = GraphSession(lambda _: UnknownReferenceError("Cannot find property nam", "nam"))
+    with pytest.raises(StatementError, match=r"\(:City \{name\}\); \(\)-\[:ROAD \{\}\]->\(:City\)"):
+        GuardedDatabase(session).query("MATCH (c:City) RETURN c.nam")

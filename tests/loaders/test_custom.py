@@ -93,11 +93,13 @@ def test_rules_are_a_text_or_a_file_next_to_the_questions(shop: Path, tmp_path: 
 
 MISTAKES: list[tuple[str | dict[str, Any], str]] = [
     ("{", "1: this is not JSON"),
+    ("[]", "1: a question is an object"),
     ({"candidates": ["a"]}, "1: 'question' is missing"),
     ({**BEST, "anwser": "Bell"}, r"there is no field 'anwser' \(did you mean 'answer'"),
     ({**BEST, "candidates": []}, "1: candidates: must be a list of names, or a statement"),
     ({**BEST, "answer": "Belt", "candidates": ["Bell"]}, "1: answer: There is no candidate"),
     ({**BEST, "candidates": "DROP TABLE supplier"}, "1: candidates: The statement, .* cannot run"),
+    ({**BEST, "candidates": "SELECT 1 WHERE 0"}, "1: candidates: the statement lists none"),
     ({**BEST, "rules": {"file": "no.md"}}, "1: rules: .*no.md: it does not exist"),
     ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
     ({**BEST, "scenario": "building"}, "has a question and rules of its own"),

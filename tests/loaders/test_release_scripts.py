@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dqa.core.errors import DataError, ParseError
@@ -123,6 +124,13 @@ def test_strings_have_the_values_that_neo4j_reads() -> None:
         assert situation["country"]["country_name"].tolist() == [value]
 
 
+def test_a_missing_float_is_nan() -> None:
+    """NULL is a missing number, also after it is written and read again."""
+    situation = _locating(SQL.replace("0.25", "NULL"))
+    assert np.isnan(situation["flow"]["flow"]).tolist() == [True]
+    assert _locating(render_sql(situation)) == situation
+
+
 @pytest.mark.parametrize("spelling", ["has_has_merchant", "hasmerchant", "has_merchants"])
 def test_a_misspelt_column_is_read_as_the_similar_one(spelling: str) -> None:
     """The rows are read, and the defect has the right name and the line."""
@@ -186,7 +194,9 @@ def test_an_edge_needs_nodes_that_exist_before_it() -> None:
     [
         (SQL.replace("0.25)", "0.25"), 12, "expected (...) of quoted strings"),
         (SQL.replace('"krakow", "baltic", 0.25', '"krakow", 0.25'), 12, "has 2 values; expected 3"),
+        (SQL.replace("0.25", "nan"), 12, "expected (...) of quoted strings, numbers"),
         (SQL.replace("0.25", "'much'"), 12, "holds 'much'; expected float"),
+        (SQL.replace('("krakow", "baltic", 0.25', '("krakow", 3, 0.25'), 12, "expected text"),
         (SQL + "DELETE FROM flow;", 14, "found 'DELETE FROM flow'; expected CREATE TABLE"),
         (SQL.replace("(source, dest, flow) VALUES", "(source, flow) VALUES"), 12, "lacks ['dest']"),
         ("", None, "table 'country' is missing; expected CREATE TABLE country("),
@@ -211,6 +221,8 @@ def test_sql_errors_have_the_line_and_the_expected_text(
         (CYPHER.replace(":Country {name:", ":Realm {name:", 1), 3, "found label 'Realm'"),
         (CYPHER.replace("0.25}]->", "0.25}]-"), 4, "expected an arrow in one direction"),
         (CYPHER.replace("r:source", "r:flows"), 4, "found (:Trade_node)-[:flows]->(:Trade_node)"),
+        (CYPHER.replace("(krakow)-", "(cracow)-"), 4, "'cracow' is not bound"),
+        (CYPHER.replace("0.25", "{}"), 4, "or MATCH ... CREATE (a)-[:TYPE"),
         (CYPHER.replace('(SWE:Country {name:"SWE"})', '(SWE:Country {home_node:"baltic"})'), 5,
          "expected its key 'name'"),
         (CYPHER.replace('home_node:"baltic", ', ""), 3, "'home_node' holds NULL; expected text"),

@@ -11,6 +11,7 @@ import pytest
 
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event, event_from_json
+from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.models.budget import Prices
@@ -194,6 +195,12 @@ def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
         ("Rules", "None."),
     ]
     assert second.text == "act"
+
+
+def test_a_decider_without_events_shows_its_evidence() -> None:
+    """A decider without a model records no events."""
+    (called,) = inner_passages(make_trace(evidence=(Evidence("SELECT 1", ROWS, 2),)))
+    assert (called.step, called.statement, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ def test_epochs_are_a_table_of_deciders_whose_answers_differ() -> None:
     (table,) = epoch_tables(found)
     assert table.title.startswith("Over 2 epochs: pass@k")
     text = table.to_text()
-    for make_trace in ("Locating", "@1 33.3", "@2 66.7", "^2 0.0", "within 100 %"):
-        assert make_trace in text
+    for part in ("Locating", "@1 33.3", "@2 66.7", "^2 0.0", "within 100 %"):
+        assert part in text
     assert "steady" not in text
     assert epoch_lines(found) == ["Right or wrong on the same questions in all 2 epochs: steady."]
     assert epoch_tables(count_epochs(steady)) == []

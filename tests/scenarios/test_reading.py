@@ -57,8 +57,11 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
         ),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
         ('source = "query"', 'source = "python"', "outcomes", "and the field 'python'"),
+        ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
         ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),
+        ('["Supplier", "supplier"]', '["Seller", "supplier"]', "edges.0.source", "node 'Seller'"),
+        ('name = "offer"', 'name = "part"', "tables.2.name", "exists twice"),
         ('name = "suppliers"', 'name = "Our Suppliers"', "name", "match pattern"),
     ],
 )

@@ -71,8 +71,8 @@ def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
               AND other.spent <= one.spent
               AND (other.share > one.share OR other.spent < one.spent))"""
     )
-    make_trace = {report.contestants[one.contestant].name for one in report.totals if one.pareto}
-    assert {name for (name,) in found} == make_trace
+    shown = {report.contestants[one.contestant].name for one in report.totals if one.pareto}
+    assert {name for (name,) in found} == shown
 
 
 REGRET = """CASE WHEN choice IS NULL THEN 'no choice' WHEN regret = 0 THEN 'none'
@@ -98,18 +98,18 @@ def test_charts(
 ) -> None:
     """Each part of each bar, and its total."""
     shares = [one for one in report.shares if one.chart == chart and one.count]
-    make_trace = {
+    shown = {
         (report.contestants[one.contestant].name, one.part): (one.count, one.correct)
         for one in shares
     }
-    names = sorted({name for name, _ in make_trace})
+    names = sorted({name for name, _ in shown})
     found = rows.execute(
         f"""SELECT decider, {part} AS part, COUNT(*), SUM(outcome = 'correct') FROM decision
             WHERE {where} AND decider IN ({", ".join("?" * len(names))}) GROUP BY decider, part""",
         names,
     )
     assert shares
-    assert {line[:2]: line[2:] for line in found} == make_trace
+    assert {line[:2]: line[2:] for line in found} == shown
     for one in shares:
         name = report.contestants[one.contestant].name
         (of,) = rows.execute(
@@ -120,7 +120,7 @@ def test_charts(
 
 def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connection) -> None:
     """Each row of the list equals the decision."""
-    make_trace = {
+    shown = {
         (one.key, report.contestants[made.contestant].name, made.database, made.epoch): (
             made.outcome.value,
             made.choice,
@@ -138,7 +138,7 @@ def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connect
         """SELECT question, decider, database, epoch, outcome, choice, regret, rank, steps,
            statements, plans, input_tokens + output_tokens FROM decision"""
     )
-    assert {line[:4]: line[4:] for line in found} == make_trace
+    assert {line[:4]: line[4:] for line in found} == shown
     by_question = rows.execute(
         f"""SELECT question, SUM({JUDGED}), SUM(outcome = 'correct') FROM decision
             GROUP BY question"""

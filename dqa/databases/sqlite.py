@@ -34,14 +34,23 @@ if TYPE_CHECKING:
     from sqlalchemy import Table as SqlTable
 
 
-_NAME = re.compile(r'\s*(?:"((?:[^"]|"")+)"|`([^`]+)`|\[([^\]]+)\]|(\w+))')
-_STRING = re.compile(r"'(?:[^']|'')*'")
+_TOKENS = re.compile(
+    r"""
+      --(?P<line>[^\n]*)
+    | /\*(?P<block>.*?)(?:\*/|\Z)
+    | '(?:[^']|'')*'
+    | (?P<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[^\W\d][\w$]*)
+    | (?P<sign>[(),\n])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def read_comments(statement: str) -> Mapping[str, str]:
     """Return the comments of columns by their name in lower case, and of the table by ``""``.
 
-    A comment is what follows ``--`` on the first line, or on the line of a column.
+    A comment is about the last column whose definition begins on its line; behind the bracket, it
+    is about the table.
 
     Parameters
     ----------
@@ -49,12 +58,24 @@ def read_comments(statement: str) -> Mapping[str, str]:
         A CREATE TABLE, as ``sqlite_master`` has it.
     """
     found: dict[str, str] = {}
-    for number, line in enumerate(statement.splitlines()):
-        code, _, comment = _STRING.sub("''", line).partition("--")
-        column = _NAME.match(code if number else code.partition("(")[2])
-        name = next(filter(None, column.groups())) if column else ""
-        if (text := " ".join(comment.split())) and (name or not number):
-            found[name.replace('""', '"').casefold()] = text
+    depth = 0
+    is_new = False  # whether the next name is a column's
+    about: str | None = None  # the subject of the line so far
+    for token in _TOKENS.finditer(statement):
+        said, name, sign = token["line"] or token["block"], token["name"], token["sign"]
+        depth += {"(": 1, ")": -1}.get(sign or "", 0)
+        if said and depth and about is not None and (text := " ".join(said.split())):
+            found[about] = f"{found[about]} {text}" if about in found else text
+        elif name and depth == 1 and is_new:
+            if name[0] in '"`[':
+                name = name[1:-1].replace(name[0] * 2, name[0])
+            about, is_new = name.casefold(), False
+        elif sign == "(" and depth == 1:
+            about, is_new = "", True
+        elif sign == "," and depth == 1:
+            is_new = True
+        elif sign == "\n":
+            about = None
     return found
 
 

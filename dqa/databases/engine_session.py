@@ -58,11 +58,14 @@ class Result:
         The names of its columns, and its rows.
     warning
         A warning of the database.
+    total
+        The number of rows, if the engine knows it.
     """
 
     columns: Sequence[str]
     rows: Iterable[Sequence[Any]]
     warning: str = ""
+    total: int | None = None
 
 
 @dataclass(slots=True)
@@ -262,6 +265,7 @@ class EngineSession(Session):
                     with settings.execute(connection, statement) as result:
                         rows = collect(
                             *(result.columns, result.rows, limits, started, settings.convert),
+                            total=result.total,
                             failures=settings.errors,
                             stop=settings.interrupt(connection),
                         )

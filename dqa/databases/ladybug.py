@@ -111,7 +111,7 @@ class Ladybug(EngineSettings):
                     names = rows.get_column_names()
                 if not names:
                     raise no_result()
-                yield Result(names, rows)  # type: ignore[arg-type]
+                yield Result(names, rows, total=rows.get_num_tuples())  # type: ignore[arg-type]
         finally:
             if not self._database.read_only:
                 with suppress(RuntimeError):  # an error may have ended the transaction

@@ -99,6 +99,13 @@ def test_a_cut_result_says_how_many_rows_there_were(database: Database) -> None:
     assert database.query(statement).total is None
 
 
+def test_ladybug_knows_how_many_rows_there_are(situation: Situation) -> None:
+    """The engine has all of them, so none is read to count them."""
+    with closing(BUILT_IN["ladybug"].load(situation)) as database:
+        found = database.query("UNWIND range(1, 20001) AS x RETURN x", Limits(rows=3))
+    assert (len(found.rows), found.cut, found.total) == (3, "rows", 20_001)
+
+
 @pytest.mark.parametrize(
     ("engine", "statement"),
     [

@@ -227,7 +227,7 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
 
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     """Return the error for a namespace with another content."""
-    what: object = content
+    what: object = content or OtherContent.EMPTY
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with another content"
     return UsageError(

@@ -17,6 +17,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DataError, QueryError, UsageError
 from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.base import Backend
+from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import (
     TAG_TABLE,
     NamespaceContent,
@@ -219,6 +220,20 @@ def test_another_situation_replaces_a_file_only_by_name(
             backend.load(other, str(file), replace)
     with closing(backend.load(other, str(file), str(file))) as database:
         assert read_situation(database, other.schema, other.name) == other
+
+
+def test_a_file_that_vanishes_during_a_load_holds_nothing(
+    situation: Situation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of a load that found a file a moment before says so."""
+    file = tmp_path / "world.db"
+
+    def appears(*_: object, **__: object) -> None:
+        raise FileExistsError
+
+    monkeypatch.setattr(FileNamespaces, "_put", appears)
+    with pytest.raises(UsageError, match=r"world\.db' holds nothing, and nothing is overwritten"):
+        BACKENDS["sqlite"].load(situation, str(file))
 
 
 def test_a_file_of_another_owner_is_left_alone(

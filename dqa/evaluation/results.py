@@ -87,7 +87,7 @@ class PlayedGame(Record):
     Attributes
     ----------
     world, number, seed, mirrored
-        The game; see `dqa.evaluation.spec.Game`.
+        The game; see `dqa.evaluation.games.Game`.
     player, opponent
         The contestants; an opponent of ``""`` in a world of one player.
     seats

@@ -18,7 +18,8 @@ from dqa.api.running import Named, name_deciders
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Ending
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.endings import ending_of
+from dqa.core.errors import CrashError, DqaError, InfrastructureError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
@@ -329,9 +330,8 @@ class DecidersErr:
         """Return for each of the questions about a situation whether every decider errs on it."""
         able = self._able(asked[0].question)
         with closing(plugins.backend("sqlite").load(situation)) as database:
-            return [
-                all(self._is_wrong(name, labelled, database) for name in able) for labelled in asked
-            ]
+            wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
+            return [all(each) for each in wrong]
 
     def description(self) -> str:
         """Return how often each decider was right until now."""
@@ -356,7 +356,14 @@ class DecidersErr:
         return [name for name in self._deciders if name not in refused]
 
     def _is_wrong(self, name: str, labelled: LabelledQuestion, database: Database) -> bool:
-        decision = self._deciders[name].decide(labelled.question, database)
+        question = labelled.question
+        try:
+            decision = self._deciders[name].decide(question, database)
+        except DqaError:
+            raise
+        except Exception as error:
+            problem = ending_of(error)[1]
+            raise CrashError(f"{name} (resist) crashed at '{question.text}': {problem}.") from error
         if decision.ending is Ending.INFRASTRUCTURE:
             raise InfrastructureError(f"{name} gave no answer: {decision.error}.")
         verdict = "no answer"

@@ -11,7 +11,7 @@ import pytest
 
 import dqa as api
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.errors import CrashError, InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa_simulators.locating.generator import LocatingSize
 from tests.stored import record_of
@@ -67,6 +67,27 @@ def test_no_answer_is_no_wrong_answer() -> None:
     """So no question is left, and the message says why."""
     with pytest.raises(UsageError, match=r"always: 0 right, 0 wrong, \d+ no answer.*resist"):
         api.generate(("locating",), 1, sizes=[SIZE], resist=Always(Ending.UNPARSABLE))
+
+
+def test_a_bug_of_a_decider_is_reported_with_its_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one line, without secrets."""
+    monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
+
+    class Broken(Always):
+        def decide(self, question: Question, database: api.Database) -> Decision:
+            raise ZeroDivisionError("hush-hush-1234 is no divisor")
+
+    with pytest.raises(CrashError, match=r"^always \(resist\) crashed at '.+': Zero.*\*\*\* is no"):
+        api.generate(("locating",), 1, sizes=[SIZE], resist=Broken())
+
+
+def test_every_decider_is_asked_every_question() -> None:
+    """The counts of those behind one that resists nothing are whole, too."""
+    first, second = Always(Ending.UNPARSABLE), Always()
+    second.name = "second"
+    with pytest.raises(UsageError, match=r"second: \d+ right, [1-9]\d* wrong, 0 no answer"):
+        api.generate(("locating",), 1, sizes=[SIZE], resist=[first, second])
+    assert first.asked == second.asked
 
 
 def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:

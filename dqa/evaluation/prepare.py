@@ -457,7 +457,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         display=deciding.display,
         calls=calls.policy(deciding.seed, resumed or Usage),
         protocol=deciding.protocol,
-        budget=_priced(deciding.budget, calls),
+        budget=_priced(deciding.budget, calls) if used else deciding.budget,
     )
     labels = [label for name in names for label in made_of.get(name, {name: None})]
     answering = {name: asking[name].model.name if name in asking else NO_MODEL for name in labels}

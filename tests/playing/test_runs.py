@@ -17,6 +17,7 @@ import pytest
 
 import dqa
 from dqa import plugins
+from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
@@ -50,6 +51,21 @@ class Plays(Decider):
         """Do as told."""
         del database
         return self._made(question)
+
+
+def test_a_budget_in_money_needs_no_prices_without_a_model() -> None:
+    """Nobody who plays spends any."""
+    run = played(games=1, budget=DecisionBudget(cost=1.0))
+    assert len(run.results) == 4
+    with pytest.raises(UsageError, match="needs prices"):
+        dqa.play(
+            "kuhn",
+            "zero-shot",
+            "uniform",
+            model="scripted:analyst",
+            games=1,
+            budget=DecisionBudget(cost=1.0),
+        )
 
 
 def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:

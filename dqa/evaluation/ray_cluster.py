@@ -39,7 +39,7 @@ from dqa.evaluation.executors import (
     work_out,
 )
 from dqa.evaluation.prepare import GivenObjects
-from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
+from dqa.evaluation.runner import WorkerDiedError, WorkerLateError, WorkerNotStartedError
 
 if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
@@ -121,9 +121,13 @@ class RayCluster:
     ----------
     has_worker
         Whether a worker has begun.
+    ready
+        The lanes whose worker has begun and did not die.
     """
 
-    has_worker = False
+    def __init__(self) -> None:
+        self.has_worker = False
+        self.ready: set[RayLane] = set()
 
     @property
     def slots(self) -> int:
@@ -198,16 +202,17 @@ class RayLane(Lane):
                 # Secrets go to a method: the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
                 self._cluster.has_worker = True
+                self._cluster.ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
             raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
         except GetTimeoutError as error:
-            if self._cluster.has_worker:  # a node was lost: the next one needs no processor
+            if self._cluster.ready:  # a node was lost: the next one needs no processor
                 ray.kill(self._actor)
                 self._actor = None
-                raise died("it did not begin in time") from error
+                raise WorkerLateError("it did not begin in time") from error
             raise InfrastructureError(
                 f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
                 "processor of a node that has room. Free some, or add a node."
@@ -216,6 +221,7 @@ class RayLane(Lane):
             raise
         except RayError as error:
             self._actor = None
+            self._cluster.ready.discard(self)
             raise died(_first_line(error)) from error
         return batch
 

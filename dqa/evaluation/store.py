@@ -367,8 +367,11 @@ class RunStore:
         """Remove a new run with its folder, if it has no decision or is `whole` to be removed."""
         if self._stopped.is_set():
             return
-        delete = partial(self._delete, whole=whole)
-        if self.is_new and (whole or not self.added) and self._transact(delete):
+        is_gone = whole and self.is_new
+        if self.is_new and (whole or not self.added):
+            with suppress(DqaError):  # the caller reports a store that is away, or full
+                is_gone = self._transact(partial(self._delete, whole=whole))
+        if is_gone:
             self._dispose(remove=True)
         else:
             self.close()

@@ -203,6 +203,16 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
     return InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 
 
+def require_right(location: StoreLocation) -> None:
+    """Raise `UsageError` if the user may not write the existing file of a store."""
+    if location.file is not None and not _may_write(location.file):
+        raise _may_not_write(location)
+
+
+def _may_write(file: Path) -> bool:
+    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+
+
 def _may_not_write(location: StoreLocation) -> UsageError:
     return UsageError(
         f"{location.file} may not be written by this user: ask for the right, or name another "
@@ -212,7 +222,7 @@ def _may_not_write(location: StoreLocation) -> UsageError:
 
 def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
     _require_file(file, location, writing=writing)
-    may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+    may_write = _may_write(file)
     if writing and not may_write:
         raise _may_not_write(location)
     wal = file.with_name(f"{file.name}-wal")

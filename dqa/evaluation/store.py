@@ -32,7 +32,13 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import make_private_folder, open_private, problem_of_path, require_room
-from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
+from dqa.databases.store_locations import (
+    is_transient,
+    open_store,
+    require_right,
+    translate_errors,
+    write,
+)
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prepare import Group, Task
@@ -514,6 +520,7 @@ def require_writable(location: RunLocation | None) -> None:
     elif location.file is not None and not location.file.exists():
         require_room(location.file)
     else:
+        require_right(store_of(location))
         with connected(location, writing=location.file is None) as connection:
             if version_of(connection) is None:
                 require_free(connection, location)

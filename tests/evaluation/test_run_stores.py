@@ -16,8 +16,8 @@ from sqlalchemy import Engine, event
 
 import dqa
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.location import locate_run
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.location import RunLocation, locate_run
+from dqa.evaluation.store import RunStore, require_writable
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract
 
@@ -136,6 +136,17 @@ def test_a_copy_into_a_store_that_fails_leaves_no_folder(
     for thread in set(threading.enumerate()) - before:
         thread.join(10.0)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("refused", ["file", "folder"])
+def test_a_file_that_may_not_be_written_is_refused_before_anything_is_asked(
+    store: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    """Its user may read it, or may not write next to it."""
+    path = store if refused == "file" else store.parent
+    monkeypatch.setattr("os.access", lambda one, mode: Path(one) != path or not mode & os.W_OK)
+    with pytest.raises(dqa.UsageError, match="may not be written by this user"):
+        require_writable(RunLocation.of_file(store))
 
 
 def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) -> None:

@@ -1,6 +1,6 @@
-"""The specification of the guard:
+"""The specification of the guard: every case file, with one test per dialect.
 
-every case file, with one test per dialect. A test lists every mismatch.
+A test lists every mismatch.
 ``guard_cases/DIALECT.jsonl`` has attacks and harmless statements by class. A case with ``runs`` is
 allowed in that form only: without comments, and with canonical quotes. If ``runs`` is null, the
 guard refuses a harmless statement. ``guard_cases/policies.json`` lists the statements that each

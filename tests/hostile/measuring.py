@@ -1,7 +1,6 @@
-"""The cost of a statement for the process that runs it:
+"""The cost of a statement for its process: time, memory, and the next statement.
 
-time, memory, and the next statement. A `Measurer` runs statements in its own process and reports
-how that process ends.
+A `Measurer` runs statements in its own process and reports how that process ends.
 """
 
 from __future__ import annotations

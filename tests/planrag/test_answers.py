@@ -1,6 +1,6 @@
-"""Answers that name no candidate or several:
+"""Answers that name no candidate or several.
 
-the model is asked again, a limited number of times.
+The model is asked again, a limited number of times.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Random and mutated replies:
+"""Random and mutated replies crash no parser or run and do not get past the guard.
 
-no parser or run crashes, and no statement gets past the guard. Replies are cut, doubled, relabelled
+Replies are cut, doubled, relabelled
 and filled with foreign text, including harmful statements. The driver of the database records every
 statement that reaches it.
 """

@@ -1,6 +1,6 @@
-"""The set ``hard-1``:
+"""The set ``hard-1`` is reproducible to the byte and resistant to heuristics.
 
-reproducible to the byte, with one sure answer each, and resistant to heuristics.
+Each question has one sure answer.
 """
 
 from __future__ import annotations

@@ -2,15 +2,16 @@
 
 Indexes come first, then nodes, then relationships, which find their ends by the ids of the new
 nodes. The tag of a situation is locked while anything is written, so two loaders of one situation
-wait for each other. Batches of rows are committed under a tag that says ``loading``; the next load
-removes them after a crash. The tag says ``loaded`` in the transaction that completes it.
+wait for each other. Batches of rows are committed under a tag that says ``loading``. A load that
+fails removes them; after a crash the next load does. The tag says ``loaded`` in the transaction
+that completes it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -102,7 +103,7 @@ class Neo4jNamespaces(Namespaces):
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the nodes and relationships, and the tag last, unless the namespace holds them."""
+        """Write everything, the tag last, unless it is there; drop it if that fails."""
         parts = graph_rows(situation)
         namespace, write = tag.namespace, self._server.write
         rows = [_rows(found) for found in parts]
@@ -131,8 +132,13 @@ class Neo4jNamespaces(Namespaces):
 
         write(_UNIQUE)
         write(_CLAIM, namespace=namespace)
-        with self._server.writing() as session:
-            session.execute_write(complete)
+        try:
+            with self._server.writing() as session:
+                session.execute_write(complete)
+        except BaseException:
+            with suppress(*FAILURES):
+                self._remove(namespace)
+            raise
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Drop the content only if the situation can be written as a graph."""
@@ -141,6 +147,11 @@ class Neo4jNamespaces(Namespaces):
 
     def drop(self, namespace: str) -> None:
         """Drop a label's nodes, its tag, constraints and indexes, and nothing else."""
+        self._server.write(_HIDE, namespace=namespace)
+        self._remove(namespace)
+
+    def _remove(self, namespace: str) -> None:
+        """Drop a namespace unless it is loaded by now."""
         write = self._server.write
 
         def remove(transaction: neo4j.ManagedTransaction) -> bool:
@@ -151,7 +162,6 @@ class Neo4jNamespaces(Namespaces):
             transaction.run(_UNTAG, namespace=namespace).consume()
             return True
 
-        write(_HIDE, namespace=namespace)
         with self._server.writing() as session:
             if not session.execute_write(remove):
                 return

@@ -8,6 +8,7 @@ import re
 import sqlite3
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -343,3 +344,17 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
     assert decision.asked is not None
     outcomes = {one.candidate: one.outcome for one in decision.asked.alternatives}
     assert outcomes == {"North": 10.0, "South": 20.0, "Nord": 5.0}
+
+
+def test_tables_with_more_joins_are_surveyed_first(tmp_path: Path) -> None:
+    """A reference to its own table counts three times."""
+    file = tmp_path / "shops.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            "CREATE TABLE shop (id INTEGER PRIMARY KEY);"
+            "CREATE TABLE sale (id INTEGER PRIMARY KEY, shop INTEGER REFERENCES shop);"
+            "CREATE TABLE worker (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES worker);"
+        )
+    with closing(dqa.open_database(file)) as database:
+        survey = Surveyor(database).survey("", every=True)
+    assert [table.name for table in survey.tables] == ["worker", "shop", "sale"]

@@ -203,3 +203,12 @@ def test_hostile_texts_stay_texts(tab: Page, tmp_path: Path, complaints: list[st
     assert "\u202e" not in shown
     assert tab.locator("main img").count() == 0
     assert complaints == []
+
+
+def test_a_reader_prints_what_is_open(tab: Page, page_file: Path) -> None:
+    open_page(tab, page_file)
+    folded = tab.pdf()
+    tab.locator(".opener").first.click()
+    tab.wait_for_selector(".truth svg")
+    assert folded.startswith(b"%PDF")
+    assert len(tab.pdf()) > len(folded)

@@ -35,17 +35,13 @@ assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 """
 
 
-def run(script: str) -> None:
-    """Run a script in a process of its own."""
-    done = run_python("-c", script)
-    assert done.returncode == 0, done.stderr
-
-
 def test_eight_threads_may_be_the_first_to_open_the_graph_engine() -> None:
-    """Its own fallback looks for a library that does not exist where two threads are first."""
-    run(START)
+    """Two threads that import it at the same time look for a library that does not exist."""
+    done = run_python("-c", START)
+    assert done.returncode == 0, done.stderr
 
 
 def test_naming_the_backends_imports_no_engine() -> None:
     """Their names and the locations that they accept are known without one."""
-    run(NAMING)
+    done = run_python("-c", NAMING)
+    assert done.returncode == 0, done.stderr

@@ -113,13 +113,15 @@ class AnySql(EngineSettings):
                     for (_, name), key in inspector.get_multi_pk_constraint(**tables).items()
                     for column in key["constrained_columns"]
                 ],
-                references=[  # a key may name no columns of the other table
+                references=[  # a key may name no columns of the other table, or too few
                     (where, name, column, link["referred_schema"] or where, other, other_column)
                     for (_, name), links in inspector.get_multi_foreign_keys(**tables).items()
                     for link in links
                     for other in [link["referred_table"]]
-                    for place, column in enumerate(link["constrained_columns"])
-                    for other_column in [(link["referred_columns"] or _PLACES)[place]]
+                    for referred in [link["referred_columns"] or _PLACES]
+                    for column, other_column in zip(
+                        link["constrained_columns"], referred, strict=False
+                    )
                 ],
                 comments=_comments(inspector, self._namespace),
                 omitted={BROKEN: broken},

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import stat
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
@@ -106,16 +107,29 @@ def require_folder(path: Path) -> None:
 
 def is_sqlite(path: Path) -> bool:
     """Whether a file is an SQLite database; an empty one is."""
+    return read_start(path, len(_SQLITE)) in {b"", _SQLITE}
+
+
+def read_start(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, over a descriptor of this process if there is one.
+
+    A process that closes any descriptor of a file loses all its locks on it (POSIX), such as those
+    of a transaction in SQLite.
+    """
+    state, descriptors = path.stat(), Path("/dev/fd")
+    for entry in descriptors.iterdir() if descriptors.exists() else ():
+        number = int(entry.name)
+        with suppress(OSError):  # closed by now, or only written
+            if os.path.samestat(os.fstat(number), state):
+                return os.pread(number, size, 0)
     with path.open("rb") as file:
-        head = file.read(len(_SQLITE))
-    return head in {b"", _SQLITE}
+        return file.read(size)
 
 
 def _signature(path: Path) -> str | None:
     """Return the engine of a file by its first bytes."""
     try:
-        with path.open("rb") as file:
-            head = file.read(16)
+        head = read_start(path, 16)
     except OSError as error:
         problem = f"'{path}' cannot be read: {error.strerror}."
         if error.errno in (errno.EMFILE, errno.ENFILE):

@@ -151,10 +151,7 @@ class Namespaces(ABC):
         if self.holds(tag):
             return tag.namespace
         with self.locked(tag.namespace):
-            content = self.read(tag.namespace)
-            if content is OtherContent.UNFINISHED:
-                others = {*(self.tables(tag.namespace) or ())} - {TAG_TABLE, *situation.tables}
-                content = OtherContent.FOREIGN if others else content
+            content = self.content_for(situation, tag.namespace)
             if content is None:
                 self.create(situation, tag)
             elif not self.holds(tag):  # else another process has loaded it
@@ -163,6 +160,14 @@ class Namespaces(ABC):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)
         return tag.namespace
+
+    def content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
+        """Return the content; an unfinished load of a situation has no tables but its own."""
+        content = self.read(namespace)
+        if content is OtherContent.UNFINISHED:
+            others = {*(self.tables(namespace) or ())} - {TAG_TABLE, *situation.tables}
+            content = OtherContent.FOREIGN if others else content
+        return content
 
     def holds(self, tag: LoadedSituation) -> bool:
         """Whether a namespace holds the situation of a tag."""

@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.databases.files import read_start
 
 if TYPE_CHECKING:
     from dqa.core.session import Session, Source
@@ -82,8 +83,7 @@ class Opening:
 class OpenedFiles:
     """The files that a database was opened from: a worker that opens later must read the same ones.
 
-    Looking again takes microseconds. A file is opened again only if it has changed: closing it
-    drops the locks that this process holds on it.
+    Looking again takes microseconds.
 
     Parameters
     ----------
@@ -129,8 +129,7 @@ def _identity_of(path: Path) -> tuple[int, int, bytes] | None:
     SQLite itself notices that its file was overwritten by another.
     """
     try:
-        with path.open("rb") as file:
-            header, found = file.read(_HEADER), os.fstat(file.fileno())
+        header, found = read_start(path, _HEADER), path.stat()
     except OSError:
         return None
     return found.st_dev, found.st_ino, header if header[8:12] == b"DUCK" else b""

@@ -233,7 +233,13 @@ class ServerNamespaces(Namespaces):
         """Replace the content; without a transaction, try first whether the new one fits."""
         if not self.is_atomic:
             trial = replace(tag, namespace=f"{tag.namespace[:59]}_new")
-            if self.read(trial.namespace) is not None:
+            found = self.content_for(situation, trial.namespace)
+            if found in {OtherContent.EMPTY, OtherContent.FOREIGN}:
+                raise UsageError(
+                    f"'{trial.namespace}' holds {found}, and a load tries there first whether a "
+                    "situation fits: drop or rename it."
+                )
+            if found is not None:  # a load that was interrupted
                 self.drop(trial.namespace)
             self.create(situation, trial)
             self.drop(trial.namespace)

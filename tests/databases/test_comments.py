@@ -156,18 +156,20 @@ def test_many_tables_are_read_as_they_were_made(name: str, tmp_path: Path) -> No
 
 
 def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
-    """One that names no columns refers to the primary key; several keep their order."""
+    """One that names no columns refers to the primary key; several stay in order."""
     file = tmp_path / "keys.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(
             "CREATE TABLE one(b INT, a INT, PRIMARY KEY (a, b));"
             "CREATE TABLE two(x INT, y INT, z INT REFERENCES three(id), g INT AS (x + 1),"
-            " FOREIGN KEY (x, y) REFERENCES One); CREATE TABLE three(id INTEGER PRIMARY KEY)"
+            " FOREIGN KEY (x, y) REFERENCES One); CREATE TABLE three(id INTEGER PRIMARY KEY);"
+            "CREATE TABLE wrong(x INT, y INT, FOREIGN KEY (x, y) REFERENCES three)"
         )
     links = (("z", "three", "id"), ("x", "one", "a"), ("y", "one", "b"))
     for location in (str(file), f"sqlite+pysqlite:///{file}"):
         with closing(plugins.backend_for(location).open(location)) as opened:
-            one, _, two = opened.schema().tables
+            one, _, two, wrong = opened.schema().tables
         assert one.key == ("a", "b")
         assert [column.name for column in two.columns] == ["x", "y", "z", "g"]
         assert sorted(two.references) == sorted(links)
+        assert wrong.references == (("x", "three", "id"),)  # the key has one column too few

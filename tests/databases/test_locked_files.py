@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
@@ -12,6 +14,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Isolation, Limits
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.databases.store_locations import StoreLocation, open_store
 
 
 @pytest.mark.parametrize("isolation", ["none", "process"])
@@ -34,3 +37,30 @@ def test_a_locked_file_is_an_outage_within_the_limit(tmp_path: Path, isolation: 
         with pytest.raises(Exception, match="locked"):
             backend.open(str(file), isolation="none")
         assert monotonic() - started < 10.0
+
+
+_WRITE = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0).execute("INSERT INTO t VALUES (8)")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process has its locks by descriptor there")
+@pytest.mark.parametrize("opens", ["database", "store"])
+def test_opening_a_file_leaves_the_locks_of_this_process(tmp_path: Path, opens: str) -> None:
+    """Closing any descriptor of a file would end a transaction's lock on it (POSIX)."""
+    file = tmp_path / "shared.db"
+    with closing(sqlite3.connect(file)) as own:
+        own.execute("CREATE TABLE t(a)")
+        own.execute("BEGIN IMMEDIATE")
+        if opens == "database":
+            with closing(plugins.backend_for(str(file)).open(str(file))) as database:
+                assert database.query("SELECT count(*) FROM t").rows == ((0,),)
+        else:
+            open_store(StoreLocation("", file, "store", ""), writing=False).dispose()
+        command = [sys.executable, "-c", _WRITE, str(file)]
+        written = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "locked" in written.stdout

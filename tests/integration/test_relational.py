@@ -240,6 +240,34 @@ def test_a_replacement_that_fails_loses_nothing(
     assert not {f"{namespace}_new", f"{namespace}_old"} & set(sa.inspect(engine).get_schema_names())
 
 
+@pytest.mark.parametrize("filled", [False, True])
+def test_a_replacement_drops_no_schema_of_a_user(
+    occupied: tuple[Target, Situation, sa.Engine], *, filled: bool
+) -> None:
+    """Where a load first tries elsewhere whether a situation fits, a user's schema stays."""
+    server, situation, engine = occupied
+    namespace = namespace_for(situation)
+    other = f"{namespace[:59]}_new"
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE SCHEMA {other}"))
+        if filled:
+            connection.execute(sa.text(f"CREATE TABLE {other}.mine (a INT)"))
+    try:
+        if server.backend.name == "mysql":
+            with pytest.raises(UsageError, match=other):
+                server.load(situation, namespace)
+            with engine.connect() as connection:
+                kept = connection.execute(sa.text(f"SELECT a FROM {namespace}.precious"))
+                assert kept.scalar() == 7
+        else:
+            server.load(situation, namespace)
+        assert sa.inspect(engine).get_table_names(other) == ["mine"] * filled
+    finally:
+        cascade = "" if server.backend.name == "mysql" else " CASCADE"
+        with engine.begin() as connection:
+            connection.execute(sa.text(f"DROP SCHEMA {other}{cascade}"))
+
+
 def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:
     """The error names it, and the namespace is as it was."""
     good = world(goods=3)

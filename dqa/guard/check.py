@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard.policy import DEFAULT, Policy
+
+if TYPE_CHECKING:
+    from dqa.guard.describe import Form
 
 SEVERAL = "it is more than one statement; write one statement at a time"
 """Why several statements may not run."""
@@ -37,11 +40,14 @@ class GuardVerdict:
         Why not; empty where it may run.
     statement
         The text that the database runs in its place; empty where it may not run.
+    form
+        What it describes, if the schema answers it and not the database.
     """
 
     allowed: bool
     reason: str = ""
     statement: str = field(default="", compare=False)
+    form: Form | None = field(default=None, compare=False, repr=False)
 
     def error(self) -> RefusedStatementError:
         """Return the error of a refused statement."""
@@ -158,16 +164,17 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     """
     if dialect in _CYPHER:
         from dqa.guard.cypher import judge
-    else:
-        require_dialect(dialect)
+    elif dialect in DIALECTS:
         from dqa.guard.sql import judge
+    else:
+        raise UnknownNameError("dialect", dialect, DIALECTS)
 
     if len(statement) > _LONGEST:
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
         return GuardVerdict(False, "it has a NUL or a lone surrogate, which is not text; remove it")
     try:
-        return GuardVerdict(True, statement=judge(statement, dialect, policy))
+        return judge(statement, dialect, policy)
     except Refusal as refusal:
         return GuardVerdict(False, str(refusal))
     except RecursionError:

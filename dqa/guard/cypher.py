@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dqa.core.schema import quote_name, quote_text
-from dqa.guard.check import Refusal
+from dqa.guard.check import GuardVerdict, Refusal
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap
 from dqa.guard.cypher_values import Element
@@ -25,8 +25,8 @@ _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 """What SHOW shows that has nothing of the data."""
 
 
-def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
-    """Return the text that runs in place of a statement that only reads.
+def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
+    """Return the verdict on a statement that only reads, with the text that runs in its place.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
             original = decoded(statement[found.starts[first] : found.ends[last - 1]])
             spelled[last - 1] += f" AS {quote_name(original)}"
     end = len(found.keys) - 1
-    return "".join(gap(statement, found, i) + spelled[i] for i in range(end)).lstrip()
+    text = "".join(gap(statement, found, i) + spelled[i] for i in range(end)).lstrip()
+    return GuardVerdict(True, statement=text)
 
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:

@@ -18,14 +18,14 @@ from typing import Any, Self
 
 from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows, timed_out
-from dqa.core.journal import current_journal, replay
+from dqa.core.journal import current_journal, replay, use_journal
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
-from dqa.guard.describe import answer, describing_form
+from dqa.guard.describe import Form, answer
 from dqa.guard.hints import advise, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.visible import add_descriptions, names_anything, require_known, visible_schema
@@ -98,7 +98,8 @@ class GuardedDatabase:
 
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, where no statement can show it: see `row_order`."""
-        self._refuse_if_closed()
+        if self._closed:
+            raise self._closed_error()
         return self._session.row_order(table)
 
     def restrict(
@@ -201,18 +202,16 @@ class GuardedDatabase:
             if self._closes_session:
                 self._session.close()
 
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise errors.DatabaseUnavailableError(
-                f"Database '{self.name}' is closed; open it again."
-            )
+    def _closed_error(self) -> errors.DatabaseUnavailableError:
+        return errors.DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
 
     # Schema
 
     def schema(self) -> DatabaseSchema:
         """Return the visible schema; the database is read once."""
         if self._schema is None:
-            self._refuse_if_closed()
+            if self._closed:
+                raise self._closed_error()
             whole = reduce(add_descriptions, self._descriptions, self._read_schema())
             self._schema = visible_schema(whole, self.dialect, self.policy)
         return self._schema
@@ -256,31 +255,9 @@ class GuardedDatabase:
         A statement that a relational database cannot read is run in translation, where it is one
         of MySQL's or has functions of other dialects. Without `limits`, those of the database hold.
         """
-        limits = limits or self.limits
-
-        def act() -> dict[str, Any]:
-            try:
-                return {"rows": astuple(self._recorded(statement, limits))}
-            except errors.QueryError as error:  # a failure of the database is not recorded
-                return {"error": type(error).__name__, "message": str(error)}
-
-        if current_journal() is None:
-            return self._recorded(statement, limits)
-        # The result of a statement that ran before a pause is returned again.
-        reply = replay("statement", [self.name, statement, asdict(limits)], act)
-        if "rows" in reply:
-            return decode_rows(reply["rows"])
-        kind = getattr(errors, reply["error"], errors.StatementError)
-        is_unknown = kind is errors.UnknownReferenceError
-        raise (errors.StatementError if is_unknown else kind)(reply["message"])
-
-    def note_not_run(self, statement: str, reason: str) -> None:
-        """Record a statement that the guard allows, and that a person did not let run."""
-        self._record(statement, perf_counter(), allowed=False, reason=reason)
-
-    def _recorded(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; measure and record it."""
-        started = perf_counter()
+        limits, started = limits or self.limits, perf_counter()
+        if current_journal() is not None:
+            return self._replayed(statement, limits)
         # By OpenTelemetry's conventions for databases.
         about = {
             "db.operation.name": "query",
@@ -304,6 +281,27 @@ class GuardedDatabase:
                 span.set({"db.response.returned_rows": count, "dqa.cut": rows.cut})
         return rows
 
+    def _replayed(self, statement: str, limits: Limits) -> Rows:
+        """Return the result of a statement that ran before a pause; run and note any other."""
+
+        def act() -> dict[str, Any]:
+            try:
+                with use_journal(None):
+                    return {"rows": astuple(self.query(statement, limits))}
+            except errors.QueryError as error:  # a failure of the database is not recorded
+                return {"error": type(error).__name__, "message": str(error)}
+
+        reply = replay("statement", [self.name, statement, asdict(limits)], act)
+        if "rows" in reply:
+            return decode_rows(reply["rows"])
+        kind = getattr(errors, reply["error"], errors.StatementError)
+        is_unknown = kind is errors.UnknownReferenceError
+        raise (errors.StatementError if is_unknown else kind)(reply["message"])
+
+    def note_not_run(self, statement: str, reason: str) -> None:
+        """Record a statement that the guard allows, and that a person did not let run."""
+        self._record(statement, perf_counter(), allowed=False, reason=reason)
+
     def _record(self, statement: str, started: float, **result: Any) -> None:  # noqa: ANN401
         if self.audit is not None and self.audit.sink is not None:
             seconds = perf_counter() - started
@@ -321,11 +319,18 @@ class GuardedDatabase:
                 raise errors.RefusedStatementError(
                     "The statement was not run: it was not approved."
                 )
+            until = monotonic() + limits.seconds + _FOR_HINTS
             try:
-                rows = self._run(text, verdict.statement, limits)
-                return rows if text is statement else replace(rows, translated=text)
-            except (errors.RefusedStatementError, errors.NotUnderstoodError) as error:
+                rows = self._ran(text, verdict, limits, until)
+            except errors.QueryError as error:
+                error = self._explained(error, text, verdict, until)
+                if not isinstance(error, errors.RefusedStatementError | errors.NotUnderstoodError):
+                    raise error from error.__cause__
                 problem = problem or error  # its author does not know the translations
+                continue
+            if self._is_rewritten:
+                rows = self._with_own_names(rows, text, verdict.statement)
+            return rows if text is statement else replace(rows, translated=text)
         if isinstance(problem, errors.RefusedStatementError):
             raise problem
         cause = None if problem is None else problem.__cause__
@@ -348,41 +353,48 @@ class GuardedDatabase:
 
             yield from translations(statement, self.dialect, self.policy)
 
-    def _run(self, statement: str, text: str, limits: Limits) -> Rows:
-        """Run the text of an allowed statement; an error about a name says what there is."""
-        self._refuse_if_closed()
-        until = monotonic() + limits.seconds + _FOR_HINTS
-        form = describing_form(text, self.dialect) if self.kind == "relational" else None
-        try:
-            if form is not None:
-                schema = self._schema_by(until)
-                if schema is None:
-                    raise errors.StatementTimeoutError(
-                        f"The schema was not read within {limits.seconds:g} seconds; ask again."
-                    )
-                return answer(form, schema, self.namespace or self.name)
-            rows = self._ran(statement, text, limits, until)
-            return self._with_own_names(rows, statement, text) if self._is_rewritten else rows
-        except errors.StatementError as error:
-            problem = self._without_hidden(error, statement, text) if self._is_rewritten else error
-        if isinstance(problem, errors.UnknownReferenceError):
-            schema = self._schema_by(until)
-            raise unknown_name(problem, schema, statement) from problem
-        if isinstance(problem, errors.NotUnderstoodError):
-            raise problem
-        raise advise(problem, self.dialect) from problem.__cause__
+    def _described_by(self, form: Form, limits: Limits, until: float) -> Rows:
+        """Answer a describing statement from the schema, if it is read in time."""
+        schema = self._schema_by(until)
+        if schema is None:
+            raise errors.StatementTimeoutError(
+                f"The schema was not read within {limits.seconds:g} seconds; ask again."
+            )
+        return answer(form, schema, self.namespace or self.name)
 
-    def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
-        """Run the text of a statement within the rest of its limits."""
+    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:  # noqa: ARG002
+        """Run an allowed statement within the rest of its limits."""
+        if self._closed:
+            raise self._closed_error()
+        if verdict.form is not None:
+            return self._described_by(verdict.form, limits, until)
         left, own = until - _FOR_HINTS - monotonic(), limits
         if left < limits.seconds - _AT_ONCE:
             own = replace(limits, seconds=max(left, _AT_ONCE))
         try:
-            return self._session.run(text, own)
+            return self._session.run(verdict.statement, own)
         except errors.StatementTimeoutError as error:
             raise timed_out(limits, self.kind) from error
 
     # Messages
+
+    def _explained(
+        self, error: errors.QueryError, statement: str, verdict: GuardVerdict, until: float
+    ) -> errors.QueryError:
+        """Return an error without hidden data; one about a name says what there is."""
+        if not isinstance(error, errors.StatementError):
+            return error
+        if self._is_rewritten:
+            error = self._without_hidden(error, statement, verdict.statement)
+        if isinstance(error, errors.NotUnderstoodError):
+            return error
+        if isinstance(error, errors.UnknownReferenceError):
+            found: errors.QueryError = unknown_name(error, self._schema_by(until), statement)
+            found.__cause__ = error
+        else:
+            found = advise(error, self.dialect)
+            found.__cause__ = error.__cause__
+        return found
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
         """Return rows with column names that show nothing of the policy."""
@@ -414,8 +426,8 @@ class GuardedDatabase:
         from dqa.guard.parsing import parse
 
         filters = self.policy.row_filters
-        tables = parse(statement, self.dialect, self.policy.functions).tables if filters else ()
-        return any(node.name.casefold() in filters for node in tables)
+        tables = parse(statement, self.dialect, self.policy.functions).tables if filters else {}
+        return any(node.name.casefold() in filters for node in tables.values())
 
 
 def _has_inserted(message: str, statement: str, text: str) -> bool:

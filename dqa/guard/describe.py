@@ -47,37 +47,26 @@ _FORMS = {
 }
 
 
-def _match(pattern: str, text: str) -> re.Match[str] | None:
-    """Match a whole text; a space is any white space, and ` ?` may be none."""
-    spaced = pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*")
-    return re.fullmatch(spaced, text, re.IGNORECASE)
-
-
-def describing_form(text: str, dialect: str) -> Form | None:
-    """Return the form of a statement that the schema answers, and its parts; None for any other."""
-    for kind, pattern in _FORMS.items() if DESCRIBING.match(text) else ():
-        match = _match(pattern, text)
-        if match is not None and (kind != "duckdb" or dialect == "duckdb"):
-            return kind, match.groupdict()
-    return None
-
-
-def may_describe(text: str, dialect: str, policy: Policy) -> bool:
-    """Whether a statement with such a beginning describes the database, and may run.
+def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
+    """Return the form of a statement that the schema answers, and its parts; None for any other.
 
     Raises
     ------
     Refusal
         It describes another schema, or the server.
     """
-    form = describing_form(text, dialect)
-    if form is not None:
-        _refuse_other_schema(form[1], dialect, policy)
-        return True
+    for kind, pattern in _FORMS.items():
+        # A space is any white space, and ` ?` may be none.
+        spaced = pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*")
+        match = re.fullmatch(spaced, text, re.IGNORECASE)
+        if match is not None and (kind != "duckdb" or dialect == "duckdb"):
+            found = match.groupdict()
+            _refuse_other_schema(found, dialect, policy)
+            return kind, found
     first = text.split(maxsplit=1)[0].upper()
     if first in {"SHOW", "PRAGMA"}:
         raise Refusal(f"this {first} may not run; SHOW TABLES and DESCRIBE work")
-    return False
+    return None
 
 
 def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:

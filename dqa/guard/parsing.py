@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeGuard
+from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
@@ -51,9 +50,13 @@ _VALUES = frozenset(
 )
 """What ends a value: a name with a bracket after it is not a call there, but an alias."""
 _COMPARISONS = frozenset({TokenType.GT, TokenType.LT, TokenType.GTE, TokenType.LTE})
-_ENDS_CLAUSE = frozenset(
-    {TokenType.HAVING, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.R_PAREN, TokenType.UNION}
+_CLAUSES = frozenset(
+    {
+        *(TokenType.HAVING, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.R_PAREN),
+        *(TokenType.UNION, TokenType.GROUP_BY, TokenType.LIMIT),
+    }
 )
+"""What ends the clause before it."""
 _OPERATORS = frozenset(
     {
         *(TokenType.DPIPE, TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH),
@@ -73,57 +76,64 @@ _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 
 @dataclass(frozen=True)
 class Parsed:
-    """A statement as it runs, its tree, and the names of joins: ``USING (x) AS name``."""
+    """A statement as it runs, its tree, and the names of joins: ``USING (x) AS name``.
+
+    Attributes
+    ----------
+    text, dialect, tree
+        The statement and its tree.
+    nodes
+        All nodes of the tree, parents first.
+    joins
+        The names in ``USING (x) AS name``.
+    tables
+        The tables that it names by the `id` of their nodes, without names of its WITH parts.
+    """
 
     text: str
     dialect: str
     tree: exp.Expr
     nodes: Sequence[exp.Expr]
     joins: frozenset[str]
-
-    @cached_property
-    def tables(self) -> tuple[exp.Table, ...]:
-        """The tables that it names, without names of its own WITH parts."""
-        return tuple(node for node in self.nodes if is_table(node) and not self.is_part(node))
-
-    def is_part(self, table: exp.Table) -> bool:
-        """Whether a table is a WITH part of the statement that is visible where it stands.
-
-        What could be another name to the database is taken for a table.
-        """
-        node: exp.Expr | None = table.parent
-        below: exp.Expr = table
-        while node is not None and not table.db:
-            parts: list[exp.Expr] = []
-            if isinstance(node, exp.With):
-                own = next(n for n, part in enumerate(node.expressions) if part is below)
-                # In its own part a name may mean the table: always without RECURSIVE, and in DuckDB
-                # but for the second half of a UNION. So may, in MariaDB, the name of a later part.
-                union, is_own = below.this, bool(node.args.get("recursive"))
-                if self.dialect not in {"sqlite", "mysql", "mariadb"}:
-                    is_own = is_own and isinstance(union, exp.Union)
-                    is_own = is_own and any(found is table for found in union.expression.walk())
-                if any(self._names(part, table) for part in node.expressions[own:]):
-                    return is_own and self._names(below, table)
-                parts = node.expressions[:own]
-            elif (found := node.args.get("with_")) is not None and found is not below:
-                parts = found.expressions
-            if any(self._names(part, table) for part in parts):
-                return True
-            below, node = node, node.parent
-        return False
-
-    def _names(self, part: exp.Expr, table: exp.Table) -> bool:
-        return self._spelled(part.args["alias"].this) == self._spelled(table.this)
-
-    def _spelled(self, name: exp.Expr) -> str:
-        is_exact = bool(name.args.get("quoted")) or self.dialect in {"mysql", "mariadb"}
-        return name.name if is_exact else fold(name.name)
+    tables: Mapping[int, exp.Table]
 
 
-def is_table(node: exp.Expr) -> TypeGuard[exp.Table]:
-    """Whether a node names a table; functions in FROM are nodes of the same class."""
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+def _is_part(table: exp.Table, dialect: str) -> bool:
+    """Whether a table is a WITH part of the statement that is visible where it stands.
+
+    What could be another name to the database is taken for a table.
+    """
+    node: exp.Expr | None = table.parent
+    below: exp.Expr = table
+    name = _spelled(table.this, dialect)
+    while node is not None and not table.db:
+        parts: list[exp.Expr] = []
+        if isinstance(node, exp.With):
+            own = next(n for n, part in enumerate(node.expressions) if part is below)
+            # In its own part a name may mean the table: always without RECURSIVE, and in DuckDB but
+            # for the second half of a UNION. So may, in MariaDB, the name of a later part.
+            union, is_own = below.this, bool(node.args.get("recursive"))
+            if dialect not in {"sqlite", "mysql", "mariadb"}:
+                is_own = is_own and isinstance(union, exp.Union)
+                is_own = is_own and any(found is table for found in union.expression.walk())
+            if name in _names_of(node.expressions[own:], dialect):
+                return is_own and name in _names_of([below], dialect)
+            parts = node.expressions[:own]
+        elif (found := node.args.get("with_")) is not None and found is not below:
+            parts = found.expressions
+        if name in _names_of(parts, dialect):
+            return True
+        below, node = node, node.parent
+    return False
+
+
+def _names_of(parts: Sequence[exp.Expr], dialect: str) -> set[str]:
+    return {_spelled(part.args["alias"].this, dialect) for part in parts}
+
+
+def _spelled(name: exp.Expr, dialect: str) -> str:
+    is_exact = bool(name.args.get("quoted")) or dialect in {"mysql", "mariadb"}
+    return name.name if is_exact else fold(name.name)
 
 
 def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
@@ -146,7 +156,7 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     _refuse_too_large(tokens)
     allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
     joins: set[str] = set()
-    adapted = [*_adapted([*_marked(tokens, allowed, known)], dialect, known, joins)]
+    adapted = [*_adapted(tokens, dialect, _calls(tokens, allowed, known), known, joins)]
     # MySQL has VALUES ROW(...); MariaDB has plain ones.
     reader = (
         "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
@@ -159,7 +169,13 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
         raise Refusal(SEVERAL)
-    parsed = Parsed(text, dialect, tree, tuple(tree.walk()), frozenset(joins))
+    nodes = tuple(tree.walk())
+    found = [node for node in nodes if isinstance(node, exp.Table)]
+    # Functions in FROM are nodes of the same class.
+    tables = {id(node): node for node in found if isinstance(node.this, exp.Identifier)}
+    if any(isinstance(node, exp.With) for node in nodes):
+        tables = {key: node for key, node in tables.items() if not _is_part(node, dialect)}
+    parsed = Parsed(text, dialect, tree, nodes, frozenset(joins), tables)
     left_out = _left_out(parsed, adapted, known)
     if left_out:
         raise Refusal(
@@ -169,86 +185,97 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     return parsed
 
 
-def _marked(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> Iterator[Token]:
-    """Yield the tokens; the name of each call of an allowed function gets its mark."""
-    words = known.syntax | known["options"]
+def _calls(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> dict[int, str]:
+    """Return the positions of the names of allowed functions that are called, and the names."""
+    words, special = known.syntax | known["options"], known["special functions"]
     ends_value = [
         token.token_type in _VALUES
         and not (token.token_type is TokenType.VAR and token.text.lower() in words)
         for token in tokens
     ]
-    for number, token in enumerate(tokens):
+    calls: dict[int, str] = {}
+    for number, (token, after) in enumerate(pairwise(tokens)):
         name = token.text if token.token_type is TokenType.IDENTIFIER else token.text.lower()
-        is_call = (
-            name in allowed
-            and name not in known["special functions"]
-            and number + 1 < len(tokens)
-            and tokens[number + 1].token_type is TokenType.L_PAREN
-        )
-        if is_call and number:
-            before = tokens[number - 1]
-            is_type = before.token_type in {TokenType.ALIAS, TokenType.DCOLON}
-            # What follows `SELECT *` is no call, but what follows `2 *` is one.
-            is_star = before.token_type is TokenType.STAR
-            is_star &= number < 2 or not ends_value[number - 2]
-            is_call = not (is_type or is_star or ends_value[number - 1])
-        yield _as(token, TokenType.VAR, MARK + name) if is_call else token
-
-
-def _as(token: Token, kind: TokenType, text: str) -> Token:
-    return Token(kind, text, token.line, token.col, token.start, token.end, [])
+        if after.token_type is not TokenType.L_PAREN or name not in allowed or name in special:
+            continue
+        before = tokens[number - 1].token_type if number else None
+        # What follows `SELECT *` is no call, but what follows `2 *` is one.
+        is_star = before is TokenType.STAR and (number < 2 or not ends_value[number - 2])
+        is_type = before in {TokenType.ALIAS, TokenType.DCOLON}
+        if not (is_star or is_type or (number and ends_value[number - 1])):
+            calls[number] = MARK + name
+    return calls
 
 
 def _adapted(
-    tokens: Sequence[Token], dialect: str, known: AllowLists, joins: set[str]
+    tokens: Sequence[Token],
+    dialect: str,
+    calls: Mapping[int, str],
+    known: AllowLists,
+    joins: set[str],
 ) -> Iterator[Token]:
-    """Yield the tokens without words that sqlglot does not know and that read nothing.
+    """Yield the tokens that sqlglot reads: marked calls, and no words that it does not know.
 
-    These are types before a string (``inet '::1'``), hints such as SQL_NO_CACHE, PostgreSQL's
-    ``ORDER BY x USING >``, ``BETWEEN SYMMETRIC`` and ``USING (x) AS name``, which is added to
-    `joins`, MariaDB's ``AS OF TIMESTAMP``, ``GROUP BY x DESC`` and ``{d '2024-01-01'}``. The
-    database receives them as they were written.
+    Such words read nothing, and the database receives them as they were written. The name of a
+    join, as in PostgreSQL's ``USING (x) AS name``, is added to `joins`.
     """
-    is_mysql = dialect in {"mysql", "mariadb"}
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # what stood before the bracket that has just been closed
-    join_name, braced = -1, _braces_of_dates(tokens) if is_mysql else set()
+    is_mysql, join_name = dialect in {"mysql", "mariadb"}, -1
+    braced = _braces_of_dates(tokens) if is_mysql else set()
     for number, token in enumerate(tokens):
         before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
-        kind, name = token.token_type, token.text.lower()
-        if kind in _ENDS_CLAUSE or kind in {TokenType.GROUP_BY, TokenType.LIMIT}:
+        kind, text = token.token_type, token.text
+        if kind in _CLAUSES:
             clause = kind
+        begins_value = after.token_type in _VALUES or number + 1 in calls
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:
             brackets.append(before.token_type)
         elif kind is TokenType.R_PAREN and brackets:
             closed = brackets.pop()
-        is_dropped = number == join_name
         if dialect == "postgres":
-            is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
             is_named = kind is TokenType.ALIAS and opened_by is TokenType.USING
             if is_named and after.token_type in _NAMES:
-                join_name, is_dropped = number + 1, True
+                join_name = number + 1
                 joins.add(after.text.casefold())
-            is_dropped |= name == "symmetric" or (
-                is_type and name in known["types before a string"]
-            )
-            is_dropped |= kind is TokenType.USING and after.token_type in _COMPARISONS
-            is_dropped |= before.token_type is TokenType.USING and kind in _COMPARISONS
-            is_dropped |= name == "@" and after.token_type not in _NAMES
-        elif is_mysql:
-            if kind in _BRACES and number not in braced:
-                raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
-            is_dropped |= name in known["words that change nothing"] or number in braced
-            is_dropped |= clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
-            is_dropped |= before.text.lower() == "of" and name in {"timestamp", "transaction"}
-        if opened_by is TokenType.IN and kind in _OPERATORS:
-            yield _as(token, TokenType.AND, "AND")  # sqlglot reads no operator after IN (...)
-        elif clause is TokenType.LIMIT and kind is TokenType.MOD and after.token_type in _VALUES:
-            yield _as(token, TokenType.STAR, "*")  # sqlglot reads LIMIT a % b as a percentage
-        elif not is_dropped:
-            yield token
+            if join_name in {number, number + 1} or _is_postgres_word(before, token, after, known):
+                continue
+        elif number in braced or (is_mysql and _is_mysql_word(before, token, clause, known)):
+            continue
+        if number in calls:
+            kind, text = TokenType.VAR, calls[number]
+        elif opened_by is TokenType.IN and kind in _OPERATORS:
+            kind, text = TokenType.AND, "AND"  # sqlglot reads no operator after IN (...)
+        elif clause is TokenType.LIMIT and kind is TokenType.MOD and begins_value:
+            kind, text = TokenType.STAR, "*"  # sqlglot reads LIMIT a % b as a percentage
+        yield Token(kind, text, token.line, token.col, token.start, token.end, [])
+
+
+def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
+    """Whether it is a word as in ``inet '::1'``, ``ORDER BY x USING >``, ``BETWEEN SYMMETRIC``."""
+    kind, name = token.token_type, token.text.lower()
+    is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
+    return (
+        name == "symmetric"
+        or (is_type and name in known["types before a string"])
+        or (kind is TokenType.USING and after.token_type in _COMPARISONS)
+        or (before.token_type is TokenType.USING and kind in _COMPARISONS)
+        or (name == "@" and after.token_type not in _NAMES)
+    )
+
+
+def _is_mysql_word(
+    before: Token, token: Token, clause: TokenType | None, known: AllowLists
+) -> bool:
+    """Whether it is a word as in ``SQL_NO_CACHE``, ``AS OF TIMESTAMP``, ``GROUP BY x DESC``."""
+    kind, name = token.token_type, token.text.lower()
+    if kind in _BRACES:
+        raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
+    is_order = clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
+    is_time = before.text.lower() == "of" and name in {"timestamp", "transaction"}
+    return is_order or is_time or name in known["words that change nothing"]
 
 
 def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:

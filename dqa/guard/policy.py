@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import read_json
 from dqa.core.run_stores import is_store_table
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 
 Mask: TypeAlias = str | int | float | bool | None
 """A value that is shown instead of the real one."""
@@ -83,6 +83,24 @@ class SchemaScope:
             return not quoted and lower in self.schemas
         is_folded = dialect == "duckdb" or (dialect == "ansi" and not quoted)
         return is_folded and lower in set(map(fold, self.schemas))
+
+
+class ShownPart(NamedTuple):
+    """The visible part of a table that hides another.
+
+    Attributes
+    ----------
+    columns
+        Its visible columns.
+    items
+        These columns as SQL selects them, with the masks in place of their values.
+    row_filter
+        The condition of its visible rows; empty for all.
+    """
+
+    columns: Sequence[str]
+    items: str
+    row_filter: str
 
 
 @dataclass(frozen=True)
@@ -260,51 +278,56 @@ class Policy:
 
     # The database
 
-    @property
-    def quote(self) -> str:
-        """The character that quotes a name in the database."""
-        return self.schema.quote if self.schema is not None else '"'
-
     @cached_property
     def known_tables(self) -> Mapping[str, TableInfo]:
         """The tables of the database by their names in lower case."""
         tables = self.schema.tables if self.schema is not None else ()
         return {table.name.casefold(): table for table in reversed(tables)}
 
-    def columns_of(self, table: str) -> TableInfo | None:
-        """Return a table with its columns, or None where it is not known."""
-        return self.known_tables.get(table.casefold())
+    @cached_property
+    def visible_tables(self) -> Mapping[str, tuple[TableInfo, Sequence[Field]]]:
+        """The known tables that may be read, by lower-case name, with their visible columns."""
+        return {
+            name: (table, [c for c in table.columns if self.allows_column(name, c.name)])
+            for name, table in self.known_tables.items()
+            if self.shows_table(name)
+        }
 
-    def knows_table(self, name: str) -> bool:
-        """Whether a table or view is known and may be read; a hidden one is like none."""
-        return name.casefold() in self.known_tables and self.shows_table(name)
+    @cached_property
+    def shown_parts(self) -> Mapping[str, ShownPart]:
+        """The known tables of which a part is hidden, by lower-case name."""
+        parts: dict[str, ShownPart] = {}
+        for name, table in self.known_tables.items():
+            columns = [c.name for c in table.columns if self.allows_column(name, c.name)]
+            items = [quoted(column, self.schema.quote) for column in columns if self.schema]
+            for number, column in enumerate(columns):
+                key = f"{name}.{column.casefold()}"
+                if key in self.masks:
+                    items[number] = _masked(items[number], self.masks[key])
+            part = ShownPart(columns, ", ".join(items), self.row_filters.get(name, "").strip())
+            is_whole = len(columns) == len(table.columns) and not part.row_filter
+            is_whole &= not any(f"{name}.{column.casefold()}" in self.masks for column in columns)
+            # A broken view has no columns that are known, and some are hidden.
+            if self.restricts_columns_of(name) and not (columns and is_whole):
+                parts[name] = part
+        return parts
 
     @cached_property
     def type_names(self) -> frozenset[str]:
         """The types of visible columns, and of rows of tables without a hidden part."""
-        whole = (
-            t.name.casefold() for t, _ in self._visible if not self.restricts_columns_of(t.name)
-        )
-        kinds = (column.type.casefold() for _, columns in self._visible for column in columns)
+        whole = (name for name in self.visible_tables if not self.restricts_columns_of(name))
+        visible = self.visible_tables.values()
+        kinds = (column.type.casefold() for _, columns in visible for column in columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
         """Visible columns, and the words in their types, which name fields of composite types."""
-        columns = [c for _, shown in self._visible for c in shown]
+        columns = [c for _, shown in self.visible_tables.values() for c in shown]
         words = (word for c in columns for word in re.findall(r"\w+", c.type.casefold()))
         return frozenset((*(c.name.casefold() for c in columns), *words))
 
     # Visible tables and columns
-
-    @cached_property
-    def _visible(self) -> Sequence[tuple[TableInfo, Sequence[Field]]]:
-        """The visible tables, each with its visible columns."""
-        return [
-            (table, [c for c in table.columns if self.allows_column(table.name, c.name)])
-            for table in self.known_tables.values()
-            if self.shows_table(table.name)
-        ]
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any.
@@ -456,6 +479,16 @@ def _type_names(kind: str) -> Iterator[str]:
     yield name.removesuffix(" enum").removesuffix(" row").removesuffix("[]").strip(' "')
     if kind.endswith(")") and "(domain " in kind:
         yield kind.rpartition("(domain ")[2].removesuffix(")").strip('"')
+
+
+def _masked(name: str, mask: Mask) -> str:
+    """Return what selects a mask under a column's name.
+
+    It has the type of the column, for the value is read in no row.
+    """
+    text = quoted(mask, "'") if isinstance(mask, str) else str(mask).upper()
+    other = "" if mask is None else f" ELSE {text}"
+    return f"CASE WHEN 1 = 0 THEN {name}{other} END AS {name}"
 
 
 def _require_mask(name: str, mask: object) -> None:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dqa.core.run_stores import is_store_table
-from dqa.guard.check import Refusal
-from dqa.guard.describe import DESCRIBING, may_describe
+from dqa.core.run_stores import TABLE_PREFIX
+from dqa.guard.check import GuardVerdict, Refusal
+from dqa.guard.describe import DESCRIBING, describing_form
 from dqa.guard.hints import closest, instead_of
-from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, Parsed, is_table, parse_text
-from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.lists import AllowLists, lists
+from dqa.guard.parsing import MARK, Parsed, parse_text
+from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.tables import rewritten
 from dqa.guard.text import read_text
 
@@ -57,8 +58,8 @@ _EXPLAIN = re.compile(
 )
 
 
-def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
-    """Return the text that the database runs in place of a statement.
+def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
+    """Return the verdict on a statement that only reads, with the text that runs in its place.
 
     Raises
     ------
@@ -67,30 +68,33 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     """
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
-    is_description = prefix is None and DESCRIBING.match(read.text)
-    if is_description and may_describe(read.text, dialect, policy):
-        return read.text
+    if prefix is None and DESCRIBING.match(read.text):
+        form = describing_form(read.text, dialect, policy)
+        if form is not None:
+            return GuardVerdict(True, statement=read.text, form=form)
     query = read if prefix is None else read_text(read.text[prefix.end() :], dialect)
     parsed = parse_text(query, dialect, policy.functions)
     if not isinstance(parsed.tree, QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of one")
-    _Check(parsed, policy).run()
+    _Check(parsed, policy, dialect, lists(dialect), policy.scope).run()
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
     if prefix is None:
-        return text
+        return GuardVerdict(True, statement=text)
     # The plan of a view names the tables and columns that it reads.
     if policy.restricts:
         raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
-    return read.text
+    return GuardVerdict(True, statement=read.text)
 
 
+@dataclass
 class _Check:
     """The checks of one statement's nodes."""
 
-    def __init__(self, parsed: Parsed, policy: Policy) -> None:
-        self.parsed, self.policy, self.scope = parsed, policy, policy.scope
-        self.dialect = parsed.dialect
-        self.known = lists(parsed.dialect)
+    parsed: Parsed
+    policy: Policy
+    dialect: str
+    known: AllowLists
+    scope: SchemaScope | None
 
     def run(self) -> None:
         """Refuse the first node, or argument of a node, that is not known to only read."""
@@ -103,7 +107,8 @@ class _Check:
                 is_filled = value not in (None, False, [])
                 if arguments is not None and argument not in arguments and is_filled:
                     self._refuse_argument(node, argument, value)
-            self._rules.get(type(node), _Check._check_rare)(self, node)
+            if (rule := self._rules.get(type(node))) is not None:
+                rule(self, node)
         self._check_lengths()
         if self.dialect in {"postgres", "mariadb"}:
             self._check_dots()
@@ -217,15 +222,15 @@ class _Check:
 
     def _check_table(self, node: exp.Table) -> None:
         """Refuse tables of the system and of other schemas, and names that are read as files."""
-        if not is_table(node):
+        if not isinstance(node.this, exp.Identifier):
             self._check_source(node)
             return
-        if self.parsed.is_part(node):
-            return
+        if id(node) not in self.parsed.tables:
+            return  # a part of WITH
         name, schema = node.name.lower(), node.db.lower()
-        if is_store_table(name) and not self.policy.allows_table(name, schema):
+        if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
             raise Refusal(f"{name} is of a store of runs; the policy's tables may name it")
-        is_known = self.policy.knows_table(name)
+        is_known = name.casefold() in self.policy.visible_tables
         if self.dialect == "duckdb" and not is_known:
             self._refuse_file(node)
         full = f"{schema}.{name}" if schema else name
@@ -256,14 +261,13 @@ class _Check:
         # DuckDB has views of the catalogue in its schema main.
         if is_catalogue and (not owner or (self.dialect == "duckdb" and self._is_own(owner))):
             raise Refusal(f"{name} describes more than {scope.own}; SHOW TABLES and DESCRIBE work")
-        is_known = self.policy.knows_table(name)
+        is_known = name.casefold() in self.policy.visible_tables
         if owner or not scope.finds_others or (is_known and scope.finds_own_first):
             return
         if is_known or not scope.finds_own_first:
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"
             raise Refusal(f"the table {name} could be found outside of {scope.own}; write {full}")
-        shown = filter(self.policy.shows_table, self.policy.known_tables)
-        hint = closest(name, shown) or " Name one that is described"
+        hint = closest(name, self.policy.visible_tables) or " Name one that is described"
         raise Refusal(f"the table {name} is not a table of {scope.own}.{hint}".rstrip(".?"))
 
     def _check_source(self, node: exp.Table) -> None:
@@ -376,8 +380,9 @@ class _Check:
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
-            if is_table(node):
-                is_known = self.policy.knows_table(node.name) or self.parsed.is_part(node)
+            if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+                is_known = id(node) not in self.parsed.tables
+                is_known |= node.name.casefold() in self.policy.visible_tables
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
                     sources[name] = sources.get(name, False) or not is_known
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
@@ -406,8 +411,15 @@ class _Check:
         exp.DataType: _check_type,
         exp.Table: _check_table,
         exp.TableAlias: _check_alias,
+        **dict.fromkeys(
+            (
+                *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample),
+                *(exp.CTE, exp.Operator, exp.In, exp.Pivot, exp.Summarize),
+            ),
+            _check_rare,
+        ),
     }
-    """The rule for each kind of node that has a longer one."""
+    """The rule for each kind of node that needs more than the lists."""
 
 
 def _function_name(node: exp.Expr) -> str:

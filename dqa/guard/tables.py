@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -22,7 +21,7 @@ from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, parse
-from dqa.guard.policy import Mask, Policy
+from dqa.guard.policy import Policy, ShownPart
 
 _MYSQL_FENCE = "LIMIT 18446744073709551615"
 _FENCES: Mapping[str, str] = {
@@ -34,7 +33,6 @@ _FENCES: Mapping[str, str] = {
 }
 """Makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
 row filters work in these dialects."""
-_NOTHING = "1 = 0"
 _BEFORE = re.compile(r"(?:\b(?:from|join|straight_join)|[,(])\s*\Z", re.IGNORECASE)
 _PLAIN = frozenset({"this", "db", "catalog", "alias", "joins"})
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
@@ -82,48 +80,6 @@ _VIEWS: Mapping[str, str] = {
 }
 
 
-class ShownTable(NamedTuple):
-    """The visible part of a table: its columns, their masks, and a row filter."""
-
-    table: TableInfo
-    columns: Sequence[str]
-    masks: Mapping[str, Mask]
-    row_filter: str
-
-    def query(self, written: str, quote: str, dialect: str) -> str:
-        """Return the query, in brackets, that replaces the table's name.
-
-        A mask has the type of its column, for the value is read in no row.
-        """
-        items = []
-        for column in self.columns:
-            name = item = quoted(column, quote)
-            if column in self.masks:
-                mask = self.masks[column]
-                other = "" if mask is None else f" ELSE {exp.convert(mask).sql()}"
-                item = f"CASE WHEN {_NOTHING} THEN {name}{other} END AS {name}"
-            items.append(item)
-        rows = written
-        if self.row_filter:
-            condition = f"({self.row_filter}) {_FENCES[dialect]}"
-            rows = f"(SELECT * FROM {written} WHERE {condition}) AS dqa_rows"  # noqa: S608
-        return f"(SELECT {', '.join(items)} FROM {rows})"  # noqa: S608
-
-
-def _shown(table: TableInfo, policy: Policy) -> ShownTable | None:
-    """Return the visible part of a table; None if it is the whole table."""
-    if not policy.restricts_columns_of(table.name):
-        return None
-    name = table.name.casefold()
-    columns = [c.name for c in table.columns if policy.allows_column(table.name, c.name)]
-    keys = {column: f"{name}.{column.casefold()}" for column in columns}
-    masks = {c: policy.masks[key] for c, key in keys.items() if key in policy.masks}
-    row_filter = policy.row_filters.get(name, "").strip()
-    is_whole = len(columns) == len(table.columns) and not masks and not row_filter
-    # A broken view has no columns that are known, and some are hidden.
-    return None if columns and is_whole else ShownTable(table, columns, masks, row_filter)
-
-
 def rewritten(parsed: Parsed, policy: Policy) -> str:
     """Return the text of a checked statement in which each table is read as the policy shows it.
 
@@ -138,17 +94,24 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
             raise Refusal(f"two WITH parts are called {name}; rename one")
     text: list[str] = []
     done = 0
-    restricted: list[ShownTable] = []
-    for node in sorted(parsed.tables, key=lambda node: node.parts[0].meta.get("start", -1)):
-        table = _require_shown(node, parsed.dialect, policy)
-        shown = None if table is None else _shown(table, policy)
+    restricted: dict[str, ShownPart] = {}
+    for node in sorted(
+        parsed.tables.values(), key=lambda node: node.parts[0].meta.get("start", -1)
+    ):
+        name = node.name.casefold()
+        is_own = _require_shown(node, parsed.dialect, policy)
+        shown = policy.shown_parts.get(name) if is_own else None
         if shown is None:
             continue
         if not shown.columns:
             raise Refusal(f"no column of {node.name} may be read, or is known")
-        restricted.append(shown)
+        restricted[name] = shown
         start, end, alias = _position(node, parsed)
-        query = shown.query(parsed.text[start:end], policy.quote, parsed.dialect)
+        rows = parsed.text[start:end]
+        if shown.row_filter:
+            condition = f"({shown.row_filter}) {_FENCES[parsed.dialect]}"
+            rows = f"(SELECT * FROM {rows} WHERE {condition}) AS dqa_rows"  # noqa: S608
+        query = f"(SELECT {shown.items} FROM {rows})"  # noqa: S608
         text += parsed.text[done:start], query, alias
         done = end
     if restricted:
@@ -156,15 +119,14 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     return "".join((*text, parsed.text[done:]))
 
 
-def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo | None:
-    """Return a table that may be read; None where it is read as it is."""
+def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
+    """Refuse a hidden table; return whether it is one of the database's own, read in part."""
     known, name = lists(dialect)["tables"], node.name.casefold()
-    names = {name, f"{node.db}.{name}".casefold().strip(".")}
     full = f"{node.db}.{name}".casefold()
-    table = policy.columns_of(name)
+    names, table = {name, full.strip(".")}, policy.known_tables.get(name)
     is_listed = policy.tables is None or full in policy.tables
     if node.db and full in policy.unmasked and is_listed:
-        return None
+        return False
     is_catalogue = bool(names & known) or f"pg_catalog.{name}" in known
     if is_catalogue and table is None and not names & (policy.tables or frozenset()):
         raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
@@ -174,15 +136,16 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo |
     if is_elsewhere and policy.allows_table(node.name, node.db):
         if policy.hides or policy.restricts_columns_of(name) or policy.reveals(name):
             raise Refusal(f"{full} is of another schema, and could show hidden data")
-        return None
-    is_unknown = policy.schema is not None and (table is None or not policy.shows_table(name))
-    if is_unknown or not policy.allows_table(node.name, node.db):
-        shown = [t.name for t in policy.known_tables.values() if policy.shows_table(t.name)]
-        hint = closest(node.name, shown)
+        return False
+    is_shown = policy.schema is None or name in policy.visible_tables
+    if is_shown and (node.db or policy.schema is None):
+        is_shown = policy.allows_table(node.name, node.db)
+    if not is_shown:
+        hint = closest(node.name, [table.name for table, _ in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_columns_of(name):
         raise Refusal(f"part of {node.name} is hidden; check the statement with its database")
-    return table
+    return True
 
 
 def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
@@ -197,14 +160,13 @@ def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
     return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
-def _refuse_ways_round(parsed: Parsed, restricted: list[ShownTable]) -> None:
+def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> None:
     """Refuse the ways to hidden data that a sub-query leaves open."""
-    names = {shown.table.name.casefold() for shown in restricted}
-    columns = {column.casefold() for shown in restricted for column in shown.columns}
+    columns = {column.casefold() for shown in restricted.values() for column in shown.columns}
     for node in parsed.nodes:
         is_column = isinstance(node, exp.Column)
         name = node.name.casefold() if is_column or isinstance(node, exp.Anonymous) else ""
-        if isinstance(node, exp.Column) and node.db and node.table.casefold() in names:
+        if isinstance(node, exp.Column) and node.db and node.table.casefold() in restricted:
             raise Refusal(f"write {node.table}.{node.name} without a schema before it")
         if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
             raise Refusal(f"{name} is not a column that may be read; name a column")
@@ -233,15 +195,13 @@ def protected(policy: Policy, session: Session) -> Policy:
             raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
         return policy
     hiding = set(policy.restricted_names - {""})
-    tables = policy.schema.tables if policy.schema is not None else ()
-    for table in tables:
-        shown = _shown(table, policy)
-        if policy.columns_of(table.name) is not table and policy.restricts_columns_of(table.name):
+    hiding |= policy.shown_parts.keys()
+    for table in policy.schema.tables if policy.schema is not None else ():
+        name = table.name.casefold()
+        if policy.known_tables[name] is not table and policy.restricts_columns_of(name):
             raise UsageError(
                 f"Two tables are called {table.name}, and the policy hides a part of one."
             )
-        if shown is not None:
-            hiding.add(table.name.casefold())
     require_conditions(policy, dialect)
     views = _views(session) if hiding else []
     # By its own name a policy restricts a view as it says; a partition has to hide all.
@@ -253,11 +213,11 @@ def protected(policy: Policy, session: Session) -> Policy:
 def require_conditions(policy: Policy, dialect: str) -> None:
     """Raise `UsageError` unless row filters compare a table's own columns with plain values."""
     for name, condition in policy.row_filters.items():
-        table = policy.columns_of(name)
-        if table is None:
+        table = policy.known_tables.get(name)
+        if table is None or policy.schema is None:
             continue
         try:
-            _refuse_unless_plain(table, condition, dialect, policy.quote)
+            _refuse_unless_plain(table, condition, dialect, policy.schema.quote)
         except Refusal as refusal:
             raise UsageError(
                 f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
@@ -336,7 +296,7 @@ def _without_safe_partitions(
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
     """Return the columns of a table that a policy hides or masks, or the others."""
-    table = policy.columns_of(name)
+    table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}
     shown -= {c for c in shown if f"{name}.{c}" in policy.masks}

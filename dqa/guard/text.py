@@ -48,6 +48,10 @@ _LONG_NUMBERS = frozenset({"duckdb", "postgres", "sqlite"})
 _SPLIT_NUMBER = re.compile(r"0[xXbBoO][0-9a-fA-F_]+|[1-9]\d*(?:_\d+)+")
 _ESCAPED = re.compile(r"[eE]'(?:[^'\\]|\\[^'\"]|'')*'")
 _TEXT = re.compile(r"'(?:[^'\\]|\\[^'\"]|'')*'")
+_PLAIN_STRINGS = frozenset({TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
+_PATTERNS = {TokenType.NUMBER: _NUMBER, TokenType.IDENTIFIER: _NAME}
+_UNCOMMON = re.compile(r"[`#$[\]{}]")
+"""Signs that some databases read in their own ways."""
 _QUOTES = re.compile(r"\\.|''|\"\"|'", re.DOTALL)
 _JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
 """The last and first characters of pieces that, without a space between them, could be read as one
@@ -154,7 +158,16 @@ def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:
     if dialect in {"mysql", "mariadb", "ansi"} and any(map(_EXECUTED.search, gaps)):
         raise Refusal("it has a comment that the server would run (/*! ... */); remove it")
     for token, gap in zip(tokens, gaps, strict=False):
-        piece = _piece(statement[token.start : token.end + 1], token, dialect)
+        kind, piece = token.token_type, statement[token.start : token.end + 1]
+        if kind.name.endswith("STRING"):
+            piece = _literal(piece, token, dialect)
+        else:
+            pattern = _PATTERNS.get(kind)
+            if pattern is None:
+                piece = " ".join(piece.split())
+                pattern = _WORDS if piece[0].isalnum() or piece[0] in "_$" else _SIGNS
+            if not pattern.fullmatch(piece) or (dialect == "ansi" and _UNCOMMON.search(piece)):
+                raise _doubtful(piece, dialect)
         if gap and pieces:
             pieces.append(gap if not gap.strip(" \n") else " ")
         elif pieces and _JOINED.fullmatch(pieces[-1][-1] + piece[0]):
@@ -165,29 +178,21 @@ def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:
     return "".join(pieces)
 
 
-def _piece(raw: str, token: Token, dialect: str) -> str:
-    """Return how a token is written."""
-    kind = token.token_type
-    if kind in {TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING}:
-        return _string(raw, token.text, dialect)
-    pattern = _NUMBER
-    if kind is TokenType.BYTE_STRING and dialect in {"postgres", "duckdb"}:
-        raw = raw.replace("\\\\", "\0").replace("\\'", "''").replace("\0", "\\\\")
-        pattern = _ESCAPED
-    elif kind is TokenType.IDENTIFIER:
-        pattern = _NAME
-    elif kind.name.endswith("STRING"):
-        pattern = _CODED
-    elif kind is not TokenType.NUMBER:
-        raw = " ".join(raw.split())
-        pattern = _WORDS if raw[0].isalnum() or raw[0] in "_$" else _SIGNS
-    if not pattern.fullmatch(raw) or (dialect == "ansi" and set("`#$[]{}") & set(raw)):
-        raise Refusal(f"{raw[:40]!r} cannot be read as {dialect} in only one way; write it plainly")
-    return raw
+def _doubtful(piece: str, dialect: str) -> Refusal:
+    return Refusal(f"{piece[:40]!r} cannot be read as {dialect} in only one way; write it plainly")
 
 
-def _string(raw: str, value: str, dialect: str) -> str:
+def _literal(raw: str, token: Token, dialect: str) -> str:
     """Return a string so that no setting of a server can end it elsewhere."""
+    kind, value = token.token_type, token.text
+    if kind not in _PLAIN_STRINGS:
+        is_escaped = kind is TokenType.BYTE_STRING and dialect in {"postgres", "duckdb"}
+        if is_escaped:
+            raw = raw.replace("\\\\", "\0").replace("\\'", "''").replace("\0", "\\\\")
+        pattern = _ESCAPED if is_escaped else _CODED
+        if not pattern.fullmatch(raw) or (dialect == "ansi" and _UNCOMMON.search(raw)):
+            raise _doubtful(raw, dialect)
+        return raw
     if dialect in {"mysql", "mariadb"}:  # its escapes stay, except those of quotes
         plain = {"\\'": "''", '\\"': '"', "''": "''" if raw[0] == "'" else "''''"}
         plain |= {'""': '"' if raw[0] == '"' else '""', "'": "''"}

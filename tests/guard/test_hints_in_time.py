@@ -12,7 +12,7 @@ from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.session import Session
-from dqa.guard import GuardedDatabase
+from dqa.guard import GuardedDatabase, GuardVerdict
 
 SHOP = DatabaseSchema((TableInfo("shop", (Field("name", "TEXT"),), (), ()),))
 SHORT = Limits(seconds=0.05)
@@ -83,9 +83,9 @@ def test_a_timeout_names_the_whole_limit() -> None:
     """A message with the remaining time would differ between runs and match no cassette."""
 
     class Slow(GuardedDatabase):
-        def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
+        def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:
             sleep(0.15)  # a backend may look into a statement before it runs
-            return super()._ran(statement, text, limits, until)
+            return super()._ran(statement, verdict, limits, until)
 
     session = FailingSession(lambda limits: timed_out(limits, "relational"))
     with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):

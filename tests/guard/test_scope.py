@@ -18,7 +18,7 @@ CASES = read_cases("scope")
 
 def scoped(statement: str, label: str) -> str:
     """Return the text that runs if every node needs a label."""
-    return judge(statement, "neo4j", Policy(inside=label))
+    return judge(statement, "neo4j", Policy(inside=label)).statement
 
 
 def test_every_node_pattern_requires_the_label() -> None:

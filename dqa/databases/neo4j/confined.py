@@ -15,7 +15,7 @@ from dqa.core.errors import (
 )
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
-from dqa.guard import GuardedDatabase, Policy
+from dqa.guard import GuardedDatabase, GuardVerdict, Policy
 from dqa.guard.cypher import read_statement
 
 _LABELS = "_LABEL"
@@ -36,7 +36,7 @@ class ConfinedGraph(GuardedDatabase):
         inside = self._session.namespace
         return replace(super()._scoped(policy), inside=inside, database=database)
 
-    def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
+    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:
         """Run a statement; hide denied labels of nodes, and warnings under a policy."""
         if self._session.namespace is not None and statement not in self._known:
             self._require_known(statement, until)
@@ -49,7 +49,7 @@ class ConfinedGraph(GuardedDatabase):
                 f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
                 "another name."
             )
-        rows = super()._ran(statement, text, limits, until)
+        rows = super()._ran(statement, verdict, limits, until)
         if hides_labels:
             shows = self.policy.shows_label
             cells = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)

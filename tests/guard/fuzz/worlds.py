@@ -218,12 +218,12 @@ class Neo4jWorld:
         if self._writes(statement):
             return "a word that writes follows a value"
         with suppress(Refusal):
-            once = judge(statement, "neo4j", _INSIDE)
-            again = judge(once, "neo4j", _INSIDE)
+            once = judge(statement, "neo4j", _INSIDE).statement
+            again = judge(once, "neo4j", _INSIDE).statement
             if again.count("`only here`") != 2 * once.count("`only here`"):
                 return "a second scope misses a pattern"
-            plain = judge(statement, "neo4j")
-            if judge(plain, "neo4j") != plain:
+            plain = judge(statement, "neo4j").statement
+            if judge(plain, "neo4j").statement != plain:
                 return f"another text runs the second time: {plain}"
         return None
 

@@ -309,6 +309,7 @@ class GuardedDatabase:
             self.audit.sink(entry)
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
+        unread = (errors.RefusedStatementError, errors.NotUnderstoodError)
         problem: errors.RefusedStatementError | errors.NotUnderstoodError | None = None
         for text, verdict in self._meanings(statement, limits.seconds):
             if not verdict.allowed:
@@ -323,10 +324,10 @@ class GuardedDatabase:
             try:
                 rows = self._ran(text, verdict, limits, until)
             except errors.QueryError as error:
-                error = self._explained(error, text, verdict, until)
-                if not isinstance(error, errors.RefusedStatementError | errors.NotUnderstoodError):
-                    raise error from error.__cause__
-                problem = problem or error  # its author does not know the translations
+                explained = self._explained(error, text, verdict, until)
+                if not isinstance(explained, unread):
+                    raise explained from None if self._is_rewritten else error.__cause__
+                problem = problem or explained  # its author does not know the translations
                 continue
             if self._is_rewritten:
                 rows = self._with_own_names(rows, text, verdict.statement)
@@ -389,12 +390,8 @@ class GuardedDatabase:
         if isinstance(error, errors.NotUnderstoodError):
             return error
         if isinstance(error, errors.UnknownReferenceError):
-            found: errors.QueryError = unknown_name(error, self._schema_by(until), statement)
-            found.__cause__ = error
-        else:
-            found = advise(error, self.dialect)
-            found.__cause__ = error.__cause__
-        return found
+            return unknown_name(error, self._schema_by(until), statement)
+        return advise(error, self.dialect)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
         """Return rows with column names that show nothing of the policy."""

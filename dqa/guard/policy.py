@@ -297,19 +297,20 @@ class Policy:
     def shown_parts(self) -> Mapping[str, ShownPart]:
         """The known tables of which a part is hidden, by lower-case name."""
         parts: dict[str, ShownPart] = {}
+        quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
             columns = [c.name for c in table.columns if self.allows_column(name, c.name)]
-            items = [quoted(column, self.schema.quote) for column in columns if self.schema]
-            for number, column in enumerate(columns):
-                key = f"{name}.{column.casefold()}"
-                if key in self.masks:
-                    items[number] = _masked(items[number], self.masks[key])
-            part = ShownPart(columns, ", ".join(items), self.row_filters.get(name, "").strip())
-            is_whole = len(columns) == len(table.columns) and not part.row_filter
-            is_whole &= not any(f"{name}.{column.casefold()}" in self.masks for column in columns)
+            keys = {column: f"{name}.{column.casefold()}" for column in columns}
+            plain = [quoted(column, quote) for column in columns]
+            items = [
+                _masked(item, self.masks[keys[column]]) if keys[column] in self.masks else item
+                for column, item in zip(columns, plain, strict=True)
+            ]
+            row_filter = self.row_filters.get(name, "").strip()
+            is_whole = items == plain and len(items) == len(table.columns) and not row_filter
             # A broken view has no columns that are known, and some are hidden.
             if self.restricts_columns_of(name) and not (columns and is_whole):
-                parts[name] = part
+                parts[name] = ShownPart(columns, ", ".join(items), row_filter)
         return parts
 
     @cached_property

@@ -139,7 +139,7 @@ def collect(  # noqa: PLR0913
     cut: Cut | None = None
     shortened = False
     unread = 0
-    left = _driven(rows)
+    left = iter(rows)
     while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
         whole, may_cut = _plain_rows(chunk, convert, limits.cell)
         size = None if may_cut else _size_of(whole)
@@ -169,7 +169,8 @@ def collect(  # noqa: PLR0913
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
     """Return some rows: few at first, as each may have many megabytes."""
-    return list(islice(rows, min(most, _CHUNK, before + 1)))
+    with driver_reads():
+        return list(islice(rows, min(most, _CHUNK, before + 1)))
 
 
 def _plain_rows(
@@ -180,7 +181,7 @@ def _plain_rows(
     Whole columns are converted, which takes half the time.
     """
     columns: list[Sequence[Value]] = []
-    may_cut = False
+    is_changed = may_cut = False
     for cells in zip(*rows, strict=True):
         column, kinds = cells, set(map(type, cells))
         if not kinds <= CELLS:
@@ -188,12 +189,13 @@ def _plain_rows(
                 cell if type(cell) in CELLS else plain(convert(cell) if convert else cell)
                 for cell in cells
             )
-            kinds = set(map(type, column))
+            kinds, is_changed = set(map(type, column)), True
         if str in kinds:
-            may_cut |= max(len(cell) for cell in column if type(cell) is str) > most
+            may_cut |= max(map(len, [cell for cell in column if type(cell) is str])) > most
         may_cut |= not kinds <= CELLS
         columns.append(column)
-    return list(zip(*columns, strict=True)) or [()] * len(rows), may_cut
+    whole = zip(*columns, strict=True) if is_changed else map(tuple, rows)
+    return list(whole), may_cut
 
 
 def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
@@ -212,13 +214,6 @@ def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029]")
-
-
-def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    """Yield a driver's rows; an unreadable one is the statement's error."""
-    with driver_reads():
-        for row in rows:  # noqa: UP028  (it would close them with this generator)
-            yield row
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
@@ -246,7 +241,7 @@ def _count(
     if perf_counter() > until:
         return None, 0
     with suppress(UnreadableError, *failures), Deadline(until - perf_counter(), stop):
-        while chunk := list(islice(left, max(1, min(_CHUNK, MOST_COUNTED + 1 - seen)))):
+        while chunk := _next_chunk(left, max(1, MOST_COUNTED + 1 - seen), seen):
             seen += len(chunk)
             if seen > MOST_COUNTED:
                 return None, MOST_COUNTED

@@ -46,6 +46,7 @@ from dqa.api.mcp_server import mcp_server as mcp_server
 from dqa.api.mcp_server import serve_mcp as serve_mcp
 from dqa.api.measuring import analyse as analyse
 from dqa.api.measuring import compare as compare
+from dqa.api.measuring import compare_games as compare_games
 from dqa.api.measuring import export_rows as export_rows
 from dqa.api.measuring import export_run as export_run
 from dqa.api.measuring import view_paper as view_paper

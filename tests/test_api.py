@@ -31,12 +31,12 @@ PUBLIC = """
     ScenarioCheck Settings Shortcut ShownQuestion ShownSchema Simulator Situation StatementVerdict
     StoredRun Summary Tournament Trace TrainedPlayer Truth UpperBound Usage UsageError Watcher World
     agent_tools analyse annotate ask audit check check_files check_scenario check_script
-    check_statement choice_of compare copy_run decision_node describe_table evaluate examine
-    export_rows export_run find_columns find_runs format_names generate installed json_schema
-    langchain_tools list_deciders load loaded mcp_server measure_shortcuts observe_decisions
-    open_database play play_episode play_tournament propose_scenario query read_generated
-    read_questions read_release read_report read_run read_schema read_set sample_rows serve_mcp
-    settings_of show temporary_database train_player unload view_paper write_audit_page
+    check_statement choice_of compare compare_games copy_run decision_node describe_table evaluate
+    examine export_rows export_run find_columns find_runs format_names generate installed
+    json_schema langchain_tools list_deciders load loaded mcp_server measure_shortcuts
+    observe_decisions open_database play play_episode play_tournament propose_scenario query
+    read_generated read_questions read_release read_report read_run read_schema read_set sample_rows
+    serve_mcp settings_of show temporary_database train_player unload view_paper write_audit_page
     write_decision_page write_generated write_report
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
+from dqa.evaluation.games import CannotPlayError
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.store import require_writable
@@ -162,8 +163,9 @@ def play_tournament(
     world
         By name.
     players, opponents
-        By default the installed players and opponents of the papers' tables of this
-        world. In a world of one player there are no opponents.
+        By default the players and opponents of the papers' tables of this world that are installed
+        and can play: LDM2, for example, needs a memory. In a world of one player there are no
+        opponents.
     out, watcher
         As in `dqa.play`; the same call resumes its own run.
     **how
@@ -173,7 +175,7 @@ def play_tournament(
     Raises
     ------
     UsageError
-        No paper has a table of this world and no player is named, or as in `dqa.play`.
+        No player of a paper's table can play and none is named, or as in `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))
     watcher = watcher or Watcher()
@@ -188,23 +190,38 @@ def play_tournament(
     with watch_training(watcher):
         found = {name: _problem(world, name, how.get("seed", 0)) for name in named}
     problems = {name: problem for name, problem in found.items() if problem is not None}
-    players = players or [name for name in dict.fromkeys(rows) if name not in problems]
-    opponents = opponents or [name for name in dict.fromkeys(faced) if name not in problems]
-    if not (players and (opponents or is_alone)):
-        needed = "--players" if is_alone else "--players, --opponents"
-        raise UsageError(
-            f"No installed package has a table of games of '{world}' with installed players: name "
-            f"the players ({needed})."
-        )
     able = (name for name in references if name in plugins.world(world).policies)
     how.setdefault("reference", next((name for name in able if name not in problems), None))
     how.setdefault("mirror", not is_alone)
-    run = play(world, players, opponents, out=out, watcher=watcher, **how)
+    run: Run | None = None
+    while run is None:
+        able_players = players or [name for name in dict.fromkeys(rows) if name not in problems]
+        able_opponents = opponents or [
+            name for name in dict.fromkeys(faced) if name not in problems
+        ]
+        if not (able_players and (able_opponents or is_alone)):
+            raise UsageError(_no_player(world, problems, is_alone=is_alone))
+        try:
+            run = play(world, able_players, able_opponents, out=out, watcher=watcher, **how)
+        except CannotPlayError as error:  # before anything is played
+            if error.player not in by_default:
+                raise
+            problems[error.player] = str(error)
     views = [
         view_games(paper, run.games) for paper in _papers() if world in paper.worlds and run.games
     ]
     left_out = (f"{name}: {problems[name]}" for name in by_default if name in problems)
     return Tournament(run, tuple(views), tuple(left_out))
+
+
+def _no_player(world: str, problems: Mapping[str, str], *, is_alone: bool) -> str:
+    """Return why no tournament is possible: who is missing, and the options that name players."""
+    needed = "--players" if is_alone else "--players, --opponents"
+    reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
+    return (
+        f"No installed package has a table of games of '{world}' with players that can play here: "
+        f"name the players ({needed}).{reasons}"
+    )
 
 
 def _papers() -> Iterator[Publication]:

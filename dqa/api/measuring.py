@@ -20,8 +20,9 @@ from dqa.core.text import counted
 from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.papers import PaperView, view_questions
 from dqa.evaluation.results import MOST_TIES, Result
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
+from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
@@ -183,6 +184,57 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     return compared
 
 
+def compare_games(
+    *runs: Run | Path | str, players: Sequence[str] = (), against: str | None = None
+) -> PlayFigures:
+    """Compare players, of one run of games or of several, on the deals that they share.
+
+    With several runs every player is called ``RUN:PLAYER``. The paired differences are those
+    against opponents of the same name.
+
+    Parameters
+    ----------
+    runs
+        What `play` returned, or the locations of runs.
+    players
+        Only these; by default all that played.
+    against
+        The player to compare each of the others with; by default every two are compared.
+
+    Raises
+    ------
+    UsageError
+        A run is not of games, the runs are of different worlds, or no two players share a deal.
+    UnknownNameError
+        No run has such a player.
+    """
+    read = [open_run(run) for run in runs]
+    specs = [run.spec for run in read if isinstance(run.spec, PlaySpec)]
+    worlds = {(one.world, *sorted(one.world_settings.items()), one.mirror) for one in specs}
+    if len(specs) < len(read) or len(worlds) > 1:
+        raise UsageError(
+            "The players of several runs are compared on the same deals: name runs of games of one "
+            "world, with the same settings and the same --mirror."
+        )
+    labels: Sequence[str | None] = [None] if len(read) == 1 else name_runs(read)
+    results = []
+    for run, label in zip(read, labels, strict=True):
+        for result, game in ((one, one.game) for one in run.results if one.game is not None):
+            name = game.player if label is None else f"{label}:{game.player}"
+            if not players or game.player in players:
+                results.append(result.changed(game=game.changed(player=name)))
+    for name in players:
+        _require_known(
+            "player", name, {one.game.player for run in read for one in run.results if one.game}
+        )
+    if against is not None:
+        _require_known("player", against, {one.game.player for one in results if one.game})
+    found = count_games(results, mirrored=specs[0].mirror, against=against)
+    if not found.differences:
+        raise UsageError("There is nothing to compare: no two players finished the same deal.")
+    return found
+
+
 def _select(
     found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
 ) -> list[Contestant]:
@@ -211,8 +263,8 @@ def _require_known(kind: str, name: str, known: Collection[str]) -> None:
 _SHOWN = 3
 """Questions that a message names."""
 _NO_COMPARISON = (
-    "right decisions are compared; 'dqa results' prints every player against every "
-    "opponent, on the same deals."
+    "this compares right decisions; 'dqa compare' with runs of games alone (dqa.compare_games) "
+    "compares players."
 )
 
 

@@ -121,7 +121,7 @@ class Evaluation(Record):
     def lines(self) -> list[str]:
         """Return the lines below the tables: the scoring, the models, the usage."""
         if self.games is not None:
-            return game_lines(self.games, self.spent, self.models)
+            return [*game_lines(self.games, self.models), str(self.spent)]
         return [
             *self.scoring(),
             *interval_lines(self.results),

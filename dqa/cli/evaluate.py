@@ -202,6 +202,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     """
     del mirror  # read from the context, as the options of the spec are
     from dqa.api.games import play_tournament
+    from dqa.report.game_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
 
     how = _arguments(given_by(context), _record_of(None, out), None)
@@ -225,6 +226,8 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     shown: list[str | Table] = []
     for view in found.views:
         shown += [*paper_tables(view), *paper_notes(view)]
+    if found.views and found.run.games and found.run.games.differences:
+        shown.append(difference_table(found.run.games))
     shown += [f"left out: {line}" for line in found.left_out]
     shown += described(figures, tables=not found.views)
     result = {"evaluation": figures, "papers": found.views, "left_out": found.left_out}

@@ -16,6 +16,7 @@ from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome
+from dqa.evaluation.spec import PlaySpec
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
@@ -293,16 +294,17 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     times: Annotated[bool, option("--times", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare deciders, of one run or several, on the questions that they share.
+    """Compare deciders on the questions that they share, or players on their games.
 
-    Differences are paired: question by question, databases apart, epochs averaged. Intervals and
+    Differences are paired: question by question, databases apart, epochs averaged; of games deal by
+    deal. Intervals and
     p-values by situations allow for questions about the same data; docs/statistics.md explains
     which figure to use. A decision that could not be judged is left out of its pairs, and counted.
 
     Parameters
     ----------
     deciders
-        Only these deciders, separated by commas.
+        Only these deciders or players, separated by commas.
     against
         Compare each other decider with this one, not all pairs.
     all_pairs
@@ -314,11 +316,21 @@ def compare(  # noqa: PLR0913  (one parameter per option)
         Also print how long decisions took; reads all traces.
     """
     from dqa.api.measuring import compare as compare_runs
+    from dqa.api.measuring import compare_games
+    from dqa.api.stored import open_run
     from dqa.report.compare_tables import notes, tables
+    from dqa.report.game_tables import game_lines, game_tables
 
+    read = [open_run(run) for run in runs]
+    names = options.names_in("--deciders", deciders)
+    if all(isinstance(run.spec, PlaySpec) for run in read):
+        played = compare_games(*read, players=names, against=against)
+        models = {one.player: one.model for one in played.players}
+        show(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
+        return
     found = compare_runs(
-        *runs,
-        deciders=options.names_in("--deciders", deciders),
+        *read,
+        deciders=names,
         against=against,
         scenario=scenario,
         only_shared=shared,

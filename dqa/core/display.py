@@ -121,8 +121,9 @@ def round_rows(
     """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits, but never before its point and only where
-    that makes it shorter. Different values of one column get as many digits as distinguish them,
-    so rankings and ids stay correct.
+    that makes it shorter. If no fraction is left it is a whole number, because ".0" would look
+    exact. Different values of one column get as many digits as distinguish them, so rankings and
+    ids stay correct.
 
     Parameters
     ----------
@@ -174,7 +175,9 @@ def _rounded(number: float, digits: int) -> float:
         return number
     whole = abs(number) >= 10**digits
     short = float(round(number)) if whole else float(f"{number:.{digits}g}")
-    return short if len(repr(short)) < len(repr(number)) else number
+    if len(repr(short)) >= len(repr(number)):
+        return number
+    return int(short) if short.is_integer() else short  # ".0" would look exact
 
 
 def _with(cell: Value, shown: dict[float, float]) -> Value:

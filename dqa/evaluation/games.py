@@ -35,6 +35,20 @@ _VERSUS = " vs "
 """Joins the names of two contestants in results."""
 
 
+class CannotPlayError(UsageError):
+    """A contestant cannot play the games of a world, such as LDM2 without a memory.
+
+    Attributes
+    ----------
+    player
+        The contestant.
+    """
+
+    def __init__(self, player: str, reason: str) -> None:
+        super().__init__(reason)
+        self.player = player
+
+
 @dataclass(frozen=True, slots=True)
 class Game:
     """One game of a run.
@@ -170,6 +184,8 @@ def prepare_games(
     UsageError
         A contestant is neither a program of the world nor a decider, there are too many or too few
         opponents, or a setting is not valid.
+    CannotPlayError
+        A contestant refuses the games.
     """
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)
@@ -311,5 +327,8 @@ def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider
         move = episode.next_move()
         if move is None:
             raise UsageError(f"A game of {spec.world} ends before anybody moves.")
-        for decider in deciders.values():
-            check_decider(decider, move.question)
+        for name, decider in deciders.items():
+            try:
+                check_decider(decider, move.question)
+            except UsageError as error:
+                raise CannotPlayError(name, str(error)) from error

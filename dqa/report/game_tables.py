@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 
 from dqa.core.text import counted, visible
 from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayFigures
+from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayerDifference, PlayFigures
 from dqa.models.registry import is_scripted
-from dqa.report.spending import Spending
+from dqa.report.compare_tables import p_value
 from dqa.report.table import Table, estimate_text, in_percent
 from dqa.report.tables import model_line
 
+DIFFERENCES = (
+    "First minus second on the deals of both, with 95 % intervals; p-values corrected for all "
+    "pairs (Holm)"
+)
 _MOST_ACTIONS = 8
 """Actions whose shares a table has; more are proposals, whose shares mean nothing."""
 
@@ -19,6 +23,20 @@ _MOST_ACTIONS = 8
 def game_tables(found: PlayFigures) -> list[Table]:
     """Return the tables of a run of games; those without a figure are left out."""
     return [table for table in _tables(found) if table.figures]
+
+
+def difference_table(found: PlayFigures) -> Table:
+    """Return every two players on the same deals; without rows for one player."""
+    scale, form, unit = (100.0, "+.1f", "points") if found.alone else (1.0, "+.2f", "payoff")
+    columns: dict[str, Callable[[PlayerDifference], str]] = {
+        f"Difference,\n{unit} a game": lambda one: estimate_text(one.difference, scale, form),
+        "p": lambda one: p_value(one.holm),
+        "Deals": lambda one: str(one.difference.clusters),
+    }
+    if not found.alone:
+        columns["Opponents"] = lambda one: str(one.opponents)
+    rows = {f"{one.first}\n- {one.second}": one for one in found.differences}
+    return Table.listing(DIFFERENCES, "Players", rows, columns)
 
 
 def _tables(found: PlayFigures) -> Iterator[Table]:
@@ -42,6 +60,7 @@ def _tables(found: PlayFigures) -> Iterator[Table]:
         if any(one.score is not None for one in shown):
             score = "Score: payoff of the player a game with an agreement"
             yield _grid(found, score, lambda one: estimate_text(one.score))
+    yield difference_table(found)
     yield _facts(found)
     yield _actions(found)
 
@@ -114,8 +133,8 @@ def _actions(found: PlayFigures) -> Table:
     return Table.grid("Actions of the player, in %", "Player", cells, titles)
 
 
-def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
-    """Return the lines below the tables: the unit of intervals, the models and the cost."""
+def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
+    """Return the lines below the tables: the unit of intervals, and the models."""
     if found.alone:
         games = max((one.games for one in found.pairs), default=0)
         how = ", the same ones for every player; a game is the unit of every interval"
@@ -131,7 +150,7 @@ def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -
             "Scripted players follow a program: how they compare says nothing about language "
             "models."
         )
-    return [*lines, str(spent)]
+    return lines
 
 
 def _warnings(found: PlayFigures) -> list[str]:

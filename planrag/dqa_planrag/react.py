@@ -76,14 +76,14 @@ class ReAct:
     name: ProtocolName = "react"
     stop: tuple[str, ...] = ("\nObservation:",)
     plan_first = (
-        "The first reply has to open with the plan. Write the line 'Plan:' with a numbered list, "
-        "then go on with the Action."
+        "The first reply has to begin with the plan. Write the line 'Plan:' with a numbered list, "
+        "then the Action."
     )
     answer_now = (
         "The database has been read once and cannot be read again. Write the line 'Final Answer: "
         "<the decision>'."
     )
-    after_plan = "The plan is noted. Go on with the Action."
+    after_plan = "The plan is noted. Continue with the Action."
     after_thought = f"Observation: {THOUGHT_NOTED}"
 
     def offering(

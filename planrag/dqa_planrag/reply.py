@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-THOUGHT_NOTED = "Nothing was read; go on."
+THOUGHT_NOTED = "Nothing was read; continue."
 """The message after a step that only thinks."""
 MOST_CALLS = 8
 """Most tools that one reply may call."""

@@ -7,11 +7,12 @@ import pytest
 from dqa.core.database import Database
 from dqa.core.decision import Ending
 from dqa.core.question_set import QuestionSet
+from dqa_planrag.react import ReAct
 from tests.planrag.conftest import act, kinds, problems, run
 
 PLAN = "Plan:\n1. Count the nodes.\n2. Choose one."
 END = "Thought: t\nFinal Answer: x"
-NOTED = "The plan is noted. Go on with the Action."
+NOTED = ReAct.after_plan
 
 
 @pytest.mark.parametrize("agent", ["planrag", "planrag-no-replan", "planrag-no-thought"])

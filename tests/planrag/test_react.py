@@ -129,7 +129,7 @@ def test_a_thinking_step_is_a_step_without_a_statement(
     assert "parse_failure" not in kinds(decision)
     thinking = [event for event in decision.trace if event.kind == "reply"][1]
     assert (thinking.step, thinking.data["thought"]) == (2, THOUGHT)
-    assert model.requests[2].last.startswith("Observation: Nothing was read; go on.")
+    assert model.requests[2].last.startswith("Observation: Nothing was read")
 
 
 @pytest.mark.parametrize(

@@ -20,19 +20,20 @@ def game(
     value: float | None,
     *,
     mirrored: bool = False,
+    player: str = "hero",
     opponent: str = "rival",
     agreed: int = 0,
     compared: int = 0,
     facts: Facts | None = None,
     fallbacks: int = 0,
 ) -> Result:
-    """A game of ``hero``; one without a value did not come to its end."""
+    """A game of a player; one without a value did not come to its end."""
     played = PlayedGame(
         world="duel",
         number=number,
         seed=number,
         mirrored=mirrored,
-        player="hero",
+        player=player,
         opponent=opponent,
         seats=("player", "opponent"),
         returns={"player": value, "opponent": -value} if value is not None else {},
@@ -47,7 +48,7 @@ def game(
     return Result.model_construct(
         question=f"duel/{number}{'m' if mirrored else ''}",
         scenario="duel",
-        decider=f"hero vs {opponent}",
+        decider=f"{player} vs {opponent}",
         model="none",
         situation=str(number),
         outcome=Outcome.PLAYED if value is not None else Outcome.INFRASTRUCTURE,
@@ -91,6 +92,31 @@ def test_a_game_without_its_mirror_does_not_count() -> None:
     (alone,) = count_games(results, mirrored=False).pairs
     assert alone.games == 4
     assert alone.unpaired == 0
+
+
+def test_players_are_compared_deal_by_deal() -> None:
+    """Differences of 3, 1 and 2: mean 2, error 1 / sqrt(3)."""
+
+    def ours(player: str, *values: float) -> list[Result]:
+        halves = [both(n, value + 1, value - 1, player=player) for n, value in enumerate(values, 1)]
+        return [one for of in halves for one in of]
+
+    results = [*ours("hero", 9, 1, 5), *ours("other", 6, 0, 3, 50), *ours("third", 7, -1, 3)]
+    found = count_games(results, mirrored=True)
+    pairs = {(one.first, one.second): one for one in found.differences}
+    assert list(pairs) == [("hero", "other"), ("hero", "third"), ("other", "third")]
+    first = pairs["hero", "other"]
+    assert (first.difference.value, first.difference.clusters, first.opponents) == (2.0, 3, 1)
+    assert first.difference.standard_error == pytest.approx(1 / sqrt(3))
+    assert first.difference.low == pytest.approx(2 - t_quantile(2.0) / sqrt(3))
+    # Without the pairing the error is sqrt(16 / 3 + 9 / 3), and nothing is known.
+    assert pairs["hero", "third"].difference.value == 2.0
+    assert pairs["hero", "third"].difference.standard_error == 0.0
+    assert first.holm is not None
+    assert first.difference.p_value is not None
+    assert first.holm >= first.difference.p_value
+    (only, _) = count_games(results, mirrored=True, against="third").differences
+    assert (only.first, only.second) == ("hero", "third")
 
 
 def test_means_over_opponents_weigh_each_the_same_and_share_deals() -> None:

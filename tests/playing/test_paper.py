@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from dqa import plugins
 from dqa.api.games import play_tournament
 from dqa.cli.main import app
+from dqa.core.errors import UsageError
+from dqa.evaluation.games import CannotPlayError
 from dqa.evaluation.papers import Publication, PublishedRow, PublishedTable
 from dqa.report.paper_tables import paper_notes
 
@@ -104,6 +106,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     ).output
     assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
     assert "left out: departed: no such player is installed" in shown
+    assert "First minus second" not in shown  # of one player
     assert "16 games of kuhn on deals that all pairs share" in shown
     asked = ("tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
     told = json.loads(run(*asked).stdout)
@@ -127,6 +130,30 @@ def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
     assert "Name a world (--world)" in str(run("tournament", "--games", 2, code=1).exception)
     assert "Table 3. Errands, in %: printed, and below ours" in shown
     assert "Person" in shown
+
+
+def test_a_player_of_a_paper_that_cannot_play_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """LDM2 without a memory, for example. A player that the user names is an error at once."""
+    monkeypatch.chdir(tmp_path)
+    rows = (
+        PublishedRow.of("Search", "searching", TASKS, [0.75, 0.5, 0.25]),
+        PublishedRow.of("LDM2", "ldm2", TASKS, [0.8, 0.8, 0.8]),
+    )
+    table = PRINTED.tables[2].changed(rows=rows)
+    monkeypatch.setattr(plugins, "publication", lambda _: PRINTED.changed(tables=(table,)))
+    found = play_tournament("errand", games=2)
+    (line,) = found.left_out
+    assert line.startswith("ldm2: There is no memory memory.db")
+    assert {one.decider for one in found.run.results} == {"searching"}
+    with pytest.raises(CannotPlayError, match="There is no memory"):
+        play_tournament("errand", ["ldm2", "searching"], games=2, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    only = table.changed(rows=rows[1:])
+    monkeypatch.setattr(plugins, "publication", lambda _: PRINTED.changed(tables=(only,)))
+    with pytest.raises(UsageError, match=r"--players\). ldm2: There is no memory"):
+        play_tournament("errand", games=2)
 
 
 def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:

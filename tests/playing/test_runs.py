@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import dqa
 from dqa import plugins
+from dqa.cli.main import app
 from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import Decider
@@ -25,6 +27,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
+from dqa.report.game_tables import DIFFERENCES
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
 from tests.programs import run_python
@@ -66,6 +69,36 @@ def test_a_budget_in_money_needs_no_prices_without_a_model() -> None:
             games=1,
             budget=DecisionBudget(cost=1.0),
         )
+
+
+def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) -> None:
+    """As those of one run are; only runs of one world share deals."""
+    run = played(out=tmp_path / "one")
+    assert run.games is not None
+    (pair,) = run.games.differences
+    assert (pair.first, pair.second, pair.difference.clusters) == ("uniform", "eager", 20)
+    (same,) = dqa.compare_games(run).differences
+    assert same == pair
+    other = dqa.play("kuhn", "passive", "uniform", games=30, mirror=True, out=tmp_path / "two")
+    found = dqa.compare_games(run, other, against="two:passive").differences
+    assert [(one.first, one.second) for one in found] == [
+        ("one:uniform", "two:passive"),
+        ("one:eager", "two:passive"),
+    ]
+    means = []
+    for whole, player in ((run, "eager"), (other, "passive")):
+        values = [r.value or 0.0 for r in whole.results if r.game and r.game.player == player]
+        means.append(sum(values[:40]) / 40)
+    assert found[1].difference.value == pytest.approx(means[0] - means[1])
+    assert (found[1].difference.clusters, found[1].opponents) == (20, 1)
+    with pytest.raises(UsageError, match="one world"):
+        dqa.compare_games(run, played(games=2, mirror=False))
+    with pytest.raises(UsageError, match="compare_games"):
+        dqa.compare(run)
+    shown = CliRunner().invoke(app, ["compare", str(tmp_path / "one"), str(tmp_path / "two")])
+    assert shown.exit_code == 0, shown.output
+    assert "- two:passive" in shown.output
+    assert DIFFERENCES[:30] in shown.output
 
 
 def test_mirrored_games_of_one_deterministic_player_net_exactly_zero() -> None:

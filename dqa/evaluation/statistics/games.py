@@ -5,15 +5,16 @@ own, also by kind of task if the world names kinds.
 
 A game and its mirror share a deal, whose luck cancels between them. So the deal is the unit of
 every interval, and an incomplete deal does not count. Contestants play the same deals against all
-opponents, so deals are also the clusters of means over opponents.
+opponents, so deals are also the clusters of means over opponents. Two players are compared deal by
+deal, because the luck of a deal cancels between them, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
-from math import inf
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, combinations
+from math import fsum, inf
 from typing import Any, TypeAlias, TypeGuard
 
 from pydantic import Field
@@ -21,6 +22,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share, mean_of_ratios
+from dqa.evaluation.statistics.pairs import Difference, holm, paired_difference
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
@@ -120,6 +122,29 @@ class GameFigures(Record):
     attempts: Estimate | None = None
 
 
+class PlayerDifference(Record):
+    """How much more the first of two players got per game than the second.
+
+    Attributes
+    ----------
+    first, second
+        The players.
+    opponents
+        The number of opponents that both played; 0 in a world of one player.
+    difference
+        The paired difference of the payoffs. A pair is a deal against one opponent, with its mirror
+        and its epochs averaged; a deal is a cluster.
+    holm
+        The p-value, corrected for all pairs of players (Holm); None if it is not known.
+    """
+
+    first: str
+    second: str
+    opponents: int = Field(ge=0)
+    difference: Difference
+    holm: float | None = Field(ge=0, le=1)
+
+
 class PlayFigures(Record):
     """A run of games in figures.
 
@@ -135,6 +160,8 @@ class PlayFigures(Record):
         Every player over all opponents.
     alone
         Whether the world has one player; pairs then have no opponent.
+    differences
+        Every two players on the deals and against the opponents that they share.
     """
 
     world: str
@@ -142,6 +169,7 @@ class PlayFigures(Record):
     alone: bool = False
     pairs: tuple[GameFigures, ...]
     players: tuple[GameFigures, ...]
+    differences: tuple[PlayerDifference, ...] = ()
 
 
 _Played: TypeAlias = tuple[Result, PlayedGame]
@@ -149,7 +177,9 @@ _Measure: TypeAlias = Callable[[Result, PlayedGame], tuple[float, float] | None]
 """Returns an amount of a game and its count; None if the game lacks it."""
 
 
-def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
+def count_games(
+    results: Iterable[Result], *, mirrored: bool, against: str | None = None
+) -> PlayFigures:
     """Return the figures of the games of a run.
 
     Parameters
@@ -158,6 +188,8 @@ def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
         The results of a run of games, in its order.
     mirrored
         Whether every deal is played twice.
+    against
+        The player to compare each of the others with; None compares every two.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
@@ -172,7 +204,49 @@ def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
             _figures(player, None, [pairs[one] for one in faced], [whole[one] for one in faced])
             for player, faced in players.items()
         ),
+        differences=_differences(
+            {player: [*chain(*(whole[one] for one in faced))] for player, faced in players.items()},
+            against,
+        ),
     )
+
+
+def _differences(
+    played: Mapping[str, Sequence[_Played]], against: str | None
+) -> tuple[PlayerDifference, ...]:
+    """Compare every two players, or each of the others with `against`."""
+    payoffs = {player: _by_deal(games) for player, games in played.items()}
+    bounds = (-1.0, 1.0) if _are_rewards(chain(*played.values())) else None
+    pairs = list(combinations(payoffs, 2))
+    if against is not None:
+        pairs = [(player, against) for player in payoffs if player != against]
+    found = []
+    for first, second in pairs:
+        shared = [key for key in payoffs[first] if key in payoffs[second]]
+        more = [payoffs[first][key] - payoffs[second][key] for key in shared]
+        difference = paired_difference(more, [deal for _, deal in shared], bounds)
+        if difference is not None:
+            opponents = len({opponent for opponent, _ in shared if opponent})
+            found.append((first, second, opponents, difference))
+    corrected = iter(holm([one.p_value for *_, one in found if one.p_value is not None]))
+    return tuple(
+        PlayerDifference(
+            first=first,
+            second=second,
+            opponents=opponents,
+            difference=difference,
+            holm=None if difference.p_value is None else next(corrected),
+        )
+        for first, second, opponents, difference in found
+    )
+
+
+def _by_deal(games: Iterable[_Played]) -> dict[tuple[str, int], float]:
+    """Return the mean payoff of a player by opponent and deal."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for result, game in games:
+        found.setdefault((game.opponent, game.seed), []).append(result.value or 0.0)
+    return {key: fsum(values) / len(values) for key, values in found.items()}
 
 
 def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
@@ -252,11 +326,14 @@ def _value(result: Result, _: PlayedGame) -> tuple[float, float]:
 
 def _payoff(counted: Sequence[Sequence[_Played]]) -> Estimate | None:
     """Return the player's payoff per game; a reward of one player alone is between 0 and 1."""
-    rewards = all(
-        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0
-        for result, game in chain(*counted)
+    return _mean(counted, _value, *((0.0, 1.0) if _are_rewards(chain(*counted)) else ()))
+
+
+def _are_rewards(games: Iterable[_Played]) -> bool:
+    """Return whether all payoffs are rewards of one player alone, in 0..1."""
+    return all(
+        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0 for result, game in games
     )
-    return _mean(counted, _value, *((0.0, 1.0) if rewards else ()))
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:

@@ -13,14 +13,12 @@ import argparse
 import shutil
 import sys
 import tempfile
-from itertools import combinations
+from collections.abc import Iterator
 from pathlib import Path
 
 import dqa
 from benchmarks.needs import require
 from dqa.api.runs import Run
-from dqa.evaluation.statistics.clusters import Estimate
-from dqa.evaluation.statistics.pairs import paired_difference
 from dqa_ldm2 import ModelUse, RefiningSettings, build_memory, refine_memory
 
 NEEDS = ("household", "shop")
@@ -36,10 +34,19 @@ def play(folder: Path, world: str, games: int, model: str) -> Run:
     return dqa.play(world, PLAYERS, games=games, seed=HELD_OUT, model=model, settings=settings)
 
 
-def scores(run: Run, player: str) -> dict[str, float]:
-    """Return the score of each game that a player finished."""
-    own = (one for one in run.results if one.decider == player)
-    return {one.question: one.value for one in own if one.value is not None}
+def figures(run: Run) -> Iterator[str]:
+    """Yield the score of each player, and the paired differences of every two."""
+    found = run.games
+    if found is None:
+        return
+    for one in found.players:
+        if one.payoff is not None:
+            score = one.payoff
+            yield f"{one.player:18} {score.value:.3f} [{score.low:.3f}, {score.high:.3f}]"
+    for pair in found.differences:
+        more = pair.difference
+        ends = f"[{more.low:+.3f}, {more.high:+.3f}], p {pair.holm:.3f}"
+        yield f"{pair.first} minus {pair.second}: {more.value:+.3f} {ends}"
 
 
 def main() -> int:
@@ -71,17 +78,8 @@ def main() -> int:
             f"tuples added, {report.calls['exploring']} replies on exploring"
         )
         run = play(folder, given.world, given.games, given.model)
-    found = {player: scores(run, player) for player in PLAYERS}
-    for player, own_scores in found.items():
-        mean = Estimate.of([*own_scores.values()], [*own_scores], 0.0, 1.0)
-        if mean is not None:
-            print(f"{player:18} {mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]")
-    for first, second in combinations(PLAYERS, 2):
-        games = sorted(found[first].keys() & found[second].keys())
-        pairs = [found[first][game] - found[second][game] for game in games]
-        paired = paired_difference(pairs, games, (-1.0, 1.0))
-        if paired is not None:
-            print(f"{first} minus {second}: {paired.value:+.3f} [{paired.low}, {paired.high}]")
+    for line in figures(run):
+        print(line)
     return 0
 
 

@@ -78,7 +78,7 @@ def test_only_other_steps_are_another_plan(
     verdict: str, replaced: bool, questions: QuestionSet, database: Database
 ) -> None:
     """Numbers, spaces, case, full stops and "keep" before a list do not count."""
-    again = act(database, f"Re-plan: {verdict}\nCurrent step: Step 2\n")
+    again = act(database, f"Re-plan: {verdict}\nCurrent step: Step 2-3\n")
     first = act(database, f"{PLAN}\nCurrent step: 1\n")
     decision, model = run("planrag", questions, database, first, again, END)
     assert problems(decision) == []
@@ -86,4 +86,4 @@ def test_only_other_steps_are_another_plan(
     assert len(decision.plans) == 1 + replaced
     assert "keep" not in decision.plans[-1]
     assert "your last step was 1:" in model.requests[1].last
-    assert "your last step was 2:" in model.requests[2].last
+    assert "your last step was 2-3:" in model.requests[2].last

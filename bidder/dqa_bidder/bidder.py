@@ -5,6 +5,8 @@ The five steps of the paper are methods, so a subclass replaces one of them.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -18,7 +20,7 @@ from dqa.deciders.context import check_question
 from dqa.deciders.method import Asking, Choice, MethodDecider, Options
 from dqa.deciders.replies import Chosen
 from dqa.worlds.base import is_move, require_foreseen
-from dqa.worlds.world import Position
+from dqa.worlds.world import CHANCE, Position
 from dqa_bidder.exploration import Node, Tree
 from dqa_bidder.replies import HiddenStates, Payoffs, Unknown, rounded
 from dqa_bidder.returns import Returns, aggregate
@@ -58,13 +60,21 @@ def shown(
     """
     position = position or task.position
     values = {"task": task, "position": position, "hidden": hidden or {}, "root": root}
+    legal = task.actions if root or position is None else position.actions
     return {
         **values,
         "situation": asking.render("situation", **values),
         "mover": task.mover if position is None else position.mover,
-        "legal": [str(a) for a in (task.actions if root or not position else position.actions)],
+        **_listed(position, legal),
         "form": task.form,
     }
+
+
+def _listed(position: Position | None, actions: Sequence[Candidate]) -> dict[str, Any]:
+    """Return legal actions, and how a prompt lists them."""
+    legal = [str(action) for action in actions]
+    words = "" if position is None else position.in_words(actions)
+    return {"legal": legal, "listed": words or json.dumps(legal, ensure_ascii=False)}
 
 
 class TaskDecider(MethodDecider[Task]):
@@ -145,23 +155,27 @@ class Bidder(TaskDecider):
     def expect_action(
         self, task: Task, position: Position, hidden: Hidden, asking: Asking
     ) -> Candidate:
-        """Ask for the next action of another player than the viewer."""
+        """Ask for the next action of another player than the viewer.
+
+        The prompt has nothing that the viewer alone knows.
+        """
         label = f"expected move of {position.mover}"
-        told = shown(task, asking, position, hidden, root=False)
+        open_task = replace(task, rows="")
+        told = shown(open_task, asking, position.for_mover(), hidden, root=False)
         context = Options(position.actions)
         return asking.ask("modeling", Choice, context=context, label=label, **told).action
 
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
     ) -> Payoffs:
-        """Ask for the payoffs of actions, from 0 to 1."""
+        """Ask for the payoffs of actions, in the game's own unit; of a question, from 0 to 1."""
         root = unknown.position is None or unknown.position is task.position
         told = {
             **shown(task, asking, unknown.position, hidden, root=root),
-            "legal": [str(action) for action in unknown.actions],
+            **_listed(unknown.position, unknown.actions),
             "most": unknown.most,
             "certain": {str(action): rounded(value) for action, value in unknown.known.items()},
-            "scale": unknown.scale,
+            "range": [rounded(end) for end in unknown.range],
         }
         return asking.ask("rewards", Payoffs, context=unknown, **told)
 
@@ -180,6 +194,7 @@ class Bidder(TaskDecider):
             "horizon": returns.horizon,
             "beta": returns.beta,
             "ceiling": rounded(returns.ceiling),
+            "scale": [rounded(end) for end in returns.scale],
         }
         context = Options(task.actions, task.noun)
         return asking.ask("decision", Choice, context=context, **told).chosen
@@ -187,7 +202,7 @@ class Bidder(TaskDecider):
     def solve(self, task: Task, asking: Asking) -> Chosen:
         """Take the steps."""
         own, hidden, left = self.own, {}, self.own.calls - 1
-        if own.inference and task.position is not None and task.position.hidden and left:
+        if own.inference and left and _has_shown_something(task.position):
             hidden, left = self.infer_hidden(task, asking), left - 1
         if own.returns == "none":
             return ask_choice("direct", task, asking, hidden=hidden).chosen
@@ -204,6 +219,7 @@ class Bidder(TaskDecider):
                 tree.explore(task.position, steps, asking, (left, parallel))
         except OutOfBudgetError as error:
             spent = error
+        tree.normalise()
         asking.note("exploration", tree.found())
         for warning in _warnings(tree, own):
             asking.recorder.warn_once(warning.model_copy(update={"step": asking.recorder.steps}))
@@ -252,6 +268,13 @@ class Bidder(TaskDecider):
         return choice.chosen
 
 
+def _has_shown_something(position: Position | None) -> bool:
+    """Whether another player has acted, so that something hidden can be inferred."""
+    if position is None or not position.hidden:
+        return False
+    return any(event.actor not in (position.viewer, CHANCE) for event in position.events)
+
+
 def _warnings(tree: Tree, own: BidderSettings) -> list[WarningEvent]:
     """Return what readers of the decision need to know: states without an answer, odd rewards."""
     found: list[WarningEvent] = []
@@ -284,8 +307,8 @@ def _warnings(tree: Tree, own: BidderSettings) -> list[WarningEvent]:
         found.append(
             WarningEvent(
                 about="rewards",
-                text=f"Of {total} rewards {clipped} were outside of 0 to 1 and were clipped, and "
-                f"{missing} were missing, although the model was asked again.",
+                text=f"Of {total} rewards {clipped} were outside of their range and were clipped, "
+                f"and {missing} were missing, although the model was asked again.",
                 considered=total - clipped - missing,
                 total=total,
             )

@@ -87,6 +87,8 @@ class ExploredTree(Finding):
         Number of requests.
     unasked, unusable
         Number of states without an answer because of a bound, or of unusable replies.
+    scale
+        The payoffs that the rewards 0 and 1 stand for.
     """
 
     model_config = ConfigDict(title="explored states")
@@ -95,6 +97,7 @@ class ExploredTree(Finding):
     asked: int = Field(title="requests")
     unasked: int = Field(default=0, title="states not asked about")
     unusable: int = Field(default=0, title="states without a usable reply")
+    scale: tuple[float, float] = Field(default=(0.0, 1.0), title="payoffs of 0 and 1")
     outline: tuple[str, ...] = Field(default=(), title="tree")
     nodes: tuple[TreeNode, ...]
 
@@ -112,7 +115,7 @@ class Node:
     unknown
         The actions whose rewards are estimated.
     rewards
-        By action, `known` included.
+        By action, `known` included; payoffs, from 0 to 1 after `Tree.normalise`.
     reply
         The expected action of another player.
     in_turn
@@ -209,6 +212,8 @@ class Tree:
         Number of requests.
     estimates
         The replies with payoffs.
+    scale
+        The payoffs that the rewards 0 and 1 stand for.
     """
 
     horizon: int
@@ -216,6 +221,7 @@ class Tree:
     nodes: list[Node] = field(default_factory=list)
     asked: int = 0
     estimates: list[Payoffs] = field(default_factory=list)
+    scale: tuple[float, float] = (0.0, 1.0)
     _by_key: dict[Hashable, Node] = field(default_factory=dict)
 
     @property
@@ -242,7 +248,26 @@ class Tree:
             asked=self.asked,
             unasked=self.unasked,
             unusable=self.unusable,
+            scale=self.scale,
         )
+
+    def normalise(self) -> None:
+        """Scale rewards and payoffs to 0 to 1, over what the decision at the root can bring.
+
+        That is what is at stake there, and what an estimate or an end has beyond it.
+        """
+        position = self.root.position
+        values = [*((0.0, 1.0) if position is None else position.stakes)]
+        for node in self.nodes:
+            values += [*node.rewards.values(), *(() if node.payoff is None else (node.payoff,))]
+        low, high = self.scale = min(values), max(values)
+
+        def scaled(value: float) -> float:
+            return (value - low) / (high - low) if high > low else 0.5
+
+        for node in self.nodes:
+            node.rewards = {action: scaled(value) for action, value in node.rewards.items()}
+            node.payoff = None if node.payoff is None else scaled(node.payoff)
 
     def explore(
         self,
@@ -358,7 +383,7 @@ class Tree:
         self._by_key[position.key] = node
         node.asked = of in ("terminal", "chance")
         if of == "terminal":
-            node.payoff = scaled_payoff(position)
+            node.payoff = position.payoff()
         elif of == "own":
             node.in_turn = bool(node.number) and _acts_again(position)
             self._look_at_ends(node, position)
@@ -376,7 +401,7 @@ class Tree:
         ends: dict[Candidate, float] = {}
         for action in position.actions:
             after = position.after(action)
-            payoff = scaled_payoff(after) if after.node == "terminal" else None
+            payoff = after.payoff() if after.node == "terminal" else None
             if payoff is not None:
                 ends[action] = payoff
         node.unknown = tuple(action for action in position.actions if action not in ends)
@@ -430,12 +455,3 @@ def _outline(node: Node, indent: str, shown: set[int]) -> Iterable[str]:
         yield f"{indent}  {words}"
         if action in node.children:
             yield from _outline(node.children[action], f"{indent}    ", shown)
-
-
-def scaled_payoff(position: Position) -> float | None:
-    """Return a terminal's payoff from 0 to 1 over the range of payoffs; None if unknown."""
-    payoff = position.payoff()
-    if payoff is None:
-        return None
-    low, high = position.payoff_range
-    return min(max((payoff - low) / (high - low), 0.0), 1.0) if high > low else 0.5

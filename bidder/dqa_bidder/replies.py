@@ -79,32 +79,13 @@ class Unknown:
     most: int | None = None
 
     @property
-    def scale(self) -> dict[str, object] | None:
-        """The range of payoffs in a prompt; None for 0 to 1."""
-        if self.position is None or self.position.payoff_range == (0.0, 1.0):
-            return None
-        low, high = self.position.payoff_range
-        width = (high - low) or 1.0
-        shifted = f"(p {'+' if low < 0.0 else '-'} {_plain(abs(low))})" if low else "p"
-        return {
-            "low": _plain(low),
-            "high": _plain(high),
-            "formula": f"{shifted} / {_plain(width)}",
-            "even": _plain(-low / width) if low < 0.0 < high else None,
-        }
-
-    def explain_outside(self, number: float) -> str:
-        """Return the problem of a number, and its value if it was meant as a payoff."""
-        low, high = (0.0, 1.0) if self.position is None else self.position.payoff_range
-        told = f"{number:g}, which is not between 0 and 1"
-        if (low, high) == (0.0, 1.0) or low == high or not low <= number <= high:
-            return told
-        meant = _plain((number - low) / (high - low))
-        return f"{told} (a payoff of {number:g} is written as {meant})"
+    def range(self) -> tuple[float, float]:
+        """The least and the largest payoff; of a question that is not a move, 0 and 1."""
+        return (0.0, 1.0) if self.position is None else self.position.payoff_range
 
 
 class Payoffs(Reply):
-    """The expected payoff of each action of a state, from 0 to 1.
+    """The expected payoff of each action of a state.
 
     A number outside, or an action without one, is a flaw. If it stays, numbers are clipped, and
     the payoff of an action without one is unknown.
@@ -139,10 +120,12 @@ class Payoffs(Reply):
             return told  # made by a program
         listed = told.get("payoffs")
         if not isinstance(listed, Mapping):
-            raise UnparsableReplyError('Write {"payoffs": {"<action>": <number from 0 to 1>}}.')
+            raise UnparsableReplyError('Write {"payoffs": {"<action>": <number>}}.')
         found, problems = _numbers(listed, asked)
-        outside = [a for a in asked.actions if a in found and not 0.0 <= found[a] <= 1.0]
-        problems += [f"'{a}' has {asked.explain_outside(found[a])}" for a in outside]
+        low, high = asked.range
+        outside = [a for a in asked.actions if a in found and not low <= found[a] <= high]
+        between = f"which is not between {_plain(low)} and {_plain(high)}"
+        problems += [f"'{a}' has {found[a]:g}, {between}" for a in outside]
         missing: list[Candidate] = []
         if asked.most is None:
             missing = [action for action in asked.actions if action not in found]
@@ -154,7 +137,7 @@ class Payoffs(Reply):
         if not found:
             raise UnparsableReplyError("; ".join(problems) or "No action has a payoff.")
         best = sorted(found, key=lambda action: -found[action])[: asked.most]
-        payoffs = {a: min(max(found[a], 0.0), 1.0) for a in asked.actions if a in set(best)}
+        payoffs = {a: min(max(found[a], low), high) for a in asked.actions if a in set(best)}
         return {
             "payoffs": payoffs,
             "clipped": tuple(outside),

@@ -52,6 +52,8 @@ class Returns(Finding):
         T, and the attenuation coefficient.
     ceiling
         The largest possible return.
+    scale
+        The payoffs that the rewards 0 and 1 stand for.
     best
         The action with the largest return; None if none is known.
     """
@@ -61,6 +63,7 @@ class Returns(Finding):
     returns: tuple[ActionReturn, ...] = Field(title="returns")
     best: Candidate | None = Field(title="largest")
     ceiling: float = Field(title="largest possible return")
+    scale: tuple[float, float] = (0.0, 1.0)
     horizon: int = Field(title="T")
     beta: float = Field(title="beta")
 
@@ -88,7 +91,12 @@ def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
     known = [one for one in found if one.value is not None]
     largest = max(known, key=lambda one: one.value or 0.0).action if known else None
     return Returns(
-        returns=tuple(found), horizon=tree.horizon, beta=beta, ceiling=sum(powers), best=largest
+        returns=tuple(found),
+        horizon=tree.horizon,
+        beta=beta,
+        ceiling=sum(powers),
+        scale=tree.scale,
+        best=largest,
     )
 
 

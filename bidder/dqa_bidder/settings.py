@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from dqa.deciders.method import MethodSettings
 
 FAMILY = "bidder"
 """The common name of these deciders in settings."""
@@ -19,10 +22,8 @@ Horizon: TypeAlias = Annotated[
 ]
 
 
-class TaskSettings(BaseModel):
+class TaskSettings(MethodSettings):
     """The settings of every decider of the family."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     context: int = Field(
         default=40_000, ge=1_000, description="most characters of rows that every prompt shows"
@@ -50,6 +51,13 @@ class ThoughtsSettings(TaskSettings):
 class BidderSettings(TaskSettings):
     """The settings of BIDDER."""
 
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {"returns": "collected", "breadth": 2}
+    }
+
+    preset: Literal["default", "paper"] = Field(
+        default="default", description="paper: returns=collected and breadth=2, as in the paper"
+    )
     horizon: Horizon = 2
     inference: bool = Field(
         default=True, description="whether what others hide is inferred from their actions"

@@ -149,6 +149,8 @@ class Ranking(Finding):
         Groups of them that share a rank: each stands together in `items`.
     omitted, repeated, invented
         How many items were left out, how many places named an item again, and how many named none.
+    explanation
+        The model's reasons for the first of `items`.
     problem
         Why nothing was ranked, where a model's replies could not be read; else empty.
     """
@@ -161,6 +163,7 @@ class Ranking(Finding):
     omitted: Number = Field(default=0, title="omitted")
     repeated: Number = Field(default=0, title="repeated")
     invented: Number = Field(default=0, title="invented")
+    explanation: str = Field(default="", title="why the first is the best")
     problem: str = Field(default="", title="problem")
 
     @property

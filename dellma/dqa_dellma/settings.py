@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -51,6 +52,19 @@ class VotingSettings(DirectSettings):
 class DellmaSettings(DirectSettings):
     """The settings of DeLLMa; the defaults are those of DeLLMa-Pairs."""
 
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {"draws": "independent", "ties": False, "states": "whole"}
+    }
+
+    preset: Literal["default", "paper"] = Field(
+        default="default",
+        description="paper: draws=independent, ties=false and states=whole, as in the paper",
+    )
+    states: Literal["bearing", "whole"] = Field(
+        default="bearing",
+        description="what a ranked item shows of its state: the factors that bear on its action, "
+        "or all (whole, as in the paper)",
+    )
     general: int = Field(
         default=2,
         ge=0,

@@ -90,9 +90,21 @@ _Found = TypeVar("_Found", bound=BaseModel)
 
 
 class MethodSettings(BaseModel):
-    """Base class of a method's settings: every field has a default and a description."""
+    """Base class of a method's settings: every field has a default and a description.
+
+    A method with a field ``preset`` lists in `presets`, by its values, the settings that they
+    change; settings of the user override them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
+        if not isinstance(values, Mapping):
+            return values
+        return {**cls.presets.get(str(values.get("preset")), {}), **values}
 
 
 class Finding(BaseModel):

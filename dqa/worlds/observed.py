@@ -15,7 +15,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question, fits_form
 from dqa.core.trajectories import Step, Trajectory
-from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
 
 AGENT: Final = "agent"
 """The name of the only player."""
@@ -103,6 +103,10 @@ class ObservedPosition(Position):
     def describe(self) -> str:
         """Return the goal and the current observation."""
         return f"Goal: {self.goal}\n{self.observation}"
+
+    def told_by(self, text: str) -> Told:
+        """Return "state" for a question with the current observation."""
+        return "state" if self.observation in text else "nothing"
 
     def payoff(self) -> float | None:
         """Return the reward, at the end."""

@@ -12,7 +12,7 @@ the results of each action by the rules. It contains nothing that the database l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
@@ -25,6 +25,8 @@ CHANCE: Final = "chance"
 
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
 """The next step in a position: a player's action, a random event, or the end."""
+Told: TypeAlias = Literal["nothing", "state", "all"]
+"""What a text says of a position: nothing, the state, or the state and the events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,20 @@ class Position(ABC):
     def describe(self) -> str:
         """Return the viewer's knowledge besides the events, for a model: cards, pot, own values."""
 
+    def for_mover(self) -> Position:
+        """Return the state without what the viewer alone knows, for a model of the mover."""
+        return self
+
+    def told_by(self, text: str) -> Told:
+        """Return what of `describe` and the events the text of a question says already."""
+        del text
+        return "nothing"
+
+    def in_words(self, actions: Sequence[Candidate]) -> str:
+        """Return legal actions in words if a list of them would be long; else empty."""
+        del actions
+        return ""
+
     @abstractmethod
     def payoff(self) -> float | None:
         """Return the viewer's payoff at a terminal node; None if hidden values decide it."""
@@ -133,7 +149,12 @@ class Position(ABC):
     @property
     @abstractmethod
     def payoff_range(self) -> tuple[float, float]:
-        """The least and the largest payoff of the viewer, for rewards between 0 and 1."""
+        """The least and the largest payoff of the viewer in an episode."""
+
+    @property
+    def stakes(self) -> tuple[float, float]:
+        """What the viewer can lose and win by the decision here, for rewards between 0 and 1."""
+        return self.payoff_range
 
     @property
     @abstractmethod

@@ -16,7 +16,6 @@ from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import GivenReplies, Request
 from dqa.worlds.world import Position
 from dqa_bidder.bidder import Bidder, Hidden
-from dqa_bidder.exploration import scaled_payoff
 from dqa_bidder.replies import Payoffs, Unknown
 from dqa_bidder.returns import Returns
 from dqa_bidder.settings import BidderSettings
@@ -59,9 +58,8 @@ class World:
         return [a for a, value in worth.items() if abs(value - max(worth.values())) < 1e-9]
 
     def reward(self, position: Position, action: Candidate) -> float:
-        """Return the value of an action, scaled to 0 to 1."""
-        low, high = position.payoff_range
-        return (self.value(position.after(action)) - low) / (high - low)
+        """Return the value of an action."""
+        return self.value(position.after(action))
 
     def own_positions(self, start: Position) -> list[Position]:
         """Return every position in which the viewer decides against this opponent."""
@@ -95,7 +93,7 @@ def solved(decider: Bidder, task: Task) -> tuple[Chosen, Recorder]:
 class Exact(Bidder):
     """BIDDER whose steps are answered exactly by a world instead of a model.
 
-    If `even`, every reward is 0.5, so that only the rules count.
+    If `even`, every reward is the same, so that only the rules count.
     """
 
     world: World
@@ -117,7 +115,7 @@ class Exact(Bidder):
         """Return the values of the actions."""
         assert unknown.position is not None
         if self.even:
-            return Payoffs(payoffs=dict.fromkeys(unknown.actions, 0.5))
+            return Payoffs(payoffs=dict.fromkeys(unknown.actions, sum(unknown.range) / 2))
         worth = {a: self.world.reward(unknown.position, a) for a in unknown.actions}
         return Payoffs(payoffs=worth)
 
@@ -168,13 +166,13 @@ def exact_model(world: World) -> GivenReplies:
             return json.dumps({"action": best.action})
         if step.purpose == "modeling":
             return json.dumps({"action": world.replies(position)})
-        assert legal == [str(a) for a in position.actions if scaled_end(position, a) is None]
+        assert legal == [str(a) for a in position.actions if known_end(position, a) is None]
         return json.dumps({"payoffs": {a: world.reward(position, a) for a in legal}})
 
     return GivenReplies(reply)
 
 
-def scaled_end(position: Position, action: Candidate) -> float | None:
+def known_end(position: Position, action: Candidate) -> float | None:
     """Return the payoff of an action that ends the game, if the rules determine it."""
     after = position.after(action)
-    return scaled_payoff(after) if after.node == "terminal" else None
+    return after.payoff() if after.node == "terminal" else None

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import pytest
 
@@ -30,7 +29,6 @@ from dqa.deciders.replies import Chosen
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
-from dqa_bidder.replies import Unknown
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
@@ -45,7 +43,8 @@ NIM = NimPosition("first", 9)
 HOLDEM = HoldemPosition("player", (50, 51), (), begin(RULES)).after("call")
 NEGOTIATION = NegotiationPosition("player", (2, 2, 1), (2, 2, 2), 6)
 SECRET = replace(
-    NIM, hidden=(HiddenVariable("second", "mood", "How second plays.", ("calm", "angry")),)
+    NIM.after(1).after(1),
+    hidden=(HiddenVariable("second", "mood", "How second plays.", ("calm", "angry")),),
 )
 
 
@@ -105,7 +104,7 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
     tree = tree_in(recorder)
     asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
     assert len(asked) == len(set(asked))
-    around = 1 + bool(position.hidden)
+    around = 1 + any(event.actor == "opponent" for event in position.events)
     assert len(asked) - around == tree.asked <= len(tree.nodes)
     assert len({node.number for node in tree.nodes}) == len(tree.nodes) > 2
     assert not tree.unasked
@@ -204,10 +203,7 @@ def test_invalid_rewards_are_clipped_or_unknown() -> None:
     assert tree.nodes[0].rewards == {"1": 1.0, "2": 0.0}
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "rewards"
-    assert "outside of 0 to 1" in warning.text
-    always_five = cast("Position", SimpleNamespace(payoff_range=(5.0, 5.0)))
-    problem = "5, which is not between 0 and 1"
-    assert Unknown(always_five, ()).explain_outside(5.0) == problem
+    assert (warning.considered, warning.total) == (0, 9)
 
 
 def test_a_payoff_that_the_rules_determine_is_not_asked() -> None:
@@ -215,12 +211,74 @@ def test_a_payoff_that_the_rules_determine_is_not_asked() -> None:
     position = HOLDEM.after("raise").after("raise")
     _, recorder = decided(scripted_model("analyst"), position, BidderSettings(horizon=1), "holdem")
     tree = tree_in(recorder)
-    low, high = position.payoff_range
+    low, high = tree.scale
     assert tree.nodes[0].rewards["fold"] == pytest.approx((-4 - low) / (high - low))
     assert tree.nodes[0].certain == ("fold",)
     prompt = next(p for p in of_kind(recorder, PromptEvent) if p.purpose == "payoffs")
     assert 'Legal actions to estimate: ["call", "raise"]' in prompt.messages[0][1]
-    assert 'Certain already, not to be estimated: {"fold": 0.4' in prompt.messages[0][1]
+    assert 'Certain already, not to be estimated: {"fold": -4.0}' in prompt.messages[0][1]
+
+
+@pytest.mark.parametrize(
+    ("position", "secret"),
+    [(HOLDEM, "Your cards"), (NEGOTIATION.after("[2, 1, 1]").after("[2, 2, 1]"), "worth to you")],
+    ids=["holdem", "talks"],
+)
+def test_the_model_of_the_opponent_does_not_see_own_secrets(
+    position: Position, secret: str
+) -> None:
+    """Own cards and values are in the other prompts only."""
+    own = replace(position, viewer="player")  # type: ignore[type-var]
+    _, recorder = decided(scripted_model("analyst"), own, BidderSettings(horizon=1), "game 1")
+    prompts = [(p.purpose, p.messages[0][1]) for p in of_kind(recorder, PromptEvent)]
+    assert any(purpose.startswith("expected move") for purpose, _ in prompts)
+    for purpose, text in prompts:
+        assert (secret in text) is (not purpose.startswith("expected move")), text
+
+
+def test_rewards_are_scaled_to_what_the_decision_can_bring() -> None:
+    """At the first bet of hold'em, 4 chips are at stake and not 50."""
+    start = HoldemPosition("player", (50, 51), (), begin(RULES), seats=("opponent", "player"))
+    said = {"call": 0.45, "raise": 0.8}
+    model = model_saying(
+        lambda asked, _last, _place: json.dumps({"payoffs": said}) if asked == "rewards" else None
+    )
+    _, recorder = decided(model, start, BidderSettings(horizon=0))
+    tree = tree_in(recorder)
+    assert tree.scale == (-4.0, 4.0)
+    assert tree.nodes[0].rewards == pytest.approx({"fold": 0.375, "call": 0.55625, "raise": 0.6})
+    said["raise"] = 12.0
+    _, recorder = decided(model, start, BidderSettings(horizon=0))
+    assert tree_in(recorder).scale == (-4.0, 12.0)
+
+
+def test_nothing_is_inferred_before_another_player_has_acted() -> None:
+    for position in (NEGOTIATION, NEGOTIATION.after("[2, 1, 1]")):
+        _, recorder = decided(scripted_model("analyst"), position, BidderSettings(horizon=0))
+        assert all(event.purpose != "inference" for event in of_kind(recorder, StepEvent))
+
+
+def test_a_prompt_does_not_list_every_split() -> None:
+    """The form of a split replaces the list of 216, and any split is read."""
+    position = NegotiationPosition("player", (5, 5, 5), (2, 2, 2), 6)
+    prompts: list[str] = []
+
+    def say(asked: str, last: str, _place: int) -> str | None:
+        prompts.append(last)
+        return '{"action": "[3, 4, 5]"}' if asked == "decision" else None
+
+    chosen, _ = decided(model_saying(say), position, BidderSettings(horizon=1))
+    assert chosen.action == "[3, 4, 5]"
+    form = 'any "[a, b, c]" of whole numbers with a from 0 to 5, b from 0 to 5, c from 0 to 5'
+    assert all(form in prompt and prompt.count('"[') < 8 for prompt in prompts)
+    assert any(f'"agree", or {form}' in prompt for prompt in prompts)
+
+
+def test_the_preset_follows_the_paper() -> None:
+    """Settings of the user override it."""
+    own = BidderSettings.model_validate({"preset": "paper"})
+    assert (own.returns, own.breadth, own.inference) == ("collected", 2, True)
+    assert BidderSettings.model_validate({"preset": "paper", "breadth": 4}).breadth == 4
 
 
 def tree_of(*rewards: Mapping[Candidate, float], payoff: float | None = None) -> Tree:

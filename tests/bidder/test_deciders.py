@@ -67,7 +67,8 @@ def test_every_decider_decides_a_move(name: str, move: Move) -> None:
     assert [one.error for one in decision.evidence] == [None] * 3
     prompts = [one.messages[0][1] for one in decision.trace if isinstance(one, PromptEvent)]
     assert prompts
-    assert all("1. [first] player: raise" in prompt for prompt in prompts)
+    assert all("player raise" in p or "1. [first] player: raise" in p for p in prompts)
+    assert all(prompt.count("Chips in the pot") == 1 for prompt in prompts)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -31,7 +31,9 @@ def _expect(asked: Mapping[str, Any]) -> object:
 def _estimate(asked: Mapping[str, Any]) -> object:
     worth = _worth(asked)
     best = _ranked(worth)[: asked["most"]]
-    return {"reasoning": "", "payoffs": {one: worth[one] for one in best}}
+    low, high = asked["range"]
+    payoffs = {one: low + worth[one] * (high - low) for one in best}
+    return {"reasoning": "", "payoffs": payoffs}
 
 
 def _propose(asked: Mapping[str, Any]) -> object:

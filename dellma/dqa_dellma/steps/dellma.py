@@ -85,7 +85,7 @@ class Dellma(ProblemDecider):
 
         If no reply can be used, nothing is ranked; the other minibatches still count.
         """
-        ties = self.own.ties
+        ties, whole = self.own.ties, self.own.states == "whole"
         try:
             return asking.ask(
                 "elicitation",
@@ -96,7 +96,8 @@ class Dellma(ProblemDecider):
                 **_task(problem, asking),
                 beliefs=beliefs,
                 ties=ties,
-                items=[_item(problem, beliefs, pairs, number) for number in batch],
+                whole=whole,
+                items=[_item(problem, beliefs, pairs, number, whole=whole) for number in batch],
             )
         except UnparsableReplyError as error:
             shown = tuple(batch)
@@ -146,11 +147,13 @@ def _task(problem: Problem, asking: Asking) -> dict[str, Any]:
     return {"task": asking.render("task", problem=problem), "problem": problem}
 
 
-def _item(problem: Problem, beliefs: Beliefs, pairs: Pairs, number: int) -> dict[str, Any]:
+def _item(
+    problem: Problem, beliefs: Beliefs, pairs: Pairs, number: int, *, whole: bool
+) -> dict[str, Any]:
     action = int(pairs.action_of[number])
     state = pairs.states[pairs.state_of[number]]
     return {
-        "state": describe_state(beliefs, state, pairs.bears(number)),
+        "state": describe_state(beliefs, state, whole | pairs.bears(number)),
         "number": action + 1,
         "action": problem.actions[action],
     }

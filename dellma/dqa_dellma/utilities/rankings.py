@@ -38,7 +38,8 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
             f'The reply ranks nothing. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
             "from best to worst."
         )
-    return found
+    why = told.get("explanation")
+    return found.model_copy(update={"explanation": why}) if isinstance(why, str) else found
 
 
 def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a model gave for it)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position, Told
 from dqa_simulators.games.betting import CHECK, FOLD, PLAYERS, Betting, BettingRules, begin
 from dqa_simulators.games.reading import Record, replay
 
@@ -145,6 +145,13 @@ class PokerPosition(Position):
         return -float(self.rules.most), float(self.rules.most)
 
     @property
+    def stakes(self) -> tuple[float, float]:
+        """The chips that are lost or won if the boldest action here is called."""
+        betting = self.betting
+        most = float(max((betting.after(self.betting.actions[-1]) if self.mover else betting).bets))
+        return -most, most
+
+    @property
     def fallback(self) -> Candidate:
         """Check where nothing has to be paid for, else fold."""
         return CHECK if CHECK in self.betting.actions else FOLD
@@ -153,9 +160,10 @@ class PokerPosition(Position):
         """Return the viewer's cards, the public cards, and the bets."""
         bets, seat = self.betting.bets, self.seat
         public = self.names(self.board) or "none yet"
+        own = f"Your cards: {self.names(self.hole)}. " if self.hole else ""
         text = (
             f"You {self.seat_names[seat]}. Round: {self.betting.stage_name}. "
-            f"Your cards: {self.names(self.hole)}. Public cards: {public}. "
+            f"{own}Public cards: {public}. "
             f"Chips in the pot: {sum(bets)}, {bets[seat]} of them put in by you."
         )
         if self.betting.phase != "bet":
@@ -171,6 +179,14 @@ class PokerPosition(Position):
             text += " All raises of this round are used."
         whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
         return f"{text} It is {whose}."
+
+    def for_mover(self) -> Self:
+        """Return the state as the mover sees it, without anyone's own cards."""
+        return replace(self, viewer=self.mover or self.viewer, hole=())
+
+    def told_by(self, text: str) -> Told:
+        """Return "all" for the question of a game, which describes the state and the moves."""
+        return "all" if self.describe() in text else "nothing"
 
     @classmethod
     def names(cls, cards: Iterable[int]) -> str:

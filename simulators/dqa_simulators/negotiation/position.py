@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.reading import Record, replay
 
@@ -25,6 +25,8 @@ MOST_ITEMS: Final = 5
 MOST_VALUE: Final = 10
 FEWEST_TURNS: Final = 4
 MOST_TURNS: Final = 10
+_LISTED: Final = 12
+"""Most parts of a pool that a prompt lists."""
 Part: TypeAlias = Literal["proposal", "utterance"]
 """The action in one half of a turn."""
 
@@ -155,11 +157,31 @@ class NegotiationPosition(Position):
         values = ", ".join(
             f"{v} for {item}" for v, item in zip(self.own_values, ITEMS, strict=True)
         )
+        own = f" Points that one is worth to you: {values}; the whole pool {self.total}."
         text = (
-            f"Pool: {of_pool}. Points that one is worth to you: {values}; the whole pool "
-            f"{self.total}. Turn {min(self.turn, self.last_turn)} of {self.last_turn}."
+            f"Pool: {of_pool}.{own if self.total else ''} "
+            f"Turn {min(self.turn, self.last_turn)} of {self.last_turn}."
         )
         return f"{text} {self._last_proposal()}{self._next_part()}"
+
+    def for_mover(self) -> Self:
+        """Return the state as the mover sees it, without anyone's values."""
+        return replace(self, viewer=self.mover or self.viewer, own_values=(0, 0, 0))
+
+    def told_by(self, text: str) -> Told:
+        """Return "all" for the question of a game, which describes the state and the moves."""
+        return "all" if self.describe() in text else "nothing"
+
+    def in_words(self, actions: Sequence[Candidate]) -> str:
+        """Return the parts of the pool as a form."""
+        splits = [action for action in actions if action != AGREE]
+        if len(splits) < len(list_splits(self.pool)) or len(splits) <= _LISTED:
+            return ""
+        bounds = ", ".join(
+            f"{letter} from 0 to {most}" for letter, most in zip("abc", self.pool, strict=True)
+        )
+        agree = f'"{AGREE}", or ' if AGREE in actions else ""
+        return f'{agree}any "[a, b, c]" of whole numbers with {bounds}'
 
     def _last_proposal(self) -> str:
         if not self.proposals:
@@ -170,8 +192,8 @@ class NegotiationPosition(Position):
         whose = "you take" if proposer == self.viewer else f"'{proposer}' takes"
         left = "" if proposer == self.viewer else f", and you get {write(mine)}"
         return (
-            f"By the last proposal {whose} {write(split)}{left}, which is worth "
-            f"{worth(mine, self.own_values)} to you."
+            f"By the last proposal {whose} {write(split)}{left}"
+            f"{f', which is worth {worth(mine, self.own_values)} to you' if self.total else ''}."
         )
 
     def _next_part(self) -> str:

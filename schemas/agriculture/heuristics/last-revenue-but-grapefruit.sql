@@ -1,0 +1,9 @@
+-- Of the crops in question but grapefruit, the one with the highest acre_yield * price in its last season; of
+-- equals, the first by name.
+SELECT h.crop
+FROM harvest h
+WHERE h.crop IN ($candidates)
+  AND h.crop <> 'grapefruit'
+  AND h.year = (SELECT MAX(l.year) FROM harvest l WHERE l.crop = h.crop)
+ORDER BY h.acre_yield * h.price DESC, h.crop
+LIMIT 1;

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+import dqa
 from benchmarks.reproductions.dellma.recordings import find_runs
 from dqa.core.errors import DataError, ParseError
+from dqa_dellma.published import PAPER
 from dqa_dellma.release.tables import (
     Quantity,
     Statistic,
@@ -100,3 +103,16 @@ def test_prices_that_cannot_be_read_are_an_error(
         read_stocks(tmp_path)
     with pytest.raises(ParseError, match=r"fruit-sept-2021\.json"):
         read_report(tmp_path)
+
+
+@pytest.mark.released
+def test_last_seasons_revenue_beats_the_recorded_answers(dellma_release_dir: Path) -> None:
+    """The published view has the recorded 70.0 % of Pairs next to the heuristics of a run."""
+    heuristics = ["last-revenue", "last-revenue-but-grapefruit"]
+    folder = dqa.ReleaseFolder(folder=str(dellma_release_dir), scenarios=("agriculture",))
+    run = dqa.evaluate(folder, heuristics, databases=["sqlite"])
+    right = Counter(result.decider for result in run.results if result.correct)
+    assert [100 * right[name] / 120 for name in heuristics] == [37.5, 80.0]
+    (table,) = PAPER.tables
+    pairs = next(row for row in table.rows if row.decider == "dellma-pairs")
+    assert [figure.value for figure in pairs.figures] == [0.7, 0.58333]

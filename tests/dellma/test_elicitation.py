@@ -26,6 +26,23 @@ def test_ranks_become_items(key: str) -> None:
     assert "- Rain: little (likely); much (unlikely)" in text
 
 
+def test_the_preset_shows_whole_states_and_the_reasons_are_stored() -> None:
+    """By default an item has the factors that bear on its action."""
+    bearing = np.array([[True, True], [True, False]])
+    pairs = Pairs(PAIRS.states, PAIRS.state_of, PAIRS.action_of, bearing)
+    texts = []
+    for options in (dict[str, str](), {"preset": "paper"}):
+        found = conversation('{"rank": [2, 3, 1], "explanation": "Apples sell."}')
+        decider = dellma(**options)
+        assert decider.rank(PROBLEM, BELIEFS, pairs, BATCH, found).explanation == "Apples sell."
+        texts.append(prompts_of(found)[0])
+    default, paper = texts
+    assert "Item 1. Action 2. pear\n- Rain: much\n\n" in default
+    assert "Item 1. Action 2. pear\n- Rain: much\n- Demand: high\n\n" in paper
+    assert "a list of their own" in default
+    assert "a list of their own" not in paper
+
+
 def test_faults_of_a_ranking_are_counted() -> None:
     """An omitted item stays unranked."""
     found = conversation('{"rank": ["Item 2", "Item 2", 77, "none", 1]}')

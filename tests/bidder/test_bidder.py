@@ -230,7 +230,7 @@ def test_the_model_of_the_opponent_does_not_see_own_secrets(
     """Own cards and values are in the other prompts only."""
     own = BidderSettings(horizon=1)
     _, recorder = decided(scripted_model("analyst"), position, own, "game 1")
-    prompts = [(p.purpose, p.messages[0][1]) for p in of_kind(recorder, PromptEvent)]
+    prompts = [(p.purpose or "", p.messages[0][1]) for p in of_kind(recorder, PromptEvent)]
     assert any(purpose.startswith("expected move") for purpose, _ in prompts)
     for purpose, text in prompts:
         assert (secret in text) is (not purpose.startswith("expected move")), text

@@ -1,0 +1,1 @@
+"""A retail company to manage over periods: orders, suppliers, prices, contracts."""

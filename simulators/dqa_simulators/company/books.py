@@ -1,0 +1,330 @@
+"""The books of the company: the tables that a decider can read, and only those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from dqa.worlds.world import GameEvent
+from dqa_simulators.company.drawing import NAMES, SITES, UNLIMITED, Company, Floats, Memo
+from dqa_simulators.company.engine import Report, State
+from dqa_simulators.company.settings import PAST
+
+Cell: TypeAlias = str | int | float | None
+Row: TypeAlias = tuple[Cell, ...]
+
+TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
+    "items": (
+        "what the company sells",
+        (
+            ("item", "TEXT", "the id"),
+            ("name", "TEXT", ""),
+            ("reference_price", "REAL", "price level 3; levels 1 to 5 are 80 to 120 % of it"),
+            ("volume", "REAL", "storage volume of a unit"),
+            ("shelf_life", "INTEGER", "periods in which a unit can be sold; NULL: no limit"),
+            ("holding_cost", "REAL", "of a unit in stock at the end of a period"),
+            ("stockout_penalty", "REAL", "of a customer who finds no stock"),
+            ("salvage", "REAL", "value of a unit after the last period"),
+        ),
+    ),
+    "sites": (
+        "shops, each with its storage",
+        (
+            ("site", "TEXT", "the id"),
+            ("capacity", "REAL", "storage volume in the next period"),
+            ("fixed_cost", "REAL", "of a period, while it is open"),
+            ("is_open", "INTEGER", "1 if open"),
+        ),
+    ),
+    "offers": (
+        "which supplier offers which item",
+        (
+            ("item", "TEXT", ""),
+            ("supplier", "TEXT", ""),
+            ("list_price", "REAL", "of a unit ordered in the next period"),
+            ("promised_lead", "INTEGER", "periods until delivery, as promised"),
+            ("is_default", "INTEGER", "1 for the usual supplier"),
+        ),
+    ),
+    "sales": (
+        "postings of the tills",
+        (
+            ("row_id", "INTEGER", ""),
+            ("period", "INTEGER", "when it was posted"),
+            ("item", "TEXT", ""),
+            ("site", "TEXT", ""),
+            ("units", "INTEGER", "at most the stock: with closing stock 0, demand was higher"),
+            ("kind", "TEXT", "sale, or correction of the sale of ref_period (add it)"),
+            ("ref_period", "INTEGER", "the period of the sale"),
+        ),
+    ),
+    "prices": (
+        "our prices and the competitor's",
+        (
+            ("period", "INTEGER", ""),
+            ("item", "TEXT", ""),
+            ("level", "INTEGER", "1 to 5"),
+            ("price", "REAL", ""),
+            ("competitor_price", "REAL", "list price in the same period"),
+        ),
+    ),
+    "inventory": (
+        "stock by period",
+        (
+            ("period", "INTEGER", ""),
+            ("item", "TEXT", ""),
+            ("site", "TEXT", ""),
+            ("opening", "INTEGER", "before deliveries"),
+            ("arrived", "INTEGER", "usable units delivered at the start"),
+            ("expired", "INTEGER", ""),
+            ("closing", "INTEGER", "after sales and expiry"),
+        ),
+    ),
+    "orders": (
+        "orders placed with suppliers",
+        (
+            ("order_id", "INTEGER", ""),
+            ("period", "INTEGER", "when it was placed"),
+            ("item", "TEXT", ""),
+            ("site", "TEXT", ""),
+            ("supplier", "TEXT", ""),
+            ("quantity", "INTEGER", ""),
+            ("unit_cost", "REAL", "paid also for defective units"),
+            ("promised_period", "INTEGER", "by the promised lead time"),
+            ("arrival_period", "INTEGER", "NULL until it arrives"),
+            ("good_units", "INTEGER", "usable units; NULL until it arrives"),
+        ),
+    ),
+    "promotions": (
+        "advertised items",
+        (("period", "INTEGER", ""), ("item", "TEXT", "")),
+    ),
+    "forecasts": (
+        "guesses of the sales department, made one period ahead",
+        (
+            ("period", "INTEGER", "the period that it is about"),
+            ("item", "TEXT", ""),
+            ("units", "INTEGER", "of all sites"),
+        ),
+    ),
+    "memos": (
+        "texts that the company received",
+        (("period", "INTEGER", "when"), ("text", "TEXT", "")),
+    ),
+    "ledger": (
+        "money by period; costs are negative",
+        (
+            ("period", "INTEGER", ""),
+            ("revenue", "REAL", ""),
+            ("purchases", "REAL", ""),
+            ("holding", "REAL", ""),
+            ("stockouts", "REAL", ""),
+            ("overflow", "REAL", ""),
+            ("relabelling", "REAL", ""),
+            ("fees", "REAL", "for small orders"),
+            ("fixed_costs", "REAL", ""),
+            ("proposals", "REAL", "promotions and closing a site"),
+            ("profit", "REAL", "the sum"),
+        ),
+    ),
+    "data_dictionary": (
+        "known errors of the data",
+        (("table_name", "TEXT", ""), ("note", "TEXT", "")),
+    ),
+    "events": (
+        "the decisions so far",
+        (
+            ("game", "INTEGER", ""),
+            ("number", "INTEGER", "from 1"),
+            ("stage", "TEXT", ""),
+            ("actor", "TEXT", ""),
+            ("action", "TEXT", "the decision"),
+            ("detail", "TEXT", "its result"),
+        ),
+    ),
+}
+"""By table: its comment, and its columns with their types and comments."""
+
+
+def item_id(index: int) -> str:
+    """Return the id of an item."""
+    return f"I{index + 1}"
+
+
+def supplier_id(index: int) -> str:
+    """Return the id of a supplier."""
+    return f"S{index + 1}"
+
+
+@dataclass
+class Books:
+    """Writes the tables, period by period.
+
+    Parameters
+    ----------
+    company
+        The company; only its visible part is written.
+    seed
+        The seed of errors in the data.
+    """
+
+    company: Company
+    seed: int
+    tables: dict[str, list[Row]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = {name: [] for name in TABLES}
+        self._random = np.random.default_rng([3_331, self.seed])
+        self._bias = self._random.uniform(0.85, 1.3, len(self.company.reference))
+        self._doubled = int(self._random.integers(len(self.company.reference)))
+        first = int(self._random.integers(30, 60))
+        self._double_periods = range(first, first + int(self._random.integers(6, 10)))
+        self._sold = np.zeros(self.company.base.shape)
+        self._pending: list[tuple[int, int, Row]] = []
+        self._write_items()
+
+    def record(self, report: Report, state: State) -> None:
+        """Write a period that was played; `state` is the one after it."""
+        period = state.period
+        self._sold = report.sold
+        for item, site in np.ndindex(report.sold.shape):
+            self._write_line(report, period, item, site)
+        for item, level in enumerate(report.plan.level.tolist()):
+            price, rival = float(report.price[item]), float(report.competitor[item])
+            self.tables["prices"].append((period, item_id(item), level + 1, price, rival))
+            if state.promoted[1, item]:
+                self.tables["promotions"].append((period, item_id(item)))
+        money = report.money
+        profit = round(report.profit, 2) + 0.0
+        self.tables["ledger"].append((period, *money.values(), profit))
+        self._receive_orders(period)
+
+    def prepare(self, state: State, memos: Sequence[Memo]) -> None:
+        """Write what is known before a period: offers, sites, forecasts, and new memos."""
+        company, period = self.company, state.period
+        now = min(period, company.settings.total - 1)
+        offers: list[Row] = []
+        for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
+            price = company.cost[item, supplier] * company.cost_factor[now, supplier]
+            if supplier == state.signed:
+                price *= 1 - company.DISCOUNT
+            lead = int(company.promised[item, supplier]) + company.settings.delay
+            usual = int(company.default[item] == supplier)
+            offers.append(
+                (item_id(item), supplier_id(supplier), round(float(price), 4), lead, usual)
+            )
+        self.tables["offers"] = offers
+        self.tables["sites"] = [
+            (SITES[site], float(company.capacity[now, site]), float(cost), int(state.open[site]))
+            for site, cost in enumerate(company.fixed.tolist())
+        ]
+        self.tables["memos"] += [(memo.period + 1, memo.text) for memo in memos]
+        for item, mean in enumerate((company.base.sum(1) * company.season[now]).tolist()):
+            guess = mean * self._bias[item] * np.exp(0.1 * self._random.standard_normal())
+            self.tables["forecasts"].append((period + 1, item_id(item), int(guess + 0.5)))
+
+    def last_sold(self) -> Floats:
+        """Return the units sold in the last period, by item and site."""
+        return self._sold
+
+    def snapshot(self, game: int, events: Iterable[GameEvent]) -> dict[str, tuple[Row, ...]]:
+        """Return all rows, with the events of a game."""
+        written = [
+            (game, one.number, one.stage, one.actor, one.action, one.detail) for one in events
+        ]
+        return {
+            **{name: tuple(rows) for name, rows in self.tables.items()},
+            "events": tuple(written),
+        }
+
+    def _write_items(self) -> None:
+        company = self.company
+        for item, name in enumerate(NAMES[: len(company.reference)]):
+            shelf = int(company.shelf[item])
+            amounts = (company.holding[item], company.penalty[item], company.salvage[item])
+            self.tables["items"].append(
+                (
+                    *(item_id(item), name, float(company.reference[item])),
+                    float(company.volume[item]),
+                    shelf if shelf < UNLIMITED else None,
+                    *map(float, amounts),
+                )
+            )
+        span = self._double_periods
+        self.tables["data_dictionary"].append(
+            (
+                "sales",
+                (
+                    f"known error: in periods {span[0]} to {span[-1]} the tills posted every sale "
+                    f"of {item_id(self._doubled)} twice as high as it was; never corrected"
+                ),
+            )
+        )
+
+    def _write_line(self, report: Report, period: int, item: int, site: int) -> None:
+        """Write the stock, the sale and the order of an item at a site."""
+        names: tuple[str, str] = (item_id(item), SITES[site])
+        moved = (report.opening, report.arrived, report.expired, report.closing)
+        counts = [int(one[item, site]) for one in moved]
+        self.tables["inventory"].append((period, *names, *counts))
+        self._write_sale(period, names, int(report.sold[item, site]), item)
+        quantity = int(report.plan.quantity[item, site])
+        if not quantity:
+            return
+        supplier = int(report.plan.supplier[item, site])
+        number = len(self.tables["orders"])
+        promised = int(self.company.promised[item, supplier]) + self.company.settings.delay
+        placed = (number + 1, period, *names, supplier_id(supplier), quantity)
+        cost = round(float(report.unit_cost[item, site]), 4)
+        open_order: Row = (*placed, cost, period + promised, None, None)
+        arrival = period + int(report.lead[item, site])
+        arrived: Row = (*open_order[:-2], arrival, int(report.good[item, site]))
+        self.tables["orders"].append(open_order)
+        self._pending.append((arrival, number, arrived))
+
+    def _write_sale(self, period: int, names: tuple[str, str], sold: int, item: int) -> None:
+        rows, random = self.tables["sales"], self._random
+        posted = sold
+        if item == self._doubled and period in self._double_periods:
+            posted = 2 * sold
+        elif period < PAST - 8 and sold > 20 and random.random() < 0.04:
+            wrong = int(sold * random.uniform(0.2, 0.6)) * (1 if random.random() < 0.6 else -1)
+            posted = sold + wrong
+            later = period + int(random.integers(1, 5))
+            rows.append((len(rows) + 1, later, *names, -wrong, "correction", period))
+        rows.append((len(rows) + 1, period, *names, posted, "sale", period))
+
+    def _receive_orders(self, period: int) -> None:
+        """Complete the orders that arrived in a period."""
+        for arrival, number, row in self._pending:
+            if arrival <= period:
+                self.tables["orders"][number] = row
+        self._pending = [one for one in self._pending if one[0] > period]
+
+
+def to_script(tables: Mapping[str, Sequence[Row]]) -> str:
+    """Return SQL that creates and fills the tables, equal for equal rows."""
+    parts = []
+    for name, (comment, columns) in TABLES.items():
+        lines = [f"  {column} {kind}" for column, kind, _ in columns]
+        notes = [f" -- {note}" if note else "" for _, _, note in columns]
+        body = "".join(
+            f"{line}{',' if number < len(lines) else ''}{note}\n"
+            for number, (line, note) in enumerate(zip(lines, notes, strict=True), 1)
+        )
+        parts.append(f"CREATE TABLE {name} ( -- {comment}\n{body});")
+        values = ",\n".join(f"({', '.join(map(_literal, row))})" for row in tables[name])
+        if values:
+            parts.append(f"INSERT INTO {name} VALUES\n{values};")
+    return "\n".join(parts) + "\n"
+
+
+def _literal(value: Cell) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)

@@ -1,0 +1,246 @@
+"""An upper bound on the profit of an episode, for a company that foresees all luck.
+
+The bound relaxes the rules: units are divisible, a sale pays the cheapest way to have had its unit
+in stock, storage is unlimited, and no fee for small orders is due. Then items are independent, and
+a dynamic program over the price levels and the competitor's price gives the best profit of each.
+The competitor's price is continuous, so the program works on intervals of it and takes the better
+end of each. Every relaxation can only raise the profit, so no plan exceeds the bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import numpy as np
+
+from dqa_simulators.company.drawing import LEVELS, LONGEST, SUPPLIERS, UNLIMITED, Company, Floats
+from dqa_simulators.company.engine import State
+from dqa_simulators.company.settings import PAST
+
+_SHADOWS: Final = 10
+"""Shadow prices of units in stock that are tried."""
+_CELLS: Final = 40
+"""Intervals of the competitor's price."""
+
+
+@dataclass(frozen=True)
+class _Scenarios:
+    """Every combination of the answers to proposals, for one item; one row each.
+
+    Attributes
+    ----------
+    signed
+        Whether the contract is signed.
+    closed
+        The site that is closed; -1 for none.
+    promoted
+        By promotion on offer, whether it is of this item.
+    """
+
+    signed: np.ndarray
+    closed: np.ndarray
+    promoted: np.ndarray
+
+    def repeat_first(self, count: int) -> _Scenarios:
+        """Return the first scenario, in which nothing is signed, closed or promoted, repeated."""
+        rows = np.zeros(count, dtype=int)
+        return _Scenarios(self.signed[rows], self.closed[rows], self.promoted[rows])
+
+
+def bound_profit(company: Company, state: State) -> float:
+    """Return an upper bound on profit and final value from the first decision on."""
+    kinds = [proposal.kind for proposal in company.proposals]
+    slots = kinds.count("promotion")
+    closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
+    rows = list(
+        product(
+            (False, True)[: 1 + kinds.count("contract")],
+            closings,
+            *[(False, True)] * slots,
+        )
+    )
+    scenarios = _Scenarios(
+        np.array([row[0] for row in rows]),
+        np.array([row[1] for row in rows]),
+        np.array([row[2:] for row in rows], dtype=bool).reshape(len(rows), slots),
+    )
+    values = np.stack(
+        [_bound_item(company, state, item, scenarios) for item in range(len(company.base))]
+    )
+    best = -np.inf
+    for signed, closed in {(row[0], row[1]) for row in rows}:
+        chosen = np.flatnonzero((scenarios.signed == signed) & (scenarios.closed == closed))
+        value = _allocate(values[:, chosen], scenarios.promoted[chosen])
+        best = max(best, value - _overhead(company, closed))
+    return float(best)
+
+
+def _allocate(values: Floats, promoted: np.ndarray) -> float:
+    """Return the best sum if each promotion goes to at most one item."""
+    slots, total = promoted.shape[1], float(values[:, ~promoted.any(1)].sum())
+    plain = values[:, ~promoted.any(1)][:, 0]
+    best = total
+    for owners in product(range(-1, len(values)), repeat=slots):
+        gain = -Company.PROMOTION * sum(owner >= 0 for owner in owners)
+        for item in set(owners) - {-1}:
+            own = np.array([owner == item for owner in owners])
+            column = int(np.flatnonzero((promoted == own).all(1))[0])
+            gain += values[item, column] - plain[item]
+        best = max(best, total + gain)
+    return best
+
+
+def _overhead(company: Company, closed: int) -> float:
+    """Return fixed costs, and the cost of closing a site."""
+    periods = company.settings.periods
+    cost = float(company.fixed.sum()) * periods
+    if closed >= 0:
+        saved = company.settings.total - 1 - _period_of(company, "closing")
+        cost += company.CLOSING - float(company.fixed[closed]) * saved
+    return cost
+
+
+def _period_of(company: Company, kind: str) -> int:
+    return next(proposal.period for proposal in company.proposals if proposal.kind == kind)
+
+
+def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios) -> Floats:
+    """Return the bound of an item in each scenario, without fixed costs.
+
+    Units in stock are sold to the program at a shadow price. Any price gives a bound (Lagrangian
+    relaxation), so the prices are chosen that give the lowest one without proposals.
+    """
+    sites = company.base.shape[1]
+    highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
+    grid = np.linspace(company.salvage[item], highest, _SHADOWS)
+    cost = _unit_costs(company, item, scenarios, highest)
+    none, plain = scenarios.repeat_first(_SHADOWS), np.repeat(cost[:1], _SHADOWS, axis=0)
+    best = np.full((2, sites), highest)
+    for batch, site in product(range(2), range(sites)):
+        shadow = np.tile(best, (_SHADOWS, 1, 1))
+        shadow[:, batch, site] = grid
+        best[batch, site] = grid[int(np.argmin(_solve(company, state, item, none, plain, shadow)))]
+    shadow = np.tile(best, (len(scenarios.signed), 1, 1))
+    return _solve(company, state, item, scenarios, cost, shadow)
+
+
+def _solve(  # noqa: PLR0913, PLR0917
+    company: Company,
+    state: State,
+    item: int,
+    scenarios: _Scenarios,
+    cost: Floats,
+    shadow: Floats,
+) -> Floats:
+    """Return the best value by scenario.
+
+    Shadow prices are by scenario, batch and site: units that can be sold in the first period, and
+    units on their way, which can be sold from their first arrival on.
+    """
+    prices = np.round(company.reference[item] * LEVELS, 2)
+    edges = _edges(company, state, item)
+    now = state.stock[item].sum(1) + state.coming[item, :, 0]
+    later = state.coming[item, :, 1:]
+    first_arrival = 1 + (later > 0).argmax(1)
+    is_there = np.arange(cost.shape[1])[:, None] >= first_arrival[None, :]
+    cost = np.minimum(cost, shadow[:, None, 0])
+    cost = np.where(is_there[None], np.minimum(cost, shadow[:, None, 1]), cost)
+    value = np.zeros((len(scenarios.signed), len(LEVELS), _CELLS))
+    relabel = company.RELABELLING * (1 - np.eye(len(LEVELS)))
+    for period in range(company.settings.total - 1, PAST - 1, -1):
+        demand = _demand(company, item, period, scenarios, prices, edges)
+        margin = prices[None, None, :] - cost[:, period - PAST, :, None]
+        margin = np.maximum(margin, -company.penalty[item])[..., None]
+        reward = np.maximum(demand[..., :-1] * margin, demand[..., 1:] * margin).sum(1)
+        ahead = _best_ahead(company, item, period, edges, value)
+        # axes: scenario, last level, level, cell
+        options = reward[:, None] - relabel[None, :, :, None] + ahead
+        value = options.max(2)
+    cell = int(np.searchsorted(edges, state.competitor[item], side="right")) - 1
+    units = np.stack([now, later.sum(1)])
+    level = int(state.level[item])
+    return np.asarray(value[:, level, min(max(cell, 0), _CELLS - 1)] + (shadow * units).sum((1, 2)))
+
+
+def _edges(company: Company, state: State, item: int) -> Floats:
+    """Return the ends of the intervals of the competitor's price."""
+    reference = company.reference[item]
+    highest = max(float(state.competitor[item]), reference * LEVELS[-1]) + 0.1 * reference
+    return np.linspace(float(company.floor[item]) - 0.01, highest, _CELLS + 1)
+
+
+def _best_ahead(company: Company, item: int, period: int, edges: Floats, value: Floats) -> Floats:
+    """Return the largest value after a period, by last level, level and interval."""
+    aim = company.undercut[item] * np.round(company.reference[item] * LEVELS, 2)[:, None]
+    wobble = 0.015 * company.reference[item] * company.competitor_noise[period, item]
+    moved = edges + company.follow[item] * (aim - edges) + wobble
+    moved = np.maximum(company.floor[item], moved)  # by last level and edge
+    low = np.searchsorted(edges, moved[:, :-1] - 0.01, side="right") - 1
+    high = np.searchsorted(edges, moved[:, 1:] + 0.01, side="right") - 1
+    low, high = low.clip(0, _CELLS - 1), high.clip(0, _CELLS - 1)
+    cells = [low, *(np.minimum(low + step, high) for step in range(1, int((high - low).max()) + 1))]
+    found = [value[:, :, cell] for cell in cells]  # scenario, level, last level, cell
+    return np.asarray(np.max(found, axis=0).transpose(0, 2, 1, 3))
+
+
+def _demand(  # noqa: PLR0913, PLR0917
+    company: Company,
+    item: int,
+    period: int,
+    scenarios: _Scenarios,
+    prices: Floats,
+    edges: Floats,
+) -> Floats:
+    """Return the demand by scenario, site, level and edge."""
+    base = np.tile(company.base[item], (len(scenarios.signed), 1))
+    for row, closed in enumerate(scenarios.closed.tolist()):
+        if closed >= 0 and period > _period_of(company, "closing"):
+            moved = base[row, closed] * company.moved / max(1, base.shape[1] - 1)
+            base[row] += moved
+            base[row, closed] = 0
+    factor = company.season[period, item] * company.shift[period, item]
+    promoted = np.zeros((2, len(base)), dtype=bool)
+    promoted[1] = period == PAST and company.promoted[PAST - 1, item]
+    slots = [one.period for one in company.proposals if one.kind == "promotion"]
+    for number, slot in enumerate(slots):
+        promoted[0] |= scenarios.promoted[:, number] & (period == slot + 1)
+        promoted[1] |= scenarios.promoted[:, number] & (period == slot + 2)
+    effect = (1 + company.lift * promoted[0]) * (1 - company.dip * promoted[1])
+    relative = (prices / company.reference[item]) ** -company.elasticity[item]
+    rival = (edges / company.reference[item]) ** company.cross[item]
+    mean = (base * (factor * effect)[:, None])[:, :, None, None] * (
+        relative[:, None] * rival[None, :]
+    )
+    spread = company.settings.noise
+    luck = np.exp(spread * company.demand_noise[period, item] - spread**2 / 2)
+    return np.asarray(np.floor(mean * luck[None, :, None, None] + 0.5 + 1e-9))
+
+
+def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float) -> Floats:
+    """Return the least cost of a unit in stock, by scenario, period of the episode and site.
+
+    It is at most `most`, the value of a unit where no order can arrive in time.
+    """
+    periods, sites = company.settings.periods, company.base.shape[1]
+    costs = np.full((len(scenarios.signed), periods, sites), most)
+    life = int(company.shelf[item])
+    contract = next((one for one in company.proposals if one.kind == "contract"), None)
+    for ordered, site, supplier in product(range(periods), range(sites), range(SUPPLIERS)):
+        price = company.cost[item, supplier] * company.cost_factor[PAST + ordered, supplier]
+        if np.isnan(price):
+            continue
+        chances = np.cumsum(company.leads[item, supplier])[: LONGEST - 1]
+        lead = 1 + int((company.lead_noise[PAST + ordered, item, site] > chances).sum())
+        arrival = ordered + lead + int(company.late[PAST + ordered, supplier])
+        luck = -np.log(company.defect_noise[PAST + ordered, item, site] + 1e-12)
+        share = min(0.6, float(company.defects[item, supplier] * luck))
+        unit = np.full(len(scenarios.signed), price / (1 - share))
+        if contract and contract.supplier == supplier and PAST + ordered >= contract.period:
+            unit = np.where(scenarios.signed, unit * (1 - company.DISCOUNT), unit)
+        last = periods if life >= UNLIMITED else min(periods, arrival + life)
+        for period in range(arrival, last):
+            stored = unit + company.holding[item] * (period - arrival)
+            costs[:, period, site] = np.minimum(costs[:, period, site], stored)
+    return costs

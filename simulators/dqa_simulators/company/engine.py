@@ -1,0 +1,329 @@
+"""The rules of a period: orders, deliveries, customers, costs, and the competitor."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa_simulators.company.drawing import (
+    LONGEST,
+    NORMAL,
+    SUPPLIERS,
+    UNLIMITED,
+    Company,
+    Floats,
+    Integers,
+    Proposal,
+)
+from dqa_simulators.company.settings import PAST
+
+_AGES: Final = UNLIMITED
+_AHEAD: Final = LONGEST + 4
+"""Periods that an order can be on its way, with the delays of settings and events."""
+LOT: Final = 10
+MOST: Final = 600
+"""Orders are 0 or multiples of `LOT` up to `MOST`."""
+
+
+@dataclass
+class Plan:
+    """The decision of a period.
+
+    Attributes
+    ----------
+    quantity, supplier
+        By item and site: the units, and the supplier's index.
+    level
+        By item, the index of the price level.
+    """
+
+    quantity: Integers
+    supplier: Integers
+    level: Integers
+
+
+@dataclass
+class State:
+    """The state before a period.
+
+    Attributes
+    ----------
+    period
+        Its index, from 0.
+    stock
+        By item, site and age.
+    coming
+        Usable units that arrive in 0, 1, ... periods, by item and site.
+    competitor
+        The competitor's prices, by item.
+    level
+        The price levels of the last period, by item.
+    cash, profit
+        The money now, and the profit since the end of the history.
+    open
+        By site, whether it is open.
+    promoted
+        The items promoted in this, in the last, and in the next period: three rows.
+    signed, committed
+        The supplier of the contract (-1 without one), and the units ordered under it.
+    closing
+        The site that closes at the end of this period; -1 for none.
+    """
+
+    period: int
+    stock: Floats
+    coming: Floats
+    competitor: Floats
+    level: Integers
+    cash: float
+    profit: float
+    open: NDArray[np.bool_]
+    promoted: NDArray[np.bool_]
+    signed: int = -1
+    committed: float = 0.0
+    closing: int = -1
+
+    def copy(self) -> State:
+        """Return a copy that shares nothing."""
+        return deepcopy(self)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What happened in a period; arrays are by item and site unless their name says otherwise.
+
+    Attributes
+    ----------
+    plan
+        The decision.
+    opening, arrived, sold, lost, expired, closing
+        Units.
+    unit_cost, lead, good
+        The price of a unit, the periods until its arrival, and the usable units of each order.
+    price, competitor
+        By item.
+    money
+        The amounts of the ledger by name; costs are negative.
+    """
+
+    plan: Plan
+    opening: Floats
+    arrived: Floats
+    sold: Floats
+    lost: Floats
+    expired: Floats
+    closing: Floats
+    unit_cost: Floats
+    lead: Integers
+    good: Floats
+    price: Floats
+    competitor: Floats
+    money: dict[str, float]
+
+    @property
+    def profit(self) -> float:
+        """The sum of the ledger's amounts."""
+        return sum(self.money.values())
+
+
+def begin(company: Company) -> State:
+    """Return the state before the history."""
+    count, sites = company.base.shape
+    stock, coming = np.zeros((count, sites, _AGES)), np.zeros((count, sites, _AHEAD))
+    stock[:, :, 0] = np.floor(company.base * 2)
+    coming[:, :, :2] = np.floor(company.base)[:, :, None]
+    return State(
+        period=0,
+        stock=stock,
+        coming=coming,
+        competitor=np.round(company.reference * 0.97, 2),
+        level=np.full(count, NORMAL),
+        cash=0.0,
+        profit=0.0,
+        open=np.ones(sites, dtype=bool),
+        promoted=np.zeros((3, count), dtype=bool),
+    )
+
+
+def starting_cash(company: Company) -> float:
+    """Return the money at the end of the history: eight periods of usual orders, rounded."""
+    weekly = (company.base.sum(1) * np.nanmin(company.cost, 1)).sum()
+    return float(np.round(8 * weekly, -2))
+
+
+def mean_demand(
+    company: Company, state: State, price: Floats, competitor: Floats, period: int
+) -> Floats:
+    """Return the mean demand by item and site."""
+    relative = (price / company.reference) ** -company.elasticity
+    rival = (competitor / company.reference) ** company.cross
+    promoted = 1 + company.lift * state.promoted[0]
+    after = 1 - company.dip * state.promoted[1]
+    item = company.season[period] * company.shift[period] * relative * rival * promoted * after
+    base = np.where(state.open, company.base, 0.0)
+    if not state.open.all():
+        moving = company.base[:, ~state.open].sum(1, keepdims=True) * company.moved
+        base = base + np.where(state.open, moving / max(1, int(state.open.sum())), 0.0)
+    return np.asarray(base * item[:, None])
+
+
+def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Report]:
+    """Carry out a plan: order, receive, sell, pay, and let the competitor react."""
+    period, price = state.period, company.price(plan.level)
+    items = np.arange(len(price))[:, None]
+    quantity = np.where(state.open, plan.quantity, 0).astype(float)
+    unit_cost = company.cost[items, plan.supplier] * company.cost_factor[period][plan.supplier]
+    if state.signed >= 0:
+        unit_cost = np.where(
+            plan.supplier == state.signed, unit_cost * (1 - company.DISCOUNT), unit_cost
+        )
+    lead, good = _deliver(company, period, plan, quantity)
+    stock, coming = state.stock.copy(), np.roll(state.coming, -1, axis=2)
+    coming[:, :, -1] = 0
+    sites = np.arange(quantity.shape[1])[None, :]
+    np.add.at(coming, (items, sites, lead - 1), good)
+    opening, arrived = stock.sum(2), state.coming[:, :, 0]
+    stock[:, :, 0] += arrived
+
+    mean = mean_demand(company, state, price, state.competitor, period)
+    spread = company.settings.noise
+    luck = np.exp(spread * company.demand_noise[period] - spread**2 / 2)
+    demand = np.floor(mean * luck + 0.5)
+    sold = np.minimum(stock.sum(2), demand)
+    _take_oldest(stock, sold)
+    expired = _grow_older(stock, company.shelf)
+    closing = stock.sum(2)
+    lost = demand - sold
+
+    ordered = _by_supplier(plan.supplier, quantity)
+    small = (ordered > 0) & (ordered < company.least[period])
+    space = (closing * company.volume[:, None]).sum(0) - company.capacity[period]
+    money = {
+        "revenue": (sold * price[:, None]).sum(),
+        "purchases": -np.where(quantity > 0, quantity * np.nan_to_num(unit_cost), 0).sum(),
+        "holding": -(closing * company.holding[:, None]).sum(),
+        "stockouts": -(lost * company.penalty[:, None]).sum(),
+        "overflow": -company.OVERFLOW * np.maximum(0, space).sum(),
+        "relabelling": -company.RELABELLING * (plan.level != state.level).sum(),
+        "fees": -company.ORDER_FEE * small.sum(),
+        "fixed_costs": -company.fixed[state.open].sum(),
+        "proposals": -_cost_of_proposals(company, state, stock, coming),
+    }
+    money = {name: round(float(amount), 2) + 0.0 for name, amount in money.items()}
+    report = Report(
+        *(plan, opening, arrived, sold, lost, expired, closing, unit_cost, lead, good),
+        price,
+        state.competitor,
+        money,
+    )
+    return _next_state(company, state, report, stock, coming, ordered), report
+
+
+def _deliver(
+    company: Company, period: int, plan: Plan, quantity: Floats
+) -> tuple[Integers, Floats]:
+    """Return the lead time and the usable units of each order."""
+    items = np.arange(len(quantity))[:, None]
+    chances = np.cumsum(company.leads[items, plan.supplier], axis=2)[:, :, : LONGEST - 1]
+    lead = 1 + (company.lead_noise[period][:, :, None] > chances).sum(2)
+    lead = lead + company.late[period][plan.supplier]
+    luck = -np.log(company.defect_noise[period] + 1e-12)
+    share = np.minimum(0.6, company.defects[items, plan.supplier] * luck)
+    return lead, np.floor(quantity * (1 - share))
+
+
+def _take_oldest(stock: Floats, sold: Floats) -> None:
+    """Remove sold units from the stock, the oldest ones first."""
+    left = sold.copy()
+    for age in range(_AGES - 1, -1, -1):
+        taken = np.minimum(stock[:, :, age], left)
+        stock[:, :, age] -= taken
+        left -= taken
+
+
+def _grow_older(stock: Floats, shelf: Integers) -> Floats:
+    """Age perishable stock by a period; return the units that expire."""
+    expired = np.zeros(stock.shape[:2])
+    for item in np.flatnonzero(shelf < UNLIMITED):
+        life = int(shelf[item])
+        expired[item] = stock[item, :, life - 1]
+        stock[item, :, 1:life] = stock[item, :, : life - 1].copy()
+        stock[item, :, 0] = 0
+    return expired
+
+
+def _by_supplier(supplier: Integers, quantity: Floats) -> Floats:
+    """Return the ordered units of each supplier."""
+    counts = np.bincount(supplier.ravel(), quantity.ravel(), minlength=SUPPLIERS)
+    return counts.astype(np.float64)
+
+
+def _cost_of_proposals(company: Company, state: State, stock: Floats, coming: Floats) -> float:
+    """Return the cost of a booked promotion, and of closing a site less the value of its stock."""
+    cost = company.PROMOTION * float(state.promoted[2].sum())
+    if state.closing >= 0:
+        units = stock[:, state.closing].sum(1) + coming[:, state.closing].sum(1)
+        cost += company.CLOSING - float((units * company.salvage).sum())
+    return cost
+
+
+def _next_state(  # noqa: PLR0913, PLR0917
+    company: Company,
+    state: State,
+    report: Report,
+    stock: Floats,
+    coming: Floats,
+    ordered: Floats,
+) -> State:
+    following = state.period + 1
+    aim = company.undercut * company.price(state.level)
+    moved = state.competitor + company.follow * (aim - state.competitor)
+    wobble = 0.015 * company.reference * company.competitor_noise[state.period]
+    is_open, promoted = state.open.copy(), np.zeros_like(state.promoted)
+    if state.closing >= 0:
+        is_open[state.closing] = False
+        stock[:, state.closing] = 0
+        coming[:, state.closing] = 0
+    promoted[1] = state.promoted[0]
+    promoted[0] = state.promoted[2]
+    if following < PAST:
+        promoted[0] |= company.promoted[following]
+    return State(
+        period=following,
+        stock=stock,
+        coming=coming,
+        competitor=np.round(np.maximum(company.floor, moved + wobble), 2),
+        level=report.plan.level,
+        cash=round(state.cash + report.profit, 2),
+        profit=round(state.profit + (report.profit if state.period >= PAST else 0.0), 2),
+        open=is_open,
+        promoted=promoted,
+        signed=state.signed,
+        committed=state.committed + (ordered[state.signed] if state.signed >= 0 else 0.0),
+    )
+
+
+def settle(company: Company, state: State) -> float:
+    """Return the value after the last period: the stock's, less the shortfall of the contract."""
+    units = state.stock.sum(2) + state.coming.sum(2)
+    value = float((units * company.salvage[:, None]).sum())
+    if state.signed >= 0:
+        minimum = next(one.minimum for one in company.proposals if one.kind == "contract")
+        value -= company.SHORTFALL * max(0.0, minimum - state.committed)
+    return round(value, 2)
+
+
+def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
+    """Carry out the choice of a proposal; its effects follow with the plan of the period."""
+    if choice == proposal.choices[0]:
+        return
+    if proposal.kind == "contract":
+        state.signed = proposal.supplier
+    elif proposal.kind == "promotion":
+        state.promoted[2, proposal.choices.index(choice) - 1] = True
+    else:
+        state.closing = proposal.choices.index(choice) - 1

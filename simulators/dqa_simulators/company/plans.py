@@ -1,0 +1,145 @@
+"""Plans as text: what is written, what is proposed, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from dqa_simulators.company.drawing import NORMAL, Company, Floats, Integers
+from dqa_simulators.company.engine import LOT, MOST, Plan, State
+from dqa_simulators.company.reading import Reading
+
+FORM: Final = "plan[...]"
+"""The form of a plan, see `dqa.core.question.Question.free_form`."""
+_COVERS: Final = (0.5, 1.0, 1.5, 2.0)
+"""Periods of demand, beyond the lead time, that the proposed plans order."""
+_ORDER_WORDS: Final = 5
+_PRICE_WORDS: Final = 3
+
+
+class PlanError(ValueError):
+    """A plan that cannot be carried out; the message says why."""
+
+
+def round_order(units: Floats) -> Integers:
+    """Return the nearest quantities that can be ordered."""
+    return np.clip(np.round(units / LOT) * LOT, 0, MOST).astype(np.int64)
+
+
+def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], levels: Integers) -> str:
+    """Return the text of a plan.
+
+    Parameters
+    ----------
+    reading
+        The books.
+    quantity
+        Units by item and site.
+    suppliers
+        The supplier of each item.
+    levels
+        The price levels by item, from 1; those that do not change are left out.
+    """
+    parts = [
+        f"buy {reading.items[item]} {reading.sites[site]} {units} {suppliers[item]}"
+        for (item, site), units in np.ndenumerate(quantity)
+        if units and reading.is_open[site]
+    ]
+    parts += [
+        f"price {reading.items[item]} {level}"
+        for item, level in enumerate(levels.tolist())
+        if level != reading.levels[item]
+    ]
+    return f"plan[{'; '.join(parts) or 'nothing'}]"
+
+
+def propose_plans(reading: Reading) -> tuple[str, ...]:
+    """Return plans by simple rules, as candidates; the first one is `default_plan`."""
+    mean, _ = reading.recent_demand(8)
+    suppliers, levels = reading.usual, reading.levels
+    leads = np.array(
+        [reading.offers[item][name].lead for item, name in enumerate(suppliers)], dtype=float
+    )
+    held = reading.stock + reading.coming
+    plans = [default_plan(reading), "plan[nothing]"]
+    orders = [
+        round_order(mean * (leads[:, None] + 1 + cover) - held + LOT / 2) for cover in _COVERS
+    ]
+    plans += [write_plan(reading, units, suppliers, levels) for units in orders]
+    for step in (-1, 1):
+        changed = np.clip(levels + step, 1, 5)
+        plans.append(write_plan(reading, orders[1], suppliers, changed))
+    return tuple(dict.fromkeys(plans))
+
+
+def default_plan(reading: Reading) -> str:
+    """Return the plan that counts if none is named.
+
+    It orders the last period's sales from the usual suppliers, and leaves prices unchanged.
+    """
+    return write_plan(reading, round_order(reading.sales[-1]), reading.usual, reading.levels)
+
+
+def read_plan(company: Company, state: State, reading: Reading, text: str) -> Plan:
+    """Return the plan that a text describes.
+
+    Raises
+    ------
+    PlanError
+        A word is unknown, an amount is out of range, or a supplier does not offer the item.
+    """
+    count, sites = company.base.shape
+    plan = Plan(
+        np.zeros((count, sites), dtype=np.int64),
+        np.repeat(company.default[:, None], sites, axis=1),
+        state.level.copy(),
+    )
+    inner = text.strip().removeprefix("plan[").removesuffix("]").strip()
+    if inner == "nothing":
+        return plan
+    for part in filter(None, (one.strip() for one in inner.replace("\n", ";").split(";"))):
+        words = part.split()
+        if words[0] == "buy" and len(words) == _ORDER_WORDS:
+            _read_order(plan, reading, words, part)
+        elif words[0] == "price" and len(words) == _PRICE_WORDS:
+            item = _index(reading.items, words[1], part)
+            plan.level[item] = _number(words[2], 1, 5, 1, part) - 1
+        else:
+            raise PlanError(
+                f"'{part}' is not understood: write 'buy ITEM SITE UNITS SUPPLIER' or "
+                "'price ITEM LEVEL', separated by ';'."
+            )
+    return plan
+
+
+def _read_order(plan: Plan, reading: Reading, words: list[str], part: str) -> None:
+    item, site = _index(reading.items, words[1], part), _index(reading.sites, words[2], part)
+    if not reading.is_open[site]:
+        raise PlanError(f"'{part}': the site {words[2]} is closed.")
+    units = _number(words[3], 0, MOST, LOT, part)
+    if words[4] not in reading.offers[item]:
+        names = ", ".join(sorted(reading.offers[item]))
+        raise PlanError(f"'{part}': {words[1]} is offered by {names}.")
+    if plan.quantity[item, site]:
+        raise PlanError(f"'{part}': one order for an item and a site is possible in a period.")
+    plan.quantity[item, site] = units
+    plan.supplier[item, site] = int(words[4][1:]) - 1
+
+
+def _index(names: list[str], name: str, part: str) -> int:
+    if name not in names:
+        raise PlanError(f"'{part}': '{name}' is unknown; known are {', '.join(names)}.")
+    return names.index(name)
+
+
+def _number(word: str, least: int, most: int, step: int, part: str) -> int:
+    value = int(word) if word.isdecimal() and word.isascii() else -1
+    if not least <= value <= most or value % step:
+        raise PlanError(f"'{part}': '{word}' must be {least} to {most} in steps of {step}.")
+    return value
+
+
+def normal_levels(reading: Reading) -> Integers:
+    """Return the level of the reference price for every item."""
+    return np.full(len(reading.items), NORMAL + 1)

@@ -1,0 +1,319 @@
+"""Programs that run the company, from a random one to a careful analyst.
+
+They read the books only, as any decider can. None of them sees a hidden parameter.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from statistics import NormalDist
+from typing import Final, cast
+
+import numpy as np
+
+from dqa.core.question import Candidate
+from dqa.worlds.base import RANDOM, Policy, PolicyFactory
+from dqa.worlds.world import Position
+from dqa_simulators.company.drawing import LEVELS, Floats, Integers
+from dqa_simulators.company.plans import normal_levels, round_order, write_plan
+from dqa_simulators.company.position import CompanyPosition
+from dqa_simulators.company.reading import Offer, Reading
+from dqa_simulators.company.settings import PAST
+
+_SERVICE: Final = 0.9
+"""The service level of the base stock policy."""
+_YEAR: Final = 52
+_BELOW: Final = 0.97
+"""The price follower's aim, as a share of the competitor's price."""
+
+
+class Manager(Policy):
+    """Decides on proposals by their first choice, and on plans by a rule."""
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Return the plan, or the choice of a proposal."""
+        del random
+        view = cast("CompanyPosition", position)
+        if view.proposal:
+            return self.decide(view)
+        return self.plan(view.reading, view.left)
+
+    def decide(self, view: CompanyPosition) -> Candidate:
+        """Return the choice that changes nothing."""
+        return view.actions[0]
+
+    @abstractmethod
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return the plan of a period; `left` periods are left with this one."""
+
+
+class Naive(Manager):
+    """Orders what was sold, at unchanged prices."""
+
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return the default plan at reference prices."""
+        del left
+        units = round_order(reading.sales[-1])
+        return write_plan(reading, units, reading.usual, normal_levels(reading))
+
+
+class Repeat(Manager):
+    """Repeats the orders and prices of the last period."""
+
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return the orders of the last period of the history."""
+        del left
+        units = np.zeros(reading.shape, dtype=np.int64)
+        for _, period, item, site, _, quantity, *_ in reading.tables["orders"]:
+            if period == PAST:
+                units[reading.items.index(item), reading.sites.index(site)] = quantity
+        return write_plan(reading, units, reading.usual, reading.levels)
+
+
+class BaseStock(Manager):
+    """Orders up to the demand of the lead time and the next period, with a safety stock."""
+
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return orders from the usual suppliers at reference prices."""
+        mean, spread = reading.recent_demand()
+        offers = [found[name] for found, name in zip(reading.offers, reading.usual, strict=True)]
+        units = self._orders(reading, offers, mean, spread, left=left)
+        return write_plan(reading, units, reading.usual, normal_levels(reading))
+
+    def _orders(
+        self, reading: Reading, offers: list[Offer], mean: Floats, spread: Floats, *, left: int
+    ) -> Integers:
+        units = np.zeros(reading.shape, dtype=np.int64)
+        for item, offer in enumerate(offers):
+            service = self._service(reading, item, offer)
+            safety = NormalDist().inv_cdf(service)
+            shelf = reading.column("items", 4)[item]
+            target = order_target(offer, mean[item], spread[item], safety, left=left, shelf=shelf)
+            held = reading.stock[item] + reading.coming[item]
+            units[item] = round_order(np.maximum(0, target - held) / self._usable(offer))
+            if offer.lead >= left:
+                units[item] = 0
+        return units
+
+    def _service(self, reading: Reading, item: int, offer: Offer) -> float:
+        del reading, item, offer
+        return _SERVICE
+
+    def _usable(self, offer: Offer) -> float:
+        del offer
+        return 1.0
+
+
+class Newsvendor(BaseStock):
+    """Base stock with the newsvendor's service level, recent demand, and the best suppliers."""
+
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return orders by the critical ratio, at the levels of `_levels`."""
+        mean, spread = reading.recent_demand()
+        mean = (mean + reading.recent_demand(6)[0]) / 2
+        offers = [best_offer(reading, item) for item in range(len(reading.items))]
+        units = self._orders(reading, offers, mean, spread, left=left)
+        suppliers = [offer.supplier for offer in offers]
+        return write_plan(reading, units, suppliers, self._levels(reading))
+
+    def _levels(self, reading: Reading) -> Integers:
+        return normal_levels(reading)
+
+    def _service(self, reading: Reading, item: int, offer: Offer) -> float:
+        return critical_ratio(reading, item, offer, reading.column("items", 2)[item])
+
+    def _usable(self, offer: Offer) -> float:
+        return offer.usable
+
+
+class PriceFollower(Newsvendor):
+    """The newsvendor who keeps every price just below the competitor's."""
+
+    def _levels(self, reading: Reading) -> Integers:
+        reference = np.array(reading.column("items", 2))
+        wanted = _BELOW * reading.rival_prices[-1]
+        levels = (reference[:, None] * LEVELS <= wanted[:, None]).sum(1)
+        return np.asarray(np.clip(levels, 1, 5), dtype=np.int64)
+
+
+class Analyst(Manager):
+    """Estimates demand by regression, and chooses suppliers, prices and orders by it."""
+
+    def plan(self, reading: Reading, left: int) -> str:
+        """Return the plan with the largest expected margin."""
+        reference = np.array(reading.column("items", 2))
+        units = np.zeros(reading.shape, dtype=np.int64)
+        suppliers, levels = list(reading.usual), reading.levels.copy()
+        for item in range(len(reading.items)):
+            model = DemandModel(reading, item)
+            offer = best_offer(reading, item)
+            suppliers[item] = offer.supplier
+            levels[item] = self._best_level(reading, model, offer, reference[item])
+            price = round(float(reference[item] * LEVELS[levels[item] - 1]), 2)
+            ratio = critical_ratio(reading, item, offer, price)
+            safety = NormalDist().inv_cdf(ratio)
+            ahead = max(1, min(left, round(offer.lead) + 1))
+            means = np.array([model.mean(price, step) for step in range(ahead)])
+            mean = means.mean(0)
+            shelf = reading.column("items", 4)[item]
+            target = order_target(offer, mean, mean * model.spread, safety, left=left, shelf=shelf)
+            held = reading.stock[item] + reading.coming[item]
+            units[item] = round_order(np.maximum(0, target - held) / offer.usable)
+            if min(offer.leads) >= left:
+                units[item] = 0
+        return write_plan(reading, units, suppliers, levels)
+
+    def decide(self, view: CompanyPosition) -> Candidate:
+        """Advertise the item whose promotion earns most; leave contracts and sites as they are."""
+        if view.proposal != "promotion":
+            return view.actions[0]
+        reading = view.reading
+        gains = [DemandModel(reading, item).promotion_gain() for item in range(len(reading.items))]
+        best = int(np.argmax(gains))
+        return view.actions[best + 1] if gains[best] > _PROMOTION_COST else view.actions[0]
+
+    def _best_level(
+        self, reading: Reading, model: DemandModel, offer: Offer, reference: float
+    ) -> int:
+        """Return the level with the largest margin, after the competitor's reaction."""
+        margins = []
+        for share in LEVELS:
+            price = round(reference * float(share), 2)
+            margins.append((price - offer.cost) * model.mean(price, 2, follows=True).sum())
+        best, present = int(np.argmax(margins)), int(reading.levels[model.item]) - 1
+        gain = (margins[best] - margins[present]) * 2
+        return 1 + (best if gain > _RELABELLING else present)
+
+
+_PROMOTION_COST: Final = 400.0
+_RELABELLING: Final = 25.0
+
+
+class DemandModel:
+    """The demand for an item: a ridge regression on the logarithm of its sales.
+
+    Parameters
+    ----------
+    reading
+        The books.
+    item
+        The item's index.
+    """
+
+    _PRIOR: Final = np.array([0.0, -2.0, 0.5, 0.35, -0.1] + [0.0] * 6)
+    _WEIGHT: Final = np.array([0.0, 0.02, 0.2, 0.3, 0.3] + [0.3] * 6)
+
+    def __init__(self, reading: Reading, item: int) -> None:
+        self.item, self._reading = item, reading
+        self._reference = float(reading.column("items", 2)[item])
+        total = reading.sales[:, item].sum(1)
+        used = reading.is_complete[:, item][:, reading.is_open].all(1) & (total > 0)
+        own = np.log(reading.own_prices[:, item] / self._reference)
+        rival = np.log(reading.rival_prices[:, item] / self._reference)
+        promoted = reading.promoted[: reading.periods, item].astype(float)
+        before = np.r_[0.0, promoted[:-1]]
+        columns = [np.ones(len(total)), own, rival, promoted, before]
+        design = np.column_stack([*columns, self._season(np.arange(reading.periods))])
+        answer = np.log(np.maximum(total, 1))
+        matrix, target = design[used], answer[used]
+        weight = np.diag(self._WEIGHT)
+        self._weights = np.linalg.solve(
+            matrix.T @ matrix + weight, matrix.T @ target + weight @ self._PRIOR
+        )
+        residual = answer - design @ self._weights
+        self.spread = float(residual[used].std())
+        # Recent residuals show changes that no regressor explains, such as a new customer.
+        recent = residual[-4:][used[-4:]]
+        self._recent = float(recent.sum() / (len(recent) + 2)) if len(recent) else 0.0
+        recent_sales = reading.sales[-_YEAR // 2 :, item].sum(0) * reading.is_open
+        self._share = recent_sales / max(1.0, recent_sales.sum())
+
+    def mean(self, price: float, ahead: int, *, follows: bool = False) -> Floats:
+        """Return the mean demand by site, `ahead` periods after the next one.
+
+        Parameters
+        ----------
+        price
+            Our price.
+        ahead
+            0 for the next period.
+        follows
+            Whether the competitor's price has moved half of the way to ours.
+        """
+        reading, period = self._reading, self._reading.periods + ahead
+        rival = float(reading.rival_prices[-1, self.item])
+        if follows:
+            rival = (rival + _BELOW * price) / 2
+        promoted = ahead == 0 and bool(reading.promoted[reading.periods, self.item])
+        before = ahead == 0 and bool(reading.promoted[reading.periods - 1, self.item])
+        row = np.array(
+            [
+                *(1.0, np.log(price / self._reference), np.log(rival / self._reference)),
+                *(float(promoted), float(before)),
+                *self._season(np.array([period]))[0],
+            ]
+        )
+        level = float(row @ self._weights) + self._recent + self.spread**2 / 2
+        return np.asarray(np.exp(level) * self._share)
+
+    def promotion_gain(self) -> float:
+        """Return the additional margin of a promotion in the next period, before its cost."""
+        price = float(self._reading.own_prices[-1, self.item])
+        cost = min(offer.cost for offer in self._reading.offers[self.item].values())
+        lift = float(np.exp(self._weights[3]) + np.exp(self._weights[4]) - 2)
+        return lift * float(self.mean(price, 1).sum()) * (price - cost)
+
+    @staticmethod
+    def _season(periods: Integers) -> Floats:
+        angle = 2 * np.pi * periods / _YEAR
+        pay = [(periods % 4 == phase) - 0.25 for phase in range(3)]
+        return np.column_stack([np.sin(angle), np.cos(angle), *pay, (periods - PAST) / _YEAR])
+
+
+def best_offer(reading: Reading, item: int) -> Offer:
+    """Return the offer with the least cost of a usable unit, with a price for unsteady leads."""
+    penalty = reading.column("items", 6)[item]
+    return min(
+        reading.offers[item].values(),
+        key=lambda offer: offer.cost + penalty * 0.5 * float(np.std(offer.leads)),
+    )
+
+
+def critical_ratio(reading: Reading, item: int, offer: Offer, price: float) -> float:
+    """Return the service level of the newsvendor formula, at most 0.98."""
+    _, _, _, _, shelf, holding, penalty, _ = reading.tables["items"][item]
+    short = price - offer.price + penalty
+    over = 2 * holding if shelf is None else 0.6 * offer.price
+    return float(min(0.98, short / (short + over)))
+
+
+def order_target(  # noqa: PLR0913
+    offer: Offer, mean: Floats, spread: Floats, safety: float, *, left: int, shelf: int | None
+) -> Floats:
+    """Return the stock to order up to, by site.
+
+    It is never more than can be sold until the end, or until perishable units expire.
+    """
+    span = offer.lead + 1
+    variance = span * spread**2 + mean**2 * np.var(offer.leads)
+    most = left if shelf is None else min(left, offer.lead + shelf - 1)
+    return np.minimum(mean * span + safety * np.sqrt(variance), mean * most)
+
+
+def _factory(name: str, description: str, policy: type[Manager]) -> PolicyFactory:
+    return PolicyFactory(name, description, lambda _: policy())
+
+
+POLICIES: Final = {
+    factory.name: factory
+    for factory in (
+        RANDOM,
+        _factory("naive", "orders what was sold, at reference prices: score 0", Naive),
+        _factory("repeat", "repeats its last orders and prices", Repeat),
+        _factory("base-stock", "orders up to mean demand with a safety stock", BaseStock),
+        _factory("newsvendor", "base stock with the newsvendor's service level", Newsvendor),
+        _factory("follower", "the newsvendor, priced just below the competitor", PriceFollower),
+        _factory("analyst", "regression on demand; chooses suppliers, prices, orders", Analyst),
+    )
+}
+"""The programs by name."""

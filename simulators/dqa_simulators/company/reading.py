@@ -1,0 +1,186 @@
+"""Reads the books: the figures that a careful reader gets from the tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from dqa_simulators.company.books import Row
+from dqa_simulators.company.drawing import Floats, Integers
+
+_RECENT: Final = 26
+"""Periods of recent demand: half a year."""
+_DOUBLED: Final = re.compile(r"periods (\d+) to (\d+) .* of (I\d+) twice")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a supplier offers for an item, and how it delivered.
+
+    Attributes
+    ----------
+    supplier
+        Its id.
+    price
+        The list price.
+    leads
+        The observed lead times; the promised one if there are none.
+    usable
+        The observed share of usable units.
+    """
+
+    supplier: str
+    price: float
+    leads: tuple[int, ...]
+    usable: float
+
+    @property
+    def lead(self) -> float:
+        """The mean lead time."""
+        return float(np.mean(self.leads))
+
+    @property
+    def cost(self) -> float:
+        """The cost of a usable unit."""
+        return self.price / self.usable
+
+
+class Reading:
+    """The books as arrays with the axes period, item and site.
+
+    Parameters
+    ----------
+    tables
+        All rows by table.
+    """
+
+    def __init__(self, tables: Mapping[str, Sequence[Row]]) -> None:
+        self.tables: Mapping[str, Sequence[Any]] = tables
+        self.items = [str(row[0]) for row in tables["items"]]
+        self.sites = [str(row[0]) for row in tables["sites"]]
+        self.periods: int = max((row[0] for row in self.tables["ledger"]), default=0)
+        self._at = {name: index for index, name in enumerate(self.items)}
+        self._where = {name: index for index, name in enumerate(self.sites)}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of items and sites."""
+        return len(self.items), len(self.sites)
+
+    @cached_property
+    def sales(self) -> Floats:
+        """Units sold, with corrections and without the known doubled postings."""
+        units = np.zeros((self.periods, *self.shape))
+        for _, _, item, site, posted, _, period in self.tables["sales"]:
+            units[period - 1, self._at[item], self._where[site]] += posted
+        for _, note in self.tables["data_dictionary"]:
+            if found := _DOUBLED.search(note):
+                first, last = int(found[1]), int(found[2])
+                units[first - 1 : last, self._at[found[3]]] /= 2
+        return units
+
+    @cached_property
+    def _inventory(self) -> Floats:
+        counts = np.zeros((self.periods, *self.shape, 2))
+        for period, item, site, _, _, expired, closing in self.tables["inventory"]:
+            counts[period - 1, self._at[item], self._where[site]] = (closing, expired)
+        return counts
+
+    @property
+    def stock(self) -> Floats:
+        """Units in stock now, by item and site."""
+        return self._inventory[-1, :, :, 0]
+
+    @cached_property
+    def is_complete(self) -> Any:  # noqa: ANN401
+        """Whether the sales of a period were all of the demand: some stock was left."""
+        return self._inventory.sum(3) > 0
+
+    @cached_property
+    def _prices(self) -> Floats:
+        values = np.zeros((self.periods, len(self.items), 3))
+        for period, item, level, price, rival in self.tables["prices"]:
+            values[period - 1, self._at[item]] = (level, price, rival)
+        return values
+
+    @property
+    def levels(self) -> Integers:
+        """The present price levels, from 1, by item."""
+        return self._prices[-1, :, 0].astype(np.int64)
+
+    @property
+    def own_prices(self) -> Floats:
+        """Our prices by period and item."""
+        return self._prices[:, :, 1]
+
+    @property
+    def rival_prices(self) -> Floats:
+        """The competitor's prices by period and item."""
+        return self._prices[:, :, 2]
+
+    @cached_property
+    def promoted(self) -> Any:  # noqa: ANN401
+        """Whether an item was advertised, by period (one more than the others) and item."""
+        found = np.zeros((self.periods + 1, len(self.items)), dtype=bool)
+        for period, item in self.tables["promotions"]:
+            found[period - 1, self._at[item]] = True
+        return found
+
+    @cached_property
+    def coming(self) -> Floats:
+        """Units ordered that have not arrived, by item and site."""
+        units = np.zeros(self.shape)
+        for _, _, item, site, _, quantity, *_, good in self.tables["orders"]:
+            if good is None:
+                units[self._at[item], self._where[site]] += quantity
+        return units
+
+    @cached_property
+    def offers(self) -> list[dict[str, Offer]]:
+        """By item, the offers by supplier."""
+        arrived: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        for _, period, item, _, supplier, quantity, _, _, arrival, good in self.tables["orders"]:
+            if good is not None:
+                arrived.setdefault((item, supplier), []).append((arrival - period, quantity, good))
+        found: list[dict[str, Offer]] = [{} for _ in self.items]
+        for item, supplier, price, promised, _ in self.tables["offers"]:
+            orders = arrived.get((item, supplier), [])
+            usable = (94 + sum(good for *_, good in orders)) / (
+                100 + sum(quantity for _, quantity, _ in orders)
+            )
+            leads = tuple(lead for lead, *_ in orders) or (promised,)
+            found[self._at[item]][supplier] = Offer(supplier, price, leads, usable)
+        return found
+
+    @cached_property
+    def usual(self) -> list[str]:
+        """By item, the usual supplier."""
+        names = {item: supplier for item, supplier, *_, usual in self.tables["offers"] if usual}
+        return [names[item] for item in self.items]
+
+    @cached_property
+    def is_open(self) -> Any:  # noqa: ANN401
+        """By site, whether it is open."""
+        return np.array([bool(row[3]) for row in self.tables["sites"]])
+
+    def recent_demand(self, weeks: int = _RECENT) -> tuple[Floats, Floats]:
+        """Return the mean and the standard deviation of recent demand, by item and site.
+
+        Periods that ended without stock are left out if enough others remain.
+        """
+        mean, spread = np.zeros(self.shape), np.zeros(self.shape)
+        for item, site in np.ndindex(*self.shape):
+            units = self.sales[-weeks:, item, site]
+            complete = units[self.is_complete[-weeks:, item, site]]
+            used = complete if len(complete) >= 5 else units
+            mean[item, site], spread[item, site] = used.mean(), used.std()
+        return mean, spread
+
+    def column(self, table: str, number: int) -> list[Any]:
+        """Return a column of a table."""
+        return [row[number] for row in self.tables[table]]

@@ -1,0 +1,257 @@
+"""The company as a world (entry point `dqa.worlds`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from copy import deepcopy
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from dqa import plugins
+from dqa.core.database import Database, Limits
+from dqa.core.question import Candidate, Question
+from dqa.worlds.base import WorldFactory
+from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_observed
+from dqa.worlds.world import GameEvent, Position
+from dqa_simulators.company.books import TABLES, Books, to_script
+from dqa_simulators.company.bound import bound_profit
+from dqa_simulators.company.drawing import Company, Proposal, draw_company
+from dqa_simulators.company.engine import (
+    Report,
+    State,
+    begin,
+    decide_proposal,
+    play_period,
+    settle,
+    starting_cash,
+)
+from dqa_simulators.company.history import play_history, play_naive
+from dqa_simulators.company.plans import FORM, PlanError, propose_plans, read_plan
+from dqa_simulators.company.policies import POLICIES
+from dqa_simulators.company.position import CompanyPosition
+from dqa_simulators.company.settings import PAST, CompanySettings
+from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
+
+NAME: Final = "company"
+_GOAL: Final = "Run the company with the largest profit."
+_WHOLE: Final = Limits(rows=200_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
+
+
+class CompanyEpisode(GameEpisode):
+    """Some months of a company.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+    seed, mirrored, history
+        The parameters of `GameEpisode`; a mirrored episode is the same one.
+    """
+
+    def __init__(
+        self, settings: CompanySettings, *, seed: int, mirrored: bool, history: History | None
+    ) -> None:
+        self._company, self._state, self._books, self._anchors = _begun(seed, settings)
+        self._state, self._books = self._state.copy(), deepcopy(self._books)
+        self._proposals = list(self._company.proposals)
+        self._open_moves = ExitStack()
+        self._refused, self._problem, self._defaults = False, "", 0
+        text = f"You take over in period {PAST + 1}. Cash: {self._state.cash:.0f}."
+        self._events = [GameEvent(1, f"period {PAST}", NAME, BEGINNING, text)]
+        super().__init__(
+            NAME,
+            seed=seed,
+            mirrored=mirrored,
+            settings=settings.model_dump(),
+            hidden={},
+            history=history,
+        )
+        if history is not None:
+            history.add(self.game, self._events)
+        self._prepare()
+
+    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+        """Return profit, bound and score; see docs/company.md."""
+        self._require_end("facts")
+        naive, bound = self._anchors
+        return {
+            "profit": self._value,
+            "naive profit": naive,
+            "bound": bound,
+            "bankrupt": self._is_bankrupt,
+            "default plans": self._defaults,
+            "periods": self._state.period - PAST,
+        }
+
+    def close(self) -> None:
+        """Close the databases of its moves."""
+        self._open_moves.close()
+        super().close()
+
+    @property
+    def _value(self) -> float:
+        return round(self._state.profit + settle(self._company, self._state), 2)
+
+    @property
+    def _is_bankrupt(self) -> bool:
+        return self._state.cash < 0
+
+    def _mover(self) -> str | None:
+        is_over = self._state.period >= self._company.settings.total or self._is_bankrupt
+        return None if is_over else AGENT
+
+    @property
+    def _proposal(self) -> Proposal | None:
+        """The proposal that is due; None if the plan is."""
+        due = [one for one in self._proposals if one.period == self._state.period]
+        return due[0] if due else None
+
+    def _position(self, viewer: str) -> CompanyPosition:
+        proposal, tables = self._proposal, self._books.snapshot(self.game, self._events)
+        view = CompanyPosition(
+            *(NAME, _GOAL, (), tuple(self._events)),
+            viewer=viewer,
+            tables=tables,
+            proposal="" if proposal is None else proposal.kind,
+            left=self._company.settings.total - self._state.period,
+        )
+        actions = propose_plans(view.reading) if proposal is None else proposal.choices
+        form = FORM if proposal is None else ""
+        return CompanyPosition(
+            *(NAME, _GOAL, actions, view.events, form),
+            viewer=viewer,
+            tables=tables,
+            proposal=view.proposal,
+            left=view.left,
+        )
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        del position
+        period, left = self._state.period + 1, self._company.settings.total - self._state.period
+        start = (
+            f"Period {period}; {left} of {self._company.settings.periods} periods are left, with "
+            f"this one. Cash: {self._state.cash:.0f}. {self._events[-1].detail}\n"
+        )
+        if (proposal := self._proposal) is not None:
+            return f"{start}{proposal.text}", read_rules(__file__)
+        again = f"Your plan was refused: {self._problem} " if self._refused else ""
+        return f"{start}{again}Which plan do you choose for period {period}?", read_rules(__file__)
+
+    def _target(self, player: str) -> Mapping[str, str]:
+        del player
+        left = self._company.settings.total - self._state.period
+        return {GOAL: _GOAL, EPISODE: str(self.game), LEFT: str(left)}
+
+    def _apply(self, action: str) -> list[GameEvent]:
+        proposal, period = self._proposal, self._state.period + 1
+        if proposal is not None:
+            decide_proposal(self._state, proposal, action)
+            self._proposals.remove(proposal)
+            return self._add_event(proposal.kind, action, "Decided.")
+        reading = self._position(AGENT).reading
+        try:
+            plan = read_plan(self._company, self._state, reading, action)
+        except PlanError as error:
+            if not self._refused:
+                self._refused, self._problem = True, str(error)
+                return self._add_event("refused", action, str(error))
+            self._defaults += 1
+            action = str(propose_plans(reading)[0])
+            plan = read_plan(self._company, self._state, reading, action)
+        self._refused = False
+        self._state, report = play_period(self._company, self._state, plan)
+        self._books.record(report, self._state)
+        events = self._add_event(f"period {period}", action, _describe(report, period))
+        self._prepare()
+        return events
+
+    def _prepare(self) -> None:
+        """Write what is known before the next period."""
+        memos = [memo for memo in self._company.memos if memo.period == self._state.period]
+        if self._state.period < self._company.settings.total:
+            self._books.prepare(self._state, memos)
+
+    def _add_event(self, stage: str, action: str, detail: str) -> list[GameEvent]:
+        self._events.append(GameEvent(len(self._events) + 1, stage, AGENT, action, detail))
+        return self._events[-1:]
+
+    def _open(self, player: str) -> Database:
+        """Open the books as they are at this move, in memory."""
+        del player
+        self._require_open()
+        tables = self._books.snapshot(self.game, self._events)
+        return self._open_moves.enter_context(plugins.backend("sqlite").scratch(to_script(tables)))
+
+    def _reveal(self) -> State:
+        return self._state.copy()
+
+    def _returns(self) -> Mapping[str, float]:
+        naive, bound = self._anchors
+        return {AGENT: round((self._value - naive) / (bound - naive), 6)}
+
+
+def _describe(report: Report, period: int) -> str:
+    """Return the result of a period as text, without anything that the books lack."""
+    amounts = ", ".join(f"{name} {amount:.0f}" for name, amount in report.money.items() if amount)
+    lost = int(report.lost.sum() > 0)
+    short = " Some customers found no stock." if lost else ""
+    return f"Period {period}: profit {report.profit:.0f} ({amounts}).{short}"
+
+
+@lru_cache(maxsize=4)
+def _begun(
+    seed: int, settings: CompanySettings
+) -> tuple[Company, State, Books, tuple[float, float]]:
+    """Return a company after its history, with the profit of the naive policy and the bound."""
+    company = draw_company(seed, settings)
+    books = Books(company, seed)
+    state = play_history(company, seed, begin(company), books)
+    state.cash = starting_cash(company)
+    naive = play_naive(company, state, books)
+    return company, state, books, (naive, bound_profit(company, state))
+
+
+class CompanyWorld(GameWorld[CompanySettings]):
+    """Companies, one for each seed."""
+
+    name = NAME
+    players = (AGENT,)
+
+    def start(self, seed: int, *, mirrored: bool = False) -> CompanyEpisode:
+        """Start the episode of a seed."""
+        random_of(seed)
+        return CompanyEpisode(self._settings, seed=seed, mirrored=mirrored, history=self._history)
+
+    def position(self, question: Question, database: Database) -> CompanyPosition:
+        """Return the state that a question is about, read from its database by queries."""
+        seen = read_observed(question, database)
+        tables: dict[str, tuple[Any, ...]] = {
+            name: database.query(f"SELECT * FROM {name}", _WHOLE).rows  # noqa: S608
+            for name in TABLES
+        }
+        kinds = [one.split()[0] for one in map(str, seen.actions)]
+        return CompanyPosition(
+            *(NAME, seen.goal, seen.actions, seen.events, seen.free_form),
+            tables=tables,
+            proposal="" if seen.free_form else _KINDS[kinds[0]],
+            left=int(question.target[LEFT]),
+        )
+
+
+_KINDS: Final = {"decline": "contract", "none": "promotion", "keep": "closing"}
+
+WORLD = WorldFactory(
+    name=NAME,
+    description="managing shops: orders, prices and contracts over periods",
+    make=CompanyWorld,
+    settings=CompanySettings,
+    policies=POLICIES,
+    foreseen=False,
+)
+"""The entry point."""
+
+__all__ = ["NAME", "WORLD", "CompanyEpisode", "CompanyWorld"]

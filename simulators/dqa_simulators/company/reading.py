@@ -60,10 +60,10 @@ class Reading:
     """
 
     def __init__(self, tables: Mapping[str, Sequence[Row]]) -> None:
-        self.tables: Mapping[str, Sequence[Any]] = tables
+        self.tables: Mapping[str, Sequence[Any]] = dict(tables)
         self.items = [str(row[0]) for row in tables["items"]]
         self.sites = [str(row[0]) for row in tables["sites"]]
-        self.periods: int = max((row[0] for row in self.tables["ledger"]), default=0)
+        self.periods = max((int(row[0]) for row in self.tables["ledger"]), default=0)
         self._at = {name: index for index, name in enumerate(self.items)}
         self._where = {name: index for index, name in enumerate(self.sites)}
 

@@ -28,8 +28,8 @@ SHIPPED = [(found.name, h.name) for found in catalogue.scenarios() for h in foun
 
 @pytest.fixture(scope="module")
 def questions() -> QuestionSet:
-    """Eight questions of each generated scenario on small worlds."""
-    return generate(("locating", "building"), count=8, seed=4)
+    """Eight questions of each scenario with heuristics, on small worlds."""
+    return generate(("agriculture", "locating", "building"), count=8, seed=4)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from dqa.api.agents import AgentTool as AgentTool
 from dqa.api.agents import Decided as Decided
 from dqa.api.agents import Decisions as Decisions
 from dqa.api.agents import agent_tools as agent_tools
-from dqa.api.asking import AskedQuestion as AskedQuestion
 from dqa.api.asking import ask as ask
 from dqa.api.asking import write_decision_page as write_decision_page
 from dqa.api.databases import DatabaseHealth as DatabaseHealth
@@ -110,6 +109,7 @@ from dqa.core.truth import Truth as Truth
 from dqa.deciders.answers import choice_of as choice_of
 from dqa.deciders.base import DeciderFactory as DeciderFactory
 from dqa.deciders.base import Settings as Settings
+from dqa.evaluation.asked import AskedQuestion as AskedQuestion
 from dqa.evaluation.audit import Annotation as Annotation
 from dqa.evaluation.audit import ReleaseAudit as ReleaseAudit
 from dqa.evaluation.audit import annotate as annotate

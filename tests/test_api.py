@@ -15,6 +15,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import StatementError
+from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from tests.programs import run_python
 
@@ -163,7 +164,7 @@ def test_a_watcher_receives_the_start_and_every_decision() -> None:
     received: list[object] = []
 
     class Mine(dqa.Watcher):
-        def started(self, setup: PreparedRun, done: int) -> None:
+        def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
             received.append((setup.size, done))
 
         def decided(self, result: dqa.Result) -> None:

@@ -24,6 +24,7 @@ from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
 from dqa.deciders.tools import Arguments, Text, checked_arguments
+from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
@@ -178,13 +179,12 @@ class Decisions:
             raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
         connected.deciders(self._decider.fields.rule_set)  # a wrong setting is an error at once
 
-    def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def ask(
         self,
         database: Database,
         question: str | None = None,
         *,
         scenario: str | None = None,
-        candidates_statement: str | None = None,
         reviewer: Reviewer | None = None,
         review: Sequence[ReviewKind] = (),
         **asked: Any,  # noqa: ANN401  (fields of a question)
@@ -197,8 +197,6 @@ class Decisions:
             An open database.
         question, scenario, **asked
             The fields of an `AskedQuestion`; None is its default.
-        candidates_statement
-            A statement in place of candidates.
         reviewer, review
             The caller's own; another agent cannot set them.
 
@@ -217,12 +215,6 @@ class Decisions:
         if scenario is not None and scenario not in self._scenarios:
             raise UnknownNameError("scenario", scenario, self._scenarios)
         fields = {name: value for name, value in asked.items() if value is not None}
-        if candidates_statement is not None:
-            if "candidates" in fields:
-                raise UsageError(
-                    "candidates and candidates_statement both list the candidates: give one."
-                )
-            fields["candidates"] = candidates_statement
         trace = ask(
             database,
             question,
@@ -291,23 +283,10 @@ class StatementArguments(_Strict):
     statement: Text = Field(description="one read-only statement in the database's language")
 
 
-class AskArguments(_Strict):
-    """What `ask` takes."""
-
-    question: str | None = Field(
-        default=None, description="the question to decide; omit it if a scenario has it"
-    )
-    rules: str | None = Field(default=None, description="the business rules, as a text")
-    candidates: list[str] | None = Field(default=None, description="the candidates, as a list")
-    candidates_statement: str | None = Field(
-        default=None, description="or a statement whose first column lists the candidates"
-    )
-    scenario: str | None = Field(
-        default=None, description="one of the scenarios of this server, if it has any"
-    )
-    target: dict[str, str] = Field(
-        default={}, description="the values of the scenario's parameters, by name"
-    )
+_QUESTION: Any = {name: (one.annotation, one) for name, one in AskedQuestion.model_fields.items()}
+AskArguments = create_model(
+    "AskArguments", __base__=_Strict, __doc__="What `ask` takes.", **_QUESTION
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from pydantic import model_validator
-
 from dqa import plugins
 from dqa.api.databases import opened
 from dqa.api.running import Named, default_deciders, name_deciders, name_models
@@ -23,7 +21,6 @@ from dqa.core.errors import (
     CrashError,
     DqaError,
     InfrastructureError,
-    RefusedStatementError,
     StoppedError,
     UsageError,
 )
@@ -33,16 +30,16 @@ from dqa.core.files import problem_of_path, require_new_file, write_private
 from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.core.records import Record
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
 from dqa.core.simulator import Outcomes
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.choices import Choices, choices_of, listed_choices
+from dqa.deciders.choices import choices_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
+from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.decide import decide_or_end
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
@@ -52,8 +49,6 @@ from dqa.evaluation.prepare import Connected, GivenObjects, connect
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy
-from dqa.loaders.custom_question import TargetValue
-from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
@@ -61,91 +56,6 @@ _LONGEST = 80
 """Characters of an answer in a message."""
 _STORED, _WORST = 1_000, 100
 """The most alternatives that a record has, and how many of them are the worst."""
-
-
-class AskedQuestion(Record):
-    """A question in the user's own words, or a scenario's about a loaded situation.
-
-    Attributes
-    ----------
-    question
-        What to decide, without a scenario.
-    scenario
-        The scenario that the database holds, by name or folder: its question is asked, by its
-        rules.
-    target
-        The values of the scenario's parameters.
-    rules
-        The business rules, as a text.
-    candidates
-        The candidates: a statement whose first column lists them, or a list.
-    context
-        Statements whose rows a decider reads that writes none itself.
-
-    Raises
-    ------
-    UsageError
-        They do not make a question.
-    """
-
-    question: str | None = None
-    scenario: str | None = None
-    target: Mapping[str, TargetValue] = {}
-    rules: str | None = None
-    candidates: str | tuple[Candidate, ...] | None = None
-    context: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _makes_one(self) -> Self:
-        if self.question is not None and not self.question.strip():
-            raise UsageError("The question (--question) is empty: write the question to decide.")
-        if self.scenario is None and self.question is None:
-            raise UsageError(
-                "Give the question to decide (--question), or a scenario (--scenario) if the "
-                "database holds one."
-            )
-        if self.scenario is None and self.target:
-            raise UsageError(
-                f"The target {next(iter(self.target))} belongs to a scenario: name it (--scenario)."
-            )
-        if self.scenario is not None and (self.question is not None or self.rules is not None):
-            # The simulator would still answer the scenario's question.
-            raise UsageError(
-                f"The scenario '{self.scenario}' has a question and rules of its own: leave "
-                "away question and rules, or the scenario for a question of yours."
-            )
-        if self.candidates == ():
-            raise UsageError("candidates (--candidate) is empty: name at least one.")
-        return self
-
-    def read(self, database: Database) -> Question:
-        """Make the question of the contents of `database`.
-
-        Raises
-        ------
-        UsageError
-            No candidate is listed, the target does not fit the scenario, or the database does not
-            hold the scenario.
-        DataError
-            It holds the scenario, but not in its types.
-        QueryError, InfrastructureError
-            As `Database.query` does.
-        """
-        if self.scenario is None:
-            asked = Question("custom", "1", self.question or "", self.rules or "")
-        else:
-            scenario = plugins.scenario(scenario_name(self.scenario))
-            asked = ask_scenario(scenario, database, self.target)
-        asked = replace(asked, context_queries=self.context)
-        if self.candidates is None:
-            require_candidates(asked)
-            return asked
-        if isinstance(self.candidates, str):
-            listed = _listed(self.candidates, database)
-            return replace(asked, candidates=listed.candidates, candidate_query=self.candidates)
-        return replace(
-            asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,18 +310,6 @@ def _review(
         why = f": {settled.reason}" if settled.reason else ""
         problem = f"A person{who} refused the decision{why}. Its decider cannot continue."
     return _ended(decision, Ending.STOPPED, problem, trace)
-
-
-def _listed(statement: str, database: Database) -> Choices:
-    try:
-        listed = listed_choices(statement, database, "candidates (--candidates)")
-    except UsageError as error:
-        if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
-            raise  # it is a statement, and something else is wrong with it
-        raise UsageError(f"{error} To name candidates, use --candidate NAME for each.") from error
-    if not listed.total:
-        raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
-    return listed
 
 
 def _described(database: Database, question: Question) -> Database:

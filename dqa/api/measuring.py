@@ -270,7 +270,11 @@ _NO_COMPARISON = (
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
     """Raise `UsageError` if the runs do not count the same answers as right."""
-    specs = [(run.where, run.spec) for run in runs if isinstance(run.spec, RunSpec)]
+    specs = [
+        (str(run.location or "a run in memory"), run.spec)
+        for run in runs
+        if isinstance(run.spec, RunSpec)
+    ]
     strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(

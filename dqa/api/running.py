@@ -150,6 +150,7 @@ class StoredWork:
         self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor
     ) -> tuple[Result, ...]:
         """Make every decision that the store lacks; return the results of all."""
+        self.watcher.started(setup, store.done)
         if store.done < len(setup.tasks):
             setup.connected.check_reachable()
         return run_tasks(
@@ -344,7 +345,6 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ):
         shortcuts = choose_by_shortcuts(setup.questions, setup.places)
         store.add_shortcuts(shortcuts)
-        work.watcher.started(setup, store.done)
         results = work.decide(store, setup, executor)
     return work.finish(store, results, defects=setup.questions.defects, shortcut_choices=shortcuts)
 
@@ -475,9 +475,6 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             games = store.record.games or games
             where = named or _locate_history(games.history, store.location, opened)
             setup = setup.with_history(where)
-            work.watcher.playing(setup, store.done)
-            if store.done == spec.size:
-                return work.finish(store, store.results())
             log = History(where, isolation=work.options.isolation, run=games.run)
             worker = GameWorker(setup, log)
             executor = ThreadExecutor(worker, work.options.workers)

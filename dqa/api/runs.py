@@ -61,8 +61,8 @@ from dqa.report.tables import (
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
+    from dqa.core.budgets import Prices
     from dqa.evaluation.stored_runs import RunReader
-    from dqa.models.budget import Prices
 
 
 class Evaluation(Record):

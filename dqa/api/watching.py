@@ -21,11 +21,8 @@ _ONE_AT_A_TIME = Lock()
 class Watcher(DecisionWatcher, TrainingWatcher):
     """Receives the progress of a run, and of trainings for it; does nothing by default."""
 
-    def started(self, setup: PreparedRun, done: int) -> None:
-        """Handle the beginning of a run with `done` stored decisions."""
-
-    def playing(self, setup: GameSetup, done: int) -> None:
-        """Handle the beginning of a run with `done` stored games."""
+    def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
+        """Handle the beginning of a run with `done` stored decisions or games."""
 
     def decided(self, result: Result) -> None:
         """Handle a judged decision; called by one thread at a time."""

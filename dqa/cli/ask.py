@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,7 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.completion import by_name, one_of
-from dqa.cli.fields import DECIDING, RuleSet
+from dqa.cli.fields import DECIDING, RuleSet, SpecFields
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import names_in, option, with_options
 from dqa.cli.output import echo, show
@@ -28,6 +27,7 @@ from dqa.core.files import require_new_file
 from dqa.core.provenance import user_name
 from dqa.core.review import Review, ReviewAnswer, review_kinds
 from dqa.core.text import counted, visible, visible_lines
+from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
@@ -173,74 +173,37 @@ def _typed(console: Console) -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedOptions:
-    """The options of a question.
+class _QuestionFields(SpecFields):
+    """The options of a question."""
 
-    Attributes
-    ----------
-    question
-        What to decide, without a scenario.
-    scenario
-        Scenario of the database: its question is asked, by its rules, and its simulator is
-        available.
-    target
-        A value of the scenario's parameters; may be repeated.
-    rules
-        Text file of the business rules; - reads standard input.
-    rules_text
-        The business rules themselves.
-    candidate
-        A candidate; one option for each. May contain commas.
-    candidates
-        SQL or Cypher whose first column lists the candidates.
-    context
-        SQL or Cypher whose rows are shown to deciders that write no statements; may be given
-        several times.
-    """
-
-    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None
-    scenario: Annotated[
-        str | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
-    ] = None
-    target: Annotated[list[str] | None, option("--target KEY=VALUE", QUESTIONS)] = None
-    rules: Annotated[Path | None, option("--rules FILE", QUESTIONS)] = None
-    rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None
-    candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None
-    candidates: Annotated[str | None, option("--candidates STATEMENT", QUESTIONS)] = None
-    context: Annotated[list[str] | None, option("--context STATEMENT", QUESTIONS)] = None
-
-    def fields(self) -> dict[str, Any]:
-        """Return the fields of the question; `UsageError` for options that exclude each other."""
-        return {
-            "question": self.question,
-            "scenario": self.scenario,
-            "target": options.pairs_in("--target", self.target or ()),
-            "rules": self._rules(),
-            "candidates": self._candidates(),
-            "context": tuple(self.context or ()),
+    def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
+        """Return the fields of the question."""
+        rules = values["rules"]
+        return values | {
+            "target": options.pairs_in("--target", values["target"] or ()),
+            "rules": None if rules is None else options.text_in("--rules", rules),
+            "context": tuple(values["context"] or ()),
         }
 
-    def _rules(self) -> str | None:
-        if self.rules is None:
-            return self.rules_text
-        if self.rules_text is not None:
-            raise UsageError("--rules FILE and --rules-text TEXT both give the rules: give one.")
-        return options.text_in("--rules", self.rules)
 
-    def _candidates(self) -> str | tuple[str, ...] | None:
-        if self.candidate and self.candidates is not None:
-            raise UsageError("--candidate and --candidates both list the candidates: give one.")
-        return tuple(self.candidate) if self.candidate else self.candidates
+_QUESTION = _QuestionFields(tuple(AskedQuestion.model_fields), spec=AskedQuestion)
 
 
-@with_options(
-    asked=AskedOptions, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions
-)
+def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: ANN401  (any option)
+    """Return the value of that option, of two, which is set; `UsageError` if both are."""
+    (name, value), (other, instead) = first, second
+    if value is not None and instead is not None:
+        raise UsageError(f"{name} and {other} replace each other: give one.")
+    return instead if value is None else value
+
+
+@with_options(asked=_QUESTION, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
-    asked: AskedOptions,
+    asked: dict[str, Any],
+    rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None,
+    candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None,
     rule_set: RuleSet = None,
     decider: Annotated[
         str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
@@ -264,6 +227,10 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
+    rules_text
+        The business rules themselves, in place of --rules.
+    candidate
+        A candidate, in place of --candidates; one option for each. May contain commas.
     decider
         The decider; by default the one that a package names for it.
     approve
@@ -283,12 +250,15 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     debug
         Let a bug end the command with its traceback.
     """
-    from dqa.api.asking import AskedQuestion, record_file, store_record, write_decision_page
     from dqa.api.asking import ask as ask_one
+    from dqa.api.asking import record_file, store_record, write_decision_page
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
     reviewer = _reviewer(kinds, approved_by)
-    question = AskedQuestion(**asked.fields())
+    asked["rules"] = _one_of(("--rules", asked["rules"]), ("--rules-text", rules_text))
+    listed = tuple(candidate) if candidate else None
+    asked["candidates"] = _one_of(("--candidates", asked["candidates"]), ("--candidate", listed))
+    question = AskedQuestion(**asked)
     for file in filter(None, (trace, page)):
         require_new_file(file)
     with Steps(calling.prices) as steps:

@@ -43,6 +43,8 @@ _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("record", "replay"), MODELS),
     **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official", "r_ves"), QUESTIONS),
     **dict.fromkeys(("world", "games", "mirror"), QUESTIONS),
+    **dict.fromkeys(("question", "scenario", "target", "rules"), QUESTIONS),
+    **dict.fromkeys(("candidates", "context"), QUESTIONS),
     "reference": MODELS,
     **dict.fromkeys(("databases", "patience"), DATABASES),
 }
@@ -55,14 +57,20 @@ _METAVARS: Mapping[str, str] = {
     "settings": "NAME[=VALUE]",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",
+    "question": "TEXT",
+    "scenario": "NAME|DIR",
+    "target": "KEY=VALUE",
+    "rules": "FILE",
+    **dict.fromkeys(("candidates", "context"), "STATEMENT"),
     "ray_address": "HOST:PORT",
 }
 _METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE", bool: ""}
 _SPELLINGS = {"settings": "set"}
 _TYPES: Mapping[str, object] = {
-    **dict.fromkeys(("deciders", "models", "databases", "extra_body"), str | None),
-    "settings": list[str] | None,
-    "world": str | None,
+    **dict.fromkeys(("deciders", "models", "databases", "extra_body", "world"), str | None),
+    **dict.fromkeys(("settings", "target", "context"), list[str] | None),
+    "rules": Path | None,
+    "candidates": str | None,
 }
 """Types of options that are not those of their fields."""
 _COMPLETIONS: Mapping[str, Completion] = {
@@ -71,6 +79,7 @@ _COMPLETIONS: Mapping[str, Completion] = {
     "databases": by_name("database", listed=True),
     "settings": by_name("set"),
     "world": by_name("world"),
+    "scenario": by_name("scenario"),
 }
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 _DECLARED = {"policy": Policy, "audit": AuditFile}
@@ -94,7 +103,7 @@ class SpecFields:
 
     names: tuple[str, ...]
     sets: bool = False
-    spec: type[Deciding] = RunSpec
+    spec: type[Record] = RunSpec
 
     def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
         """Return the fields of a spec that options give."""
@@ -126,7 +135,7 @@ def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in 
     return [parameter(name, _annotated(name, info), info.default) for name, info in infos]
 
 
-def spec_option(name: str, spec: type[Deciding] = RunSpec) -> tuple[Any, Any]:
+def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
     """Return the annotation and the default of an option of a spec."""
     field, part = _PATHS.get(name, (name, None))
     outer = spec.model_fields[field]

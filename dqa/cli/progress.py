@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn
     from rich.status import Status
 
+    from dqa.core.budgets import Prices
     from dqa.core.decision import Usage
     from dqa.evaluation.games import GameSetup
     from dqa.evaluation.prepare import PreparedRun
     from dqa.evaluation.results import Result
-    from dqa.models.budget import Prices
 
 _REPAIRED = frozenset({"after_stop", "unsupported"})
 """Faults that cost nothing: the reply arrived."""
@@ -132,20 +132,18 @@ class Progress(Watcher):
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def started(self, setup: PreparedRun, done: int) -> None:
+    def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
         """Print the defects of the data, and show the bar."""
-        for warning in setup.warnings:
-            self._bar.warn(warning)
-        report_defects(setup.questions.defects, self._verbose)
-        self.total, self.done = setup.size, done
-        self._bar.start("Deciding", self.total, done, "{task.fields[correct]} correct")
+        from dqa.evaluation.prepare import PreparedRun
 
-    def playing(self, setup: GameSetup, done: int) -> None:
-        """Show how many games were played."""
         for warning in setup.warnings:
             self._bar.warn(warning)
-        self.total, self.done = setup.spec.size, done
-        self._bar.start("Playing", self.total, done, "{task.fields[failed]} failed")
+        self.total, self.done = len(setup.tasks), done
+        if isinstance(setup, PreparedRun):
+            report_defects(setup.questions.defects, self._verbose)
+            self._bar.start("Deciding", self.total, done, "{task.fields[correct]} correct")
+        else:
+            self._bar.start("Playing", self.total, done, "{task.fields[failed]} failed")
 
     def training(self, players: Sequence[str]) -> None:
         """Show how many of the players that learn were trained."""

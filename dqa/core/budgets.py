@@ -1,4 +1,4 @@
-"""The budget of one decision, and its usage."""
+"""Prices of tokens, the budget of one decision, and its usage."""
 
 from __future__ import annotations
 
@@ -13,6 +13,40 @@ if TYPE_CHECKING:
     from dqa.core.decision import Usage
 
 _MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices of a million tokens, in one currency.
+
+    Attributes
+    ----------
+    input, output
+        Of requests and of replies.
+    cached
+        Of the tokens of requests that the provider had cached; None for the price `input`.
+    reasoning
+        Of the tokens of replies that are reasoning; None for the price `output`.
+    """
+
+    input: float = 0.0
+    output: float = 0.0
+    cached: float | None = None
+    reasoning: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """Return what `usage` costs."""
+        cost = usage.input_tokens * self.input + usage.output_tokens * self.output
+        if self.cached is not None:
+            cost += usage.cached_tokens * (self.cached - self.input)
+        if self.reasoning is not None:
+            cost += usage.reasoning_tokens * (self.reasoning - self.output)
+        return cost / _MILLION
+
+    def known_cost(self, usage: Usage) -> float | None:
+        """Return what `usage` costs; None where a server has not counted all tokens."""
+        tokens = usage.input_tokens + usage.output_tokens
+        return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +96,8 @@ class DecisionBudget:
 
     def cost_of(self, usage: Usage) -> float:
         """Return the cost of usage."""
-        price_in, price_out = self.price_input or 0.0, self.price_output or 0.0
-        cost = usage.input_tokens * price_in + usage.output_tokens * price_out
-        if self.price_cached is not None:
-            cost += usage.cached_tokens * (self.price_cached - price_in)
-        if self.price_reasoning is not None:
-            cost += usage.reasoning_tokens * (self.price_reasoning - price_out)
-        return cost / _MILLION
+        more = (self.price_cached, self.price_reasoning)
+        return Prices(self.price_input or 0.0, self.price_output or 0.0, *more).cost(usage)
 
 
 ENDLESS = DecisionBudget()

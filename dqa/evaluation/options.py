@@ -14,7 +14,7 @@ from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
 if TYPE_CHECKING:
-    from dqa.models.budget import Prices
+    from dqa.core.budgets import Prices
     from dqa.models.cassette import Cassette
     from dqa.models.policy import CallPolicy
 
@@ -137,7 +137,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
     @property
     def prices(self) -> Prices | None:
         """The prices of a million tokens, if the user gave them."""
-        from dqa.models.budget import Prices
+        from dqa.core.budgets import Prices
 
         if self.price_input is None or self.price_output is None:
             return None

@@ -1,49 +1,13 @@
-"""Prices of tokens, and the budget of a run."""
+"""The budget of a run."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from dqa.core.budgets import Prices
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, UsageError
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices of a million tokens, in one currency.
-
-    Attributes
-    ----------
-    input, output
-        Of requests and of replies.
-    cached
-        Of the tokens of requests that the provider had cached; None for the price `input`.
-    reasoning
-        Of the tokens of replies that are reasoning; None for the price `output`.
-    """
-
-    input: float = 0.0
-    output: float = 0.0
-    cached: float | None = None
-    reasoning: float | None = None
-
-    def cost(self, usage: Usage) -> float:
-        """Return what `usage` costs."""
-        cost = usage.input_tokens * self.input + usage.output_tokens * self.output
-        if self.cached is not None:
-            cost += usage.cached_tokens * (self.cached - self.input)
-        if self.reasoning is not None:
-            cost += usage.reasoning_tokens * (self.reasoning - self.output)
-        return cost / _MILLION
-
-    def known_cost(self, usage: Usage) -> float | None:
-        """Return what `usage` costs; None where a server has not counted all tokens."""
-        tokens = usage.input_tokens + usage.output_tokens
-        return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
 
 class Budget:

@@ -13,9 +13,7 @@ from dqa.report.tables import model_line
 
 STANDINGS = "Each by itself, with 95 % intervals below"
 PAIRS = "First minus second, accuracy in points; p-values corrected for all pairs (Holm)"
-_ROUGH, _LEVEL = 4.0, 0.05
-_FEW = 3
-"""The most pairs whose power has a line each."""
+_ROUGH = 4.0
 _PAIR, _PAIRS = "pair of question and database", "pairs of question and database"
 
 
@@ -110,14 +108,6 @@ def notes(comparison: Comparison) -> list[str]:
             f"{overall.statistic:.2f}, {overall.degrees_of_freedom} degrees of freedom, "
             f"p {p_value(overall.p_value)}."
         )
-    open_pairs = []
-    for pair in comparison.pairs:
-        p = pair.holm_by_situations
-        if (pair.holm_by_questions if p is None else p) >= _LEVEL:
-            open_pairs.append(pair)
-    if len(open_pairs) > _FEW:
-        open_pairs = [max(open_pairs, key=lambda pair: pair.power.questions)]
-    lines += map(_power_line, open_pairs)
     lines += [model_line(model) for model in dict.fromkeys(s.model for s in comparison.standings)]
     return lines
 
@@ -137,16 +127,3 @@ def _rests_on(comparison: Comparison) -> str:
 
 def _named(pair: PairComparison) -> str:
     return f"{pair.first} - {pair.second}"
-
-
-def _power_line(pair: PairComparison) -> str:
-    power = pair.power
-    line = (
-        f"{_named(pair)}: a difference of {100 * power.difference:g} points takes "
-        f"{power.questions:,} {_PAIRS} like these (power {100 * power.power:.0f} %)"
-    )
-    if power.detectable is None:
-        return f"{line}."
-    if power.detectable > 1.0:
-        return f"{line}; these {power.questions_seen:,} are too few to show any."
-    return f"{line}; these {power.questions_seen:,} show {100 * power.detectable:.1f} points."

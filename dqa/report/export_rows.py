@@ -23,8 +23,8 @@ from dqa.report.spending import cost_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from dqa.core.budgets import Prices
     from dqa.evaluation.shortcuts import ShortcutChoices
-    from dqa.models.budget import Prices
 
 RowFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 """What rows may be written as."""

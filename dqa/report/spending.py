@@ -13,7 +13,7 @@ from dqa.core.text import counted
 from dqa.evaluation.results import Result
 
 if TYPE_CHECKING:
-    from dqa.models.budget import Prices
+    from dqa.core.budgets import Prices
 
 
 class Spending(Record):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from dqa.api.asking import AskedQuestion, ask
+from dqa.api.asking import ask
 from dqa.api.questions import generate
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
@@ -16,6 +16,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted, shortened
+from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
 
 Decided: TypeAlias = Trace | Decision

@@ -146,7 +146,7 @@ def test_a_node_decides_within_a_graph(database: dqa.Database) -> None:
     question = {
         "question": "Whom do we drop?",
         "rules": "The dearest goes.",
-        "candidates_statement": "SELECT name FROM supplier",
+        "candidates": "SELECT name FROM supplier",
     }
     state = compiled.invoke({"question": question}, HERE)
     assert state["letter"] == "Dear Bo, we are sorry."

@@ -47,9 +47,8 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("sample", {"table": "supplier", "rows": 10**9}, '"rows"'),
     ("sample", {"table": "supplier", "rows": "many"}, "a valid integer"),
     ("ask", {}, "question to decide"),
-    ("ask", {"question": "?", "candidates": ["a"], "candidates_statement": "b"}, "give one."),
     ("ask", {"scenario": "/etc"}, "There is no scenario '/etc'"),
-    ("ask", {"question": "?", "candidates_statement": "DROP x"}, "only a query may run"),
+    ("ask", {"question": "?", "candidates": "DROP x"}, "only a query may run"),
 ]
 
 
@@ -89,7 +88,7 @@ def test_an_agent_looks_checks_queries_and_has_decided(
         prices = await given("query", statement="SELECT price FROM supplier")
         assert prices == '["price"]\n[1.123456789]\n[2.5]\n[0.75]\n(3 rows)'
         names = "SELECT name FROM supplier"
-        decided = await given("ask", question="Whom do we drop?", candidates_statement=names)
+        decided = await given("ask", question="Whom do we drop?", candidates=names)
         assert decided.startswith("Choice: Ada\n")
         decided = await given("ask", question="Whom?", candidates=["Bo", "Cy"])
         assert decided.startswith("Choice: Bo\n")

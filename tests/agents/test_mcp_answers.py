@@ -127,7 +127,7 @@ def test_attacks_are_refused_by_every_tool_and_recorded(shop: Path, tmp_path: Pa
             assert text_of(refused).startswith("The statement was not run: "), statement
             checked = await client.call_tool("check", {"statement": statement})
             assert checked.structured_content["allowed"] is False, statement
-            listed = {"question": "?", "candidates_statement": statement}
+            listed = {"question": "?", "candidates": statement}
             assert (await client.call_tool("ask", listed)).is_error, statement
 
     in_process(dqa.mcp_server(database, decisions=dqa.Decisions("first")), attack)

@@ -25,7 +25,7 @@ REPLIES = (query(NAMES, plan="1. Read\n2. Decide"), query(PRICES), answer("Ada")
 QUESTION = {
     "question": "Whom do we drop?",
     "rules": "The dearest goes.",
-    "candidates_statement": "SELECT name FROM supplier",
+    "candidates": "SELECT name FROM supplier",
 }
 ALL = ("plan", "statement", "decision")
 HERE: Any = {"configurable": {"thread_id": "1"}}

@@ -18,6 +18,7 @@ from dqa.core.database import Database
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from tests.evaluation.conftest import Rule
@@ -219,7 +220,7 @@ class SharedStoreContract(StoreContract):
                 raise OperationalError(statement, None, ConnectionError("the server is away"))
 
         class Counting(dqa.Watcher):
-            def started(self, setup: PreparedRun, done: int) -> None:
+            def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
                 left[0] = setup.size
 
             def decided(self, result: dqa.Result) -> None:

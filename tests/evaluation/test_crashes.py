@@ -19,6 +19,7 @@ from dqa.core.errors import (
     UnparsableReplyError,
 )
 from dqa.core.question_set import QuestionSet
+from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.runner import MOST_IN_A_ROW
@@ -182,7 +183,7 @@ def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
     load = kind.load
 
     class Breaking(dqa.Watcher):
-        def started(self, setup: PreparedRun, done: int) -> None:
+        def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
             monkeypatch.setattr(kind, "load", loading)
 
     def broken(*_: object) -> None:

@@ -19,6 +19,7 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.evaluation.execution import compare_statements
+from dqa.evaluation.games import GameSetup
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
@@ -45,7 +46,7 @@ class Loading(dqa.Watcher):
 
         monkeypatch.setattr(kind, "load", load)
 
-    def started(self, setup: PreparedRun, done: int) -> None:
+    def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
         """Count from now on."""
         self.begun = True
 

@@ -14,6 +14,7 @@ from dqa.core.decider import Decider, UpperBound
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.deciders.base import Settings
+from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 
 FORBIDDEN = (Truth, LabelledQuestion, Outcomes)
@@ -114,7 +115,7 @@ def test_only_a_bound_is_told_what_is_right() -> None:
     told: list[bool] = []
 
     class Mine(dqa.Watcher):
-        def started(self, setup: PreparedRun, done: int) -> None:
+        def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
             del done
             for decider in setup.deciders[0].values():
                 truths = [t for t in reachable(decider) if isinstance(t, Truth)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.budgets import DecisionBudget
+from dqa.core.budgets import DecisionBudget, Prices
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, UsageError
-from dqa.models.budget import Budget, Prices
+from dqa.models.budget import Budget
 
 
 def test_money_is_counted_at_the_prices_given() -> None:

@@ -14,12 +14,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from dqa import plugins
+from dqa.core.budgets import Prices
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from dqa.core.events import ReplyEvent
 from dqa.core.journal import Journal, use_journal
 from dqa.core.recorder import Recorder
-from dqa.models.budget import Budget, Prices
+from dqa.models.budget import Budget
 from dqa.models.calling import ModelReply, call_model
 from dqa.models.cassette import Cassette
 from dqa.models.conversation import Conversation, take_turn

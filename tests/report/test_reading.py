@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from dqa.core.budgets import Prices
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.models.budget import Prices
 from dqa.report.passages import Passage
 from dqa.report.reading import read
 from dqa.report.spending import spending, usage_text

@@ -25,11 +25,9 @@ from dqa.evaluation.statistics.clusters import (
 )
 from dqa.evaluation.statistics.pairs import (
     Difference,
-    Power,
     SignTest,
     holm,
     paired_difference,
-    power_of_pairs,
     sign_test,
 )
 from dqa.evaluation.statistics.summaries import Tally, estimates, tally
@@ -194,8 +192,6 @@ class PairComparison(Record):
         Paired difference of tokens by question.
     left_out
         Questions on a database that both were asked, without a judged decision of both.
-    power
-        The number of questions that show 5 points.
     """
 
     first: str
@@ -209,7 +205,6 @@ class PairComparison(Record):
     rank: Difference | None
     tokens: Difference
     left_out: int = Field(ge=0)
-    power: Power
 
 
 class OverallTest(Record):
@@ -397,8 +392,7 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         )
 
     accuracy, spent = difference("accuracy", (-1.0, 1.0)), difference("tokens")
-    power = power_of_pairs([one[key] - other[key] for key in shared], clusters)
-    if accuracy is None or spent is None or power is None:
+    if accuracy is None or spent is None:
         return None
     alike = len({first.asked[key][0].scenario for key in shared}) == 1
     return PairComparison(
@@ -413,7 +407,6 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         rank=difference("rank"),
         tokens=spent,
         left_out=len(first.asked.keys() & second.asked.keys()) - len(shared),
-        power=power,
     )
 
 

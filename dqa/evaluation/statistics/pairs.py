@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import ceil, copysign, inf, sqrt
+from math import copysign, inf, sqrt
 from typing import TypeAlias
 
 from pydantic import Field
@@ -12,17 +12,10 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Result
 from dqa.evaluation.statistics.clusters import (
-    NORMAL_975,
     Estimate,
     effective_number,
     score_interval,
 )
-
-SMALLEST_DIFFERENCE = 0.05
-"""The difference in accuracy of `power_of_pairs`: 5 points."""
-
-_NORMAL_80 = 0.8416212335729143
-"""The quantile of the normal distribution that leaves 20 % above it: a power of 80 %."""
 
 
 class SignTest(Record):
@@ -159,84 +152,6 @@ def _design_effect(values: Sequence[float], mean: Estimate) -> float | None:
     squares = sum((value - mean.value) ** 2 for value in values)
     independent = squares / (len(values) - 1) / len(values)
     return mean.standard_error**2 / independent if independent > 0.0 else None
-
-
-class Power(Record):
-    """The number of questions that show a difference, for the discordance of the answers.
-
-    Attributes
-    ----------
-    difference
-        The smallest difference in accuracy that matters, in 0..1.
-    power
-        The probability of a significant result at the 5 % level.
-    discordance
-        The mean square of the differences: for one answer per question, the share that only one
-        contestant got right.
-    questions
-        The number of such questions on a database, on proportionally more situations.
-    questions_seen
-        The number of questions at hand.
-    detectable
-        The smallest difference that the questions at hand show with that power; None for a single
-        situation, and if every pair differs equally.
-    """
-
-    difference: float = Field(gt=0, lt=1)
-    power: float = Field(gt=0, lt=1)
-    discordance: float = Field(ge=0, le=1)
-    questions: int = Field(ge=1)
-    questions_seen: int = Field(ge=1)
-    detectable: float | None = Field(ge=0)
-
-
-def power_of_pairs(
-    differences: Sequence[float],
-    clusters: Sequence[Hashable],
-    difference: float = SMALLEST_DIFFERENCE,
-) -> Power | None:
-    """Return the number of questions that show a difference with a power of 80 %.
-
-    It is the number of `questions_needed`, times the design effect of the pairs if that is above 1.
-
-    Parameters
-    ----------
-    differences, clusters
-        By pair, as in `paired_difference`; each in -1..1.
-    difference
-        The difference to detect, in 0..1.
-    """
-    mean = Estimate.of(differences, clusters)
-    if mean is None:
-        return None
-    discordance = sum(value**2 for value in differences) / len(differences)
-    inflation = max(1.0, _design_effect(differences, mean) or 1.0)
-    error = mean.standard_error
-    return Power(
-        difference=difference,
-        power=0.8,
-        discordance=discordance,
-        questions=ceil(questions_needed(discordance, difference) * inflation),
-        questions_seen=len(differences),
-        detectable=(NORMAL_975 + _NORMAL_80) * error if error else None,
-    )
-
-
-def questions_needed(discordance: float, difference: float) -> float:
-    """Return how many independent questions show a difference with a power of 80 %.
-
-    By Connor (1987, "Sample size for testing differences in proportions for the paired-sample
-    design"): ``(z_a sqrt(d) + z_b sqrt(d - delta**2))**2 / delta**2`` for a discordance ``d``,
-    which is at least the difference.
-
-    Parameters
-    ----------
-    discordance, difference
-        As in `Power`.
-    """
-    spread = max(discordance, difference)
-    root = NORMAL_975 * sqrt(spread) + _NORMAL_80 * sqrt(spread - difference**2)
-    return root**2 / difference**2
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

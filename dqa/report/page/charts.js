@@ -134,7 +134,7 @@ function spendingChart(report) {
     svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
   const title = `Accuracy against ${name} a question`;
   const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
-  const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. Who is on the Pareto front (filled) is beaten by nobody both in accuracy and in ${name}.`,
+  const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. A filled dot is on the Pareto front: no other decider is better in both accuracy and ${name}.`,
     ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
     points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
       field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null, number(one.pareto ? "yes" : "no"))));

@@ -42,7 +42,7 @@ from dqa.report.tables import epoch_lines, interval_lines
 
 if TYPE_CHECKING:
     from dqa.api.runs import Evaluation, Run
-    from dqa.models.budget import Prices
+    from dqa.core.budgets import Prices
 
 _TIES = 8
 """The most best decisions that a row of the list names."""
@@ -461,8 +461,7 @@ def _share(total: Total) -> str:
     share = f"{100 * (total.accuracy or 0.0):.1f} %"
     if total.interval is not None:
         share += f", 95 % interval {interval_text(*total.interval)}"
-    judged = counted(total.figures.judged, "judged decision")
-    return f"{total.figures.correct} of {judged} ({share})"
+    return f"{total.figures.correct} of {total.figures.judged:,} judged decisions ({share})"
 
 
 def _next(

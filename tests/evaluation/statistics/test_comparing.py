@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +13,6 @@ from dqa.evaluation.statistics.comparing import compare_contestants, measure_eff
 from dqa.evaluation.statistics.pairs import (
     holm,
     paired_difference,
-    power_of_pairs,
-    questions_needed,
 )
 from tests.evaluation.statistics.results import result
 
@@ -109,37 +106,6 @@ def test_equal_differences_of_regret_prove_nothing() -> None:
     equal = paired_difference([0.0, 0.0], [1, 2])
     assert equal is not None
     assert (equal.p_value, equal.low, equal.high) == (1.0, None, None)
-
-
-def test_the_questions_that_are_said_to_be_needed_show_the_difference() -> None:
-    """In 4 of 5 simulated comparisons, by the test that the formula stands for."""
-    discordance, difference = 0.3, 0.1
-    count = round(questions_needed(discordance, difference))
-    random = np.random.default_rng(16)
-    shares = [(discordance + difference) / 2, (discordance - difference) / 2]
-    drawn = random.multinomial(count, [*shares, 1 - sum(shares)], size=4000)
-    better, worse = drawn[:, 0], drawn[:, 1]
-    seen = np.abs(better - worse) / np.sqrt(better + worse) > 1.96
-    assert np.mean(seen) == pytest.approx(0.8, abs=0.02)
-
-
-def test_power_allows_for_shared_situations() -> None:
-    """The same pairs by themselves and in a few situations; fewer can be told from more."""
-    differences = [1.0] * 8 + [0.0] * 8 + [-1.0] * 4 + [0.0] * 20
-    alone = power_of_pairs(differences, list(range(40)))
-    shared = power_of_pairs(differences, [n // 8 for n in range(40)])
-    assert alone is not None
-    assert shared is not None
-    assert alone.discordance == shared.discordance == 0.3
-    assert alone.questions == 940
-    assert shared.questions > 2 * alone.questions
-    assert alone.detectable is not None
-    assert shared.detectable is not None
-    assert shared.detectable > alone.detectable
-    never = power_of_pairs([0.0] * 4, list(range(4)))
-    assert never is not None
-    assert never.detectable is None
-    assert never.questions == round(questions_needed(0.05, 0.05) + 0.5)
 
 
 def test_everyone_or_everyone_and_one() -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dqa
+from dqa.core.budgets import Prices
 from dqa.evaluation.results import Outcome, Result
-from dqa.models.budget import Prices
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -1,0 +1,109 @@
+"""A question about any database, as a user, a command or an agent asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Self
+
+from pydantic import model_validator
+
+from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.core.question import Candidate, Question
+from dqa.core.records import Record
+from dqa.deciders.choices import Choices, listed_choices
+from dqa.loaders.custom_question import TargetValue
+from dqa.loaders.live_questions import ask_scenario, require_candidates
+from dqa.scenarios import scenario_name
+
+
+class AskedQuestion(Record, use_attribute_docstrings=True):
+    """A question in the user's own words, or a scenario's about a loaded situation.
+
+    Each field is an option of ``dqa ask`` and an argument of the tool ``ask``.
+
+    Raises
+    ------
+    UsageError
+        They do not make a question.
+    """
+
+    question: str | None = None
+    """What to decide, without a scenario."""
+    scenario: str | None = None
+    """Scenario of the database: its question is asked, by its rules, and its simulator is
+    available."""
+    target: Mapping[str, TargetValue] = {}
+    """The values of the scenario's parameters, by name; an option for each."""
+    rules: str | None = None
+    """The business rules: a text; on the command line a file of it, or - for standard input."""
+    candidates: str | tuple[Candidate, ...] | None = None
+    """A statement whose first column lists the candidates; in Python and of agents also a list."""
+    context: tuple[str, ...] = ()
+    """Statements whose rows are shown to deciders that write none; an option for each."""
+
+    @model_validator(mode="after")
+    def _makes_one(self) -> Self:
+        if self.question is not None and not self.question.strip():
+            raise UsageError("The question (--question) is empty: write the question to decide.")
+        if self.scenario is None and self.question is None:
+            raise UsageError(
+                "Give the question to decide (--question), or a scenario (--scenario) if the "
+                "database holds one."
+            )
+        if self.scenario is None and self.target:
+            raise UsageError(
+                f"The target {next(iter(self.target))} belongs to a scenario: name it (--scenario)."
+            )
+        if self.scenario is not None and (self.question is not None or self.rules is not None):
+            # The simulator would still answer the scenario's question.
+            raise UsageError(
+                f"The scenario '{self.scenario}' has a question and rules of its own: leave "
+                "away question and rules, or the scenario for a question of yours."
+            )
+        if self.candidates == ():
+            raise UsageError("candidates (--candidate) is empty: name at least one.")
+        return self
+
+    def read(self, database: Database) -> Question:
+        """Make the question of the contents of `database`.
+
+        Raises
+        ------
+        UsageError
+            No candidate is listed, the target does not fit the scenario, or the database does not
+            hold the scenario.
+        DataError
+            It holds the scenario, but not in its types.
+        QueryError, InfrastructureError
+            As `Database.query` does.
+        """
+        if self.scenario is None:
+            asked = Question("custom", "1", self.question or "", self.rules or "")
+        else:
+            scenario = plugins.scenario(scenario_name(self.scenario))
+            asked = ask_scenario(scenario, database, self.target)
+        asked = replace(asked, context_queries=self.context)
+        if self.candidates is None:
+            require_candidates(asked)
+            return asked
+        if isinstance(self.candidates, str):
+            listed = _listed(self.candidates, database)
+            return replace(asked, candidates=listed.candidates, candidate_query=self.candidates)
+        return replace(
+            asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
+        )
+
+
+def _listed(statement: str, database: Database) -> Choices:
+    try:
+        listed = listed_choices(statement, database, "candidates (--candidates)")
+    except UsageError as error:
+        if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
+            raise  # it is a statement, and something else is wrong with it
+        raise UsageError(f"{error} To name candidates, use --candidate NAME for each.") from error
+    if not listed.total:
+        raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
+    return listed

@@ -165,7 +165,7 @@ def test_a_watcher_receives_the_start_and_every_decision() -> None:
 
     class Mine(dqa.Watcher):
         def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
-            received.append((setup.size, done))
+            received.append((len(setup.tasks), done))
 
         def decided(self, result: dqa.Result) -> None:
             received.append(result)

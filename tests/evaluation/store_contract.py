@@ -221,7 +221,7 @@ class SharedStoreContract(StoreContract):
 
         class Counting(dqa.Watcher):
             def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
-                left[0] = setup.size
+                left[0] = len(setup.tasks)
 
             def decided(self, result: dqa.Result) -> None:
                 left[0] -= 1

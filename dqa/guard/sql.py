@@ -39,6 +39,10 @@ _INSTEAD = {
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
+_PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
+"""Operators that compare all pairs of two arrays, without looking at a limit on time."""
+_PAIRS = 100.0
+"""Pairs of array elements that are compared in the time of one step of other work."""
 _LARGEST = 1_000_000
 """Characters or values that a call may work on."""
 _WIDTHS = re.compile(r"\{[^}]*\}|%[^a-zA-Z%]*")
@@ -194,9 +198,11 @@ class _Check:
                 size = abs(float(node.this)) if node.is_number else float(len(node.this))
             elif name in self.known["functions of long texts"] or isinstance(node, exp.Mul):
                 size = prod(inner)
-                cost = size if name else 1.0
-            elif isinstance(node, exp.Array):  # the dimensions of array_fill
-                size = prod(inner)
+                cost = _cost_of_array(inner, size) if name == "array_fill" else size
+                cost = cost if name else 1.0
+            elif isinstance(node, (exp.Array, *_PAIRWISE)):
+                size = prod(inner)  # of an array: the dimensions of array_fill
+                cost = _cost_of_pairs(node, inner) if isinstance(node, _PAIRWISE) else 1.0
             elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
                 size = min(inner[0], 1e4) ** min(inner[1], 64.0)
             elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
@@ -447,3 +453,15 @@ def _is_type(node: exp.Expr) -> bool:
 
 def _is_collation(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Collate) and node.arg_key == "expression"
+
+
+def _cost_of_pairs(node: exp.Expression, inner: Sequence[float]) -> float:
+    """Return the cost of comparing all pairs of two arrays."""
+    sides = zip(node.iter_expressions(), inner, strict=True)
+    counts = [len(side.expressions) if isinstance(side, exp.Array) else n for side, n in sides]
+    return prod(counts) / _PAIRS
+
+
+def _cost_of_array(inner: Sequence[float], size: float) -> float:
+    """Return the cost of array_fill by its dimensions: operators compare all pairs of elements."""
+    return max(size, inner[1] ** 2 / _PAIRS) if len(inner) > 1 else size

@@ -1,8 +1,6 @@
 -- Long lists, maps and JSON.
 SELECT array_agg(x) FROM generate_series(1, 130000000) x;
 SELECT sum(x) FROM generate_series(1, 10000000000) x;
-SELECT array_fill(1, ARRAY[100000]) @> array_fill(2, ARRAY[100000]), array_fill(1, ARRAY[200000]) && array_fill(2, ARRAY[200000]);
-SELECT array_fill(1, ARRAY[300000]) <@ (array_fill(2, ARRAY[300000]) || 1);
 SELECT jsonb_agg(x) FROM generate_series(1, 20000000) x;
 SELECT jsonb_object_agg(x, x) FROM generate_series(1, 10000000) x;
 SELECT json_agg(repeat('a', 100000)) FROM supply a, supply b GROUP BY a.goods_id;

@@ -5,6 +5,9 @@ SELECT month(), day(), hour(), date(), quarter(), week();
 SELECT min(), max(), sum(), if(), cast();
 SELECT extract(), substring(), trim(), position();
 -- Refused for the length of what it would build.
+SELECT array_fill(1, ARRAY[100000]) @> array_fill(2, ARRAY[100000]), array_fill(1, ARRAY[200000]) && array_fill(2, ARRAY[200000]);
+SELECT array_fill(1, ARRAY[300000]) <@ (array_fill(2, ARRAY[300000]) || 1);
+SELECT string_to_array(repeat('a,', 50000), ',') @> string_to_array(repeat('b,', 50000), ',');
 SELECT array_fill(1, ARRAY[1073741823]), array_fill(1, ARRAY[-1]);
 SELECT repeat('a', 2000 * 1000000);
 SELECT lo.a FROM (SELECT 1 AS a) lo WHERE lo.a.b = 1;

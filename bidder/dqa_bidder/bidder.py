@@ -35,13 +35,14 @@ _MOST_ESTIMATED = 20
 """Actions of a question that is not a move, beyond which the model names the best ones."""
 
 
-def shown(
+def shown(  # noqa: PLR0913
     task: Task,
     asking: Asking,
     position: Position | None = None,
     hidden: Hidden | None = None,
     *,
     root: bool = True,
+    public: bool = False,
 ) -> dict[str, Any]:
     """Return the values that the prompts of the family have in common.
 
@@ -57,9 +58,12 @@ def shown(
         The inferred states of others.
     root
         Whether the state is that of the task.
+    public
+        Whether the state has nothing that one player alone knows.
     """
     position = position or task.position
-    values = {"task": task, "position": position, "hidden": hidden or {}, "root": root}
+    values: dict[str, Any] = {"task": task, "position": position, "hidden": hidden or {}}
+    values |= {"root": root, "public": public}
     legal = task.actions if root or position is None else position.actions
     return {
         **values,
@@ -161,7 +165,8 @@ class Bidder(TaskDecider):
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
-        told = shown(open_task, asking, position.for_mover(), hidden, root=False)
+        public = position.for_mover()
+        told = shown(open_task, asking, public, hidden, root=False, public=True)
         context = Options(position.actions)
         return asking.ask("modeling", Choice, context=context, label=label, **told).action
 
@@ -185,12 +190,14 @@ class Bidder(TaskDecider):
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
         """Ask for the decision, by the past, the hidden states and the returns."""
+        is_mean = self.own.returns == "padded" and returns.horizon > 0
         told = {
             **shown(task, asking, None, hidden),
             "returns": [
-                one.model_copy(update={"value": one.value and rounded(one.value)})
+                one.model_copy(update={"value": returns.shown(one.value, mean=is_mean)})
                 for one in returns.returns
             ],
+            "mean": is_mean,
             "horizon": returns.horizon,
             "beta": returns.beta,
             "ceiling": rounded(returns.ceiling),

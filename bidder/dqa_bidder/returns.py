@@ -21,6 +21,7 @@ from pydantic import ConfigDict, Field
 from dqa.core.question import Candidate
 from dqa.deciders.method import Finding
 from dqa_bidder.exploration import Node, Tree
+from dqa_bidder.replies import rounded
 
 
 class ActionReturn(Finding):
@@ -66,6 +67,13 @@ class Returns(Finding):
     scale: tuple[float, float] = (0.0, 1.0)
     horizon: int = Field(title="T")
     beta: float = Field(title="beta")
+
+    def shown(self, value: float | None, *, mean: bool) -> float | None:
+        """Return a return for a prompt: as it is, or as a weighted mean in the game's unit."""
+        if value is None or not mean:
+            return None if value is None else rounded(value)
+        low, high = self.scale
+        return rounded(low + value / self.ceiling * (high - low))
 
 
 def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import partial
+from threading import Thread
 from typing import Any
 
 from sqlalchemy import Engine as SqlalchemyEngine
@@ -28,7 +30,7 @@ from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
 
-_PLACES: Sequence[Any] = range(1_000)
+_PLACES: Sequence[int] = range(1_000)
 """The columns of a primary key by their positions."""
 
 
@@ -62,15 +64,22 @@ class AnySql(EngineSettings):
         return Examination(title, self._engine.url.username or "", may_write=True)
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return the driver's `interrupt`, or else its `cancel`."""
-        names = [name for name in ("interrupt", "cancel") if hasattr(connection.driver, name)]
-        if not names:
+        """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
+        driver = connection.driver
+
+        def call(stop: Callable[[], object]) -> None:
+            with suppress(*self.errors):
+                stop()
+
+        interrupt, cancel = (getattr(driver, name, None) for name in ("interrupt", "cancel"))
+        if interrupt is not None:
+            return partial(call, interrupt)
+        if cancel is None:
             return None
 
         def stop() -> None:
-            connection.is_used_up |= names[0] == "cancel"  # it may come late, for the next one
-            with suppress(*self.errors):
-                getattr(connection.driver, names[0])()
+            connection.is_used_up = True  # a late cancel would meet the next statement
+            Thread(target=call, args=(cancel,), daemon=True).start()
 
         return stop
 

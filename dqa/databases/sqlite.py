@@ -9,7 +9,6 @@ allows nothing but reading.
 
 from __future__ import annotations
 
-import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -35,34 +34,48 @@ if TYPE_CHECKING:
     from sqlalchemy import Table as SqlTable
 
 
-# It reports what it cannot parse.
-logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+_TOKENS = re.compile(
+    r"""
+      --(?P<line>[^\n]*)
+    | /\*(?P<block>.*?)(?:\*/|\Z)
+    | '(?:[^']|'')*'
+    | (?P<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[^\W\d][\w$]*)
+    | (?P<sign>[(),\n])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
-def _read_comments(statement: str) -> Mapping[str, str]:
-    """Return the comments of columns, by their name in lower case.
+def read_comments(statement: str) -> Mapping[str, str]:
+    """Return the comments of columns by their name in lower case, and of the table by ``""``.
 
-    A comment is about the column whose definition it is in or follows on the line.
+    A comment is about the last column whose definition begins on its line; behind the bracket, it
+    is about the table.
 
     Parameters
     ----------
     statement
         A CREATE TABLE, as ``sqlite_master`` has it.
     """
-    if "--" not in statement and "/*" not in statement:
-        return {}
-    from sqlglot import Dialect, exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        (parsed,) = Dialect.get_or_raise("sqlite").parse(statement)
-    except (SqlglotError, ValueError, RecursionError):
-        return {}
     found: dict[str, str] = {}
-    for column in parsed.find_all(exp.ColumnDef) if parsed else ():
-        nodes = (node for node in column.walk() if not isinstance(node, exp.Identifier))
-        texts = dict.fromkeys(text for node in nodes for text in node.comments or ())
-        found[column.name.casefold()] = " ".join(" ".join(texts).split())
+    depth = 0
+    is_new = False  # whether the next name is a column's
+    about: str | None = None  # the subject of the line so far
+    for token in _TOKENS.finditer(statement):
+        said, name, sign = token["line"] or token["block"], token["name"], token["sign"]
+        depth += {"(": 1, ")": -1}.get(sign or "", 0)
+        if said and depth and about is not None and (text := " ".join(said.split())):
+            found[about] = f"{found[about]} {text}" if about in found else text
+        elif name and depth == 1 and is_new:
+            if name[0] in '"`[':
+                name = name[1:-1].replace(name[0] * 2, name[0])
+            about, is_new = name.casefold(), False
+        elif sign == "(" and depth == 1:
+            about, is_new = "", True
+        elif sign == "," and depth == 1:
+            is_new = True
+        elif sign == "\n":
+            about = None
     return found
 
 
@@ -206,12 +219,14 @@ class Sqlite(EngineSettings):
         driver.text_factory = _TEXT
         columns: list[tuple[str, str, str, str, str | None]] = []
         keys: list[tuple[str, int, str]] = []
+        comments: list[tuple[str, str, str | None]] = []
         broken: dict[str, list[str]] = {"table": [], "view": []}
         for table, kind, text in driver.execute(_RELATIONS).fetchall():
-            comments = _read_comments(text or "") if kind == "table" else {}
+            said = read_comments(text or "") if kind == "table" else {}
+            comments.append(("", table, said.get("")))
             try:
                 for name, type_, place in driver.execute(_COLUMNS, (table,)).fetchall():
-                    columns.append(("", table, name, type_, comments.get(name.casefold())))
+                    columns.append(("", table, name, type_, said.get(name.casefold())))
                     keys.extend([(table, place, name)] if place else [])
             except sqlite3.OperationalError as error:
                 if kind == "table" and not str(error).startswith(_UNREADABLE):
@@ -221,6 +236,7 @@ class Sqlite(EngineSettings):
             columns=columns,
             keys=[("", table, name) for table, _, name in sorted(keys)],
             references=driver.execute(_LINKS).fetchall(),
+            comments=comments,
             omitted={
                 BROKEN: broken["view"],
                 "virtual tables that this session cannot read": broken["table"],

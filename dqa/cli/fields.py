@@ -68,7 +68,7 @@ _METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE", bool: 
 _SPELLINGS = {"settings": "set"}
 _TYPES: Mapping[str, object] = {
     **dict.fromkeys(("deciders", "models", "databases", "extra_body", "world"), str | None),
-    **dict.fromkeys(("settings", "target", "context"), list[str] | None),
+    **dict.fromkeys(("settings", "target"), list[str] | None),
     "rules": Path | None,
     "candidates": str | None,
 }
@@ -141,7 +141,7 @@ def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
     outer = spec.model_fields[field]
     default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
-        return _annotated(name, outer), None if name in _TYPES else default
+        return _annotated(name, outer), None if name in _TYPES else default or None
     owner = type(default)
     if issubclass(owner, Record):
         info = owner.model_fields[part]
@@ -159,6 +159,8 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
     if name in _DECLARED:
         return _DECLARED[name]
     kind = _TYPES.get(name, kind or info.annotation)
+    if kind == tuple[str, ...]:
+        kind = list[str] | None
     bounds = {
         bound: next((getattr(one, bound) for one in info.metadata if hasattr(one, bound)), None)
         for bound in ("ge", "le")

@@ -121,7 +121,10 @@ def read_start(path: Path, size: int) -> bytes:
         number = int(entry.name)
         with suppress(OSError):  # closed by now, or only written
             if os.path.samestat(os.fstat(number), state):
-                return os.pread(number, size, 0)
+                start = os.pread(number, size, 0)
+                # Another thread may have opened another file by the same number.
+                if os.path.samestat(os.fstat(number), state):
+                    return start
     with path.open("rb") as file:
         return file.read(size)
 

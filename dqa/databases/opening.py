@@ -83,8 +83,6 @@ class Opening:
 class OpenedFiles:
     """The files that a database was opened from: a worker that opens later must read the same ones.
 
-    Looking again takes microseconds.
-
     Parameters
     ----------
     file

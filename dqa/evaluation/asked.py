@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
 
@@ -13,10 +13,11 @@ from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.records import Record
-from dqa.deciders.choices import Choices, listed_choices
 from dqa.loaders.custom_question import TargetValue
-from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.scenarios import scenario_name
+
+if TYPE_CHECKING:
+    from dqa.deciders.choices import Choices
 
 
 class AskedQuestion(Record, use_attribute_docstrings=True):
@@ -33,16 +34,16 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
     question: str | None = None
     """What to decide, without a scenario."""
     scenario: str | None = None
-    """Scenario of the database: its question is asked, by its rules, and its simulator is
-    available."""
+    """Scenario of the database, if one is loaded: its question is asked, by its rules, and its
+    simulator is available."""
     target: Mapping[str, TargetValue] = {}
-    """The values of the scenario's parameters, by name; an option for each."""
+    """The values of the scenario's parameters, by name."""
     rules: str | None = None
-    """The business rules: a text; on the command line a file of it, or - for standard input."""
+    """The business rules."""
     candidates: str | tuple[Candidate, ...] | None = None
-    """A statement whose first column lists the candidates; in Python and of agents also a list."""
+    """The candidates: a list, or a statement whose first column lists them."""
     context: tuple[str, ...] = ()
-    """Statements whose rows are shown to deciders that write none; an option for each."""
+    """Statements whose rows are shown to deciders that write none."""
 
     @model_validator(mode="after")
     def _makes_one(self) -> Self:
@@ -80,6 +81,8 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         QueryError, InfrastructureError
             As `Database.query` does.
         """
+        from dqa.loaders.live_questions import ask_scenario, require_candidates
+
         if self.scenario is None:
             asked = Question("custom", "1", self.question or "", self.rules or "")
         else:
@@ -98,6 +101,8 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
 
 
 def _listed(statement: str, database: Database) -> Choices:
+    from dqa.deciders.choices import listed_choices
+
     try:
         listed = listed_choices(statement, database, "candidates (--candidates)")
     except UsageError as error:

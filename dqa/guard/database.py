@@ -326,7 +326,9 @@ class GuardedDatabase:
             except errors.QueryError as error:
                 explained = self._explained(error, text, verdict, until)
                 if not isinstance(explained, unread):
-                    raise explained from None if self._is_rewritten else error.__cause__
+                    if explained is error:
+                        raise
+                    raise explained from None if self._is_rewritten else error
                 problem = problem or explained  # its author does not know the translations
                 continue
             if self._is_rewritten:

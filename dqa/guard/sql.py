@@ -40,9 +40,10 @@ _INSTEAD = {
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
-"""Operators that compare all pairs of two arrays, without looking at a limit on time."""
-_PAIRS = 100.0
-"""Pairs of array elements that are compared in the time of one step of other work."""
+"""Operators with which PostgreSQL compares all pairs of two arrays; no limit on time stops it."""
+_SERIES = frozenset({"array_fill", "generate_series"})
+_SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
+"""Functions of PostgreSQL with which a statement builds arrays of any length."""
 _LARGEST = 1_000_000
 """Characters or values that a call may work on."""
 _WIDTHS = re.compile(r"\{[^}]*\}|%[^a-zA-Z%]*")
@@ -114,6 +115,7 @@ class _Check:
             if (rule := self._rules.get(type(node))) is not None:
                 rule(self, node)
         self._check_lengths()
+        self._check_pairs()
         if self.dialect in {"postgres", "mariadb"}:
             self._check_dots()
 
@@ -198,11 +200,9 @@ class _Check:
                 size = abs(float(node.this)) if node.is_number else float(len(node.this))
             elif name in self.known["functions of long texts"] or isinstance(node, exp.Mul):
                 size = prod(inner)
-                cost = _cost_of_array(inner, size) if name == "array_fill" else size
-                cost = cost if name else 1.0
-            elif isinstance(node, (exp.Array, *_PAIRWISE)):
-                size = prod(inner)  # of an array: the dimensions of array_fill
-                cost = _cost_of_pairs(node, inner) if isinstance(node, _PAIRWISE) else 1.0
+                cost = size if name else 1.0
+            elif isinstance(node, exp.Array):  # the dimensions of array_fill
+                size = prod(inner)
             elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
                 size = min(inner[0], 1e4) ** min(inner[1], 64.0)
             elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
@@ -223,6 +223,18 @@ class _Check:
             sizes[id(node)] = size
             if cost > _LARGEST:
                 raise Refusal(f"{name or 'it'} could work on over {_LARGEST:,} values; use less")
+
+    def _check_pairs(self) -> None:
+        """Refuse operators on two long arrays if the statement builds arrays from no table."""
+        pairs = [node for node in self.parsed.nodes if isinstance(node, _PAIRWISE)]
+        if not pairs or self.dialect != "postgres":
+            return
+        builds = any(map(_builds_array, self.parsed.nodes))
+        if builds and any(all(map(_is_long_array, n.iter_expressions())) for n in pairs):
+            raise Refusal(
+                "@>, <@ and && compare all pairs of two arrays, which no limit on time stops; "
+                "write one of the arrays as a list"
+            )
 
     # Tables
 
@@ -455,13 +467,25 @@ def _is_collation(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Collate) and node.arg_key == "expression"
 
 
-def _cost_of_pairs(node: exp.Expression, inner: Sequence[float]) -> float:
-    """Return the cost of comparing all pairs of two arrays."""
-    sides = zip(node.iter_expressions(), inner, strict=True)
-    counts = [len(side.expressions) if isinstance(side, exp.Array) else n for side, n in sides]
-    return prod(counts) / _PAIRS
+def _builds_array(node: exp.Expr) -> bool:
+    """Return whether a call makes an array, or the rows of one, from numbers or long texts."""
+    if isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries):
+        return True
+    name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
+    is_splitter = name in _SPLITTERS or isinstance(node, exp.StringToArray)
+    return name in _SERIES or (is_splitter and not _has_literals_alone(node))
 
 
-def _cost_of_array(inner: Sequence[float], size: float) -> float:
-    """Return the cost of array_fill by its dimensions: operators compare all pairs of elements."""
-    return max(size, inner[1] ** 2 / _PAIRS) if len(inner) > 1 else size
+def _is_long_array(node: exp.Expr) -> bool:
+    """Return whether an operand may be an array of any length."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Array):
+        return any(isinstance(one, exp.Query) for one in node.expressions)
+    if isinstance(node, exp.Literal):
+        return False
+    return _builds_array(node) or not _has_literals_alone(node)
+
+
+def _has_literals_alone(node: exp.Expr) -> bool:
+    return all(isinstance(one, exp.Literal) for one in node.iter_expressions())

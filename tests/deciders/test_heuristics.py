@@ -110,11 +110,12 @@ def test_a_heuristic_decides_its_scenario_alone(
     asked = {(result.decider, result.scenario) for result in run.results}
     assert asked == {
         ("first", "locating"),
+        ("first", "agriculture"),
         ("first", "building"),
         ("maker-most-supply", "building"),
         ("source-most-value", "locating"),
     }
-    assert run.planned == len(run.results) == 8 * 4
+    assert run.planned == len(run.results) == 8 * 5
 
 
 @pytest.fixture

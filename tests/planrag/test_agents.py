@@ -35,7 +35,7 @@ def test_a_plan_comes_first(agent: str, questions: QuestionSet, database: Databa
     assert kinds(decision) == [
         *("prompt", "reply", "parse_failure", "reply", "plan", "retrieval", "reply", "answer")
     ]
-    assert "has to open with the plan" in model.requests[1].last
+    assert "begin with the plan" in model.requests[1].last
     assert decision.plans == ("1. count",)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dqa.worlds.world import GameEvent
 from dqa_simulators.company.drawing import NAMES, SITES, UNLIMITED, Company, Floats, Memo
@@ -34,7 +35,7 @@ TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
         "shops, each with its storage",
         (
             ("site", "TEXT", "the id"),
-            ("capacity", "REAL", "storage volume in the next period"),
+            ("capacity", "REAL", "storage volume in the period to decide"),
             ("fixed_cost", "REAL", "of a period, while it is open"),
             ("is_open", "INTEGER", "1 if open"),
         ),
@@ -44,7 +45,7 @@ TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
         (
             ("item", "TEXT", ""),
             ("supplier", "TEXT", ""),
-            ("list_price", "REAL", "of a unit ordered in the next period"),
+            ("list_price", "REAL", "of a unit ordered in the period to decide"),
             ("promised_lead", "INTEGER", "periods until delivery, as promised"),
             ("is_default", "INTEGER", "1 for the usual supplier"),
         ),
@@ -56,7 +57,7 @@ TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
             ("period", "INTEGER", "when it was posted"),
             ("item", "TEXT", ""),
             ("site", "TEXT", ""),
-            ("units", "INTEGER", "at most the stock: with closing stock 0, demand was higher"),
+            ("units", "INTEGER", "at most the stock: if nothing was left, demand may be higher"),
             ("kind", "TEXT", "sale, or correction of the sale of ref_period (add it)"),
             ("ref_period", "INTEGER", "the period of the sale"),
         ),
@@ -103,7 +104,7 @@ TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
         (("period", "INTEGER", ""), ("item", "TEXT", "")),
     ),
     "forecasts": (
-        "guesses of the sales department, made one period ahead",
+        "guesses of the sales department for usual prices, made one period ahead",
         (
             ("period", "INTEGER", "the period that it is about"),
             ("item", "TEXT", ""),
@@ -195,17 +196,24 @@ class Books:
         for item, level in enumerate(report.plan.level.tolist()):
             price, rival = float(report.price[item]), float(report.competitor[item])
             self.tables["prices"].append((period, item_id(item), level + 1, price, rival))
-            if state.promoted[1, item]:
-                self.tables["promotions"].append((period, item_id(item)))
         money = report.money
         profit = round(report.profit, 2) + 0.0
         self.tables["ledger"].append((period, *money.values(), profit))
-        self._receive_orders(period)
+        self._receive_orders(period, state)
 
     def prepare(self, state: State, memos: Sequence[Memo]) -> None:
-        """Write what is known before a period: offers, sites, forecasts, and new memos."""
+        """Write what is known before a period: forecasts and new memos, and see `refresh`."""
         company, period = self.company, state.period
-        now = min(period, company.settings.total - 1)
+        self.tables["memos"] += [(memo.period + 1, memo.text) for memo in memos]
+        for item, mean in enumerate((company.base.sum(1) * company.season[period]).tolist()):
+            guess = mean * self._bias[item] * np.exp(0.1 * self._random.standard_normal())
+            self.tables["forecasts"].append((period + 1, item_id(item), int(guess + 0.5)))
+        self._add_promotions(period + 1, state.promoted[0])
+        self.refresh(state)
+
+    def refresh(self, state: State) -> None:
+        """Write what a proposal can change: offers, sites, and the booked promotion."""
+        company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
             price = company.cost[item, supplier] * company.cost_factor[now, supplier]
@@ -221,10 +229,11 @@ class Books:
             (SITES[site], float(company.capacity[now, site]), float(cost), int(state.open[site]))
             for site, cost in enumerate(company.fixed.tolist())
         ]
-        self.tables["memos"] += [(memo.period + 1, memo.text) for memo in memos]
-        for item, mean in enumerate((company.base.sum(1) * company.season[now]).tolist()):
-            guess = mean * self._bias[item] * np.exp(0.1 * self._random.standard_normal())
-            self.tables["forecasts"].append((period + 1, item_id(item), int(guess + 0.5)))
+        self._add_promotions(now + 2, state.promoted[2])
+
+    def _add_promotions(self, period: int, promoted: NDArray[np.bool_]) -> None:
+        rows = [(period, item_id(int(item))) for item in np.flatnonzero(promoted)]
+        self.tables["promotions"] += [row for row in rows if row not in self.tables["promotions"]]
 
     def last_sold(self) -> Floats:
         """Return the units sold in the last period, by item and site."""
@@ -297,8 +306,10 @@ class Books:
             rows.append((len(rows) + 1, later, *names, -wrong, "correction", period))
         rows.append((len(rows) + 1, period, *names, posted, "sale", period))
 
-    def _receive_orders(self, period: int) -> None:
-        """Complete the orders that arrived in a period."""
+    def _receive_orders(self, period: int, state: State) -> None:
+        """Complete the orders that arrived in a period; those of a closed site never do."""
+        closed = {SITES[site] for site in np.flatnonzero(~state.open)}
+        self._pending = [one for one in self._pending if one[2][3] not in closed]
         for arrival, number, row in self._pending:
             if arrival <= period:
                 self.tables["orders"][number] = row

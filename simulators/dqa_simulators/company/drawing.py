@@ -249,7 +249,7 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
             kind = int(kinds[supplier])
             cost[item, supplier] = round(costs[item] * _COSTS[kind] * rng.uniform(0.97, 1.03), 2)
             promised[item, supplier] = _PROMISED[kind]
-            leads[item, supplier] = _LEADS[kind]
+            leads[item, supplier] = _tilt(_LEADS[kind], rng.uniform(0.8, 1.25))
             defects[item, supplier] = _DEFECTS[kind] * rng.uniform(0.7, 1.3)
     return {
         "cost": cost,
@@ -258,6 +258,12 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
         "defects": defects,
         "default": np.nanargmin(cost, axis=1),
     }
+
+
+def _tilt(chances: tuple[float, ...], factor: float) -> Floats:
+    """Return chances of lead times that differ a little, so that each pair has its own."""
+    tilted = np.array(chances) * factor ** np.arange(LONGEST)
+    return np.asarray(tilted / tilted.sum())
 
 
 def _draw_events(rng: np.random.Generator, company: Company) -> None:
@@ -365,12 +371,12 @@ def _draw_proposals(rng: np.random.Generator, company: Company) -> tuple[Proposa
     )
     found = [contract]
     advertised = {min(PAST + number * settings.periods // 3, last) for number in (1, 2)}
-    text = (
-        "Which item, if any, is advertised on television in the next period? It costs "
-        f"{company.PROMOTION:.0f}."
-    )
+    text = "Which item, if any, is advertised in period {}? {:.0f} is paid now."
     choices = ("none", *(f"I{item + 1}" for item in range(items)))
-    found += [Proposal(period, "promotion", text, choices) for period in sorted(advertised)]
+    found += [
+        Proposal(period, "promotion", text.format(period + 2, company.PROMOTION), choices)
+        for period in sorted(advertised)
+    ]
     if settings.sites > 1:
         found.append(
             Proposal(

@@ -45,7 +45,7 @@ def play_naive(company: Company, state: State, books: Books) -> float:
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)
-    while state.period < company.settings.total:
+    while state.period < company.settings.total and state.cash >= 0:
         for proposal in company.proposals:
             if proposal.period == state.period:
                 decide_proposal(state, proposal, proposal.choices[0])

@@ -95,6 +95,7 @@ def read_plan(company: Company, state: State, reading: Reading, text: str) -> Pl
         np.repeat(company.default[:, None], sites, axis=1),
         state.level.copy(),
     )
+    priced: set[int] = set()
     inner = text.strip().removeprefix("plan[").removesuffix("]").strip()
     if inner == "nothing":
         return plan
@@ -104,6 +105,9 @@ def read_plan(company: Company, state: State, reading: Reading, text: str) -> Pl
             _read_order(plan, reading, words, part)
         elif words[0] == "price" and len(words) == _PRICE_WORDS:
             item = _index(reading.items, words[1], part)
+            if item in priced:
+                raise PlanError(f"'{part}': {words[1]} has a price already.")
+            priced.add(item)
             plan.level[item] = _number(words[2], 1, 5, 1, part) - 1
         else:
             raise PlanError(

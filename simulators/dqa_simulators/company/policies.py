@@ -63,11 +63,12 @@ class Repeat(Manager):
     def plan(self, reading: Reading, left: int) -> str:
         """Return the orders of the last period of the history."""
         del left
-        units = np.zeros(reading.shape, dtype=np.int64)
-        for _, period, item, site, _, quantity, *_ in reading.tables["orders"]:
+        units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
+        for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:
             if period == PAST:
                 units[reading.items.index(item), reading.sites.index(site)] = quantity
-        return write_plan(reading, units, reading.usual, reading.levels)
+                suppliers[reading.items.index(item)] = supplier
+        return write_plan(reading, units, suppliers, reading.levels)
 
 
 class BaseStock(Manager):
@@ -244,8 +245,8 @@ class DemandModel:
         rival = float(reading.rival_prices[-1, self.item])
         if follows:
             rival = (rival + _BELOW * price) / 2
-        promoted = ahead == 0 and bool(reading.promoted[reading.periods, self.item])
-        before = ahead == 0 and bool(reading.promoted[reading.periods - 1, self.item])
+        known = np.append(reading.promoted[:, self.item], np.zeros(ahead + 1, dtype=bool))
+        before, promoted = known[period - 1], known[period]
         row = np.array(
             [
                 *(1.0, np.log(price / self._reference), np.log(rival / self._reference)),

@@ -125,8 +125,8 @@ class Reading:
 
     @cached_property
     def promoted(self) -> Any:  # noqa: ANN401
-        """Whether an item was advertised, by period (one more than the others) and item."""
-        found = np.zeros((self.periods + 1, len(self.items)), dtype=bool)
+        """Whether an item is advertised, by period (two more than the others) and item."""
+        found = np.zeros((self.periods + 2, len(self.items)), dtype=bool)
         for period, item in self.tables["promotions"]:
             found[period - 1, self._at[item]] = True
         return found

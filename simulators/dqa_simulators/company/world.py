@@ -14,7 +14,7 @@ from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_observed
 from dqa.worlds.world import GameEvent, Position
-from dqa_simulators.company.books import TABLES, Books, to_script
+from dqa_simulators.company.books import TABLES, Books, supplier_id, to_script
 from dqa_simulators.company.bound import bound_profit
 from dqa_simulators.company.drawing import Company, Proposal, draw_company
 from dqa_simulators.company.engine import (
@@ -59,8 +59,8 @@ class CompanyEpisode(GameEpisode):
         self._state, self._books = self._state.copy(), deepcopy(self._books)
         self._proposals = list(self._company.proposals)
         self._open_moves = ExitStack()
-        self._refused, self._problem, self._defaults = False, "", 0
-        text = f"You take over in period {PAST + 1}. Cash: {self._state.cash:.0f}."
+        self._refused, self._defaults = False, 0
+        text = f"You take over in period {PAST + 1}."
         self._events = [GameEvent(1, f"period {PAST}", NAME, BEGINNING, text)]
         super().__init__(
             NAME,
@@ -75,7 +75,7 @@ class CompanyEpisode(GameEpisode):
         self._prepare()
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return profit, bound and score; see docs/company.md."""
+        """Return the profit, the two anchors of the score, and how the episode went."""
         self._require_end("facts")
         naive, bound = self._anchors
         return {
@@ -103,6 +103,17 @@ class CompanyEpisode(GameEpisode):
     def _mover(self) -> str | None:
         is_over = self._state.period >= self._company.settings.total or self._is_bankrupt
         return None if is_over else AGENT
+
+    @property
+    def _contract(self) -> str:
+        """The terms of the signed contract, and the units ordered under it; else empty."""
+        signed = [one for one in self._company.proposals if one.kind == "contract"]
+        if self._state.signed < 0 or not signed:
+            return ""
+        return (
+            f" Contract with {supplier_id(self._state.signed)}: {self._state.committed:.0f} of at "
+            f"least {signed[0].minimum} units are ordered."
+        )
 
     @property
     def _proposal(self) -> Proposal | None:
@@ -133,13 +144,13 @@ class CompanyEpisode(GameEpisode):
         del position
         period, left = self._state.period + 1, self._company.settings.total - self._state.period
         start = (
-            f"Period {period}; {left} of {self._company.settings.periods} periods are left, with "
-            f"this one. Cash: {self._state.cash:.0f}. {self._events[-1].detail}\n"
+            f"Period {period}; periods left with this one: {left} of "
+            f"{self._company.settings.periods}. Cash: {self._state.cash:.0f}."
+            f"{self._contract} {self._events[-1].detail}\n"
         )
         if (proposal := self._proposal) is not None:
             return f"{start}{proposal.text}", read_rules(__file__)
-        again = f"Your plan was refused: {self._problem} " if self._refused else ""
-        return f"{start}{again}Which plan do you choose for period {period}?", read_rules(__file__)
+        return f"{start}Which plan do you choose for period {period}?", read_rules(__file__)
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
@@ -151,14 +162,15 @@ class CompanyEpisode(GameEpisode):
         if proposal is not None:
             decide_proposal(self._state, proposal, action)
             self._proposals.remove(proposal)
-            return self._add_event(proposal.kind, action, "Decided.")
+            self._books.refresh(self._state)
+            return self._add_event(proposal.kind, action, f"Decided: {action}.")
         reading = self._position(AGENT).reading
         try:
             plan = read_plan(self._company, self._state, reading, action)
         except PlanError as error:
             if not self._refused:
-                self._refused, self._problem = True, str(error)
-                return self._add_event("refused", action, str(error))
+                self._refused = True
+                return self._add_event("refused", action, f"Your plan was refused: {error}")
             self._defaults += 1
             action = str(propose_plans(reading)[0])
             plan = read_plan(self._company, self._state, reading, action)

@@ -7,6 +7,8 @@ SELECT extract(), substring(), trim(), position();
 -- Refused for the length of what it would build.
 SELECT array_fill(1, ARRAY[100000]) @> array_fill(2, ARRAY[100000]), array_fill(1, ARRAY[200000]) && array_fill(2, ARRAY[200000]);
 SELECT array_fill(1, ARRAY[300000]) <@ (array_fill(2, ARRAY[300000]) || 1);
+WITH a AS (SELECT string_to_array(repeat('a,', 80000), ',') x, string_to_array(repeat('b,', 80000), ',') y) SELECT a.x && a.y FROM a;
+SELECT x @> y FROM (SELECT array_agg(g) x, array_agg(-g) y FROM generate_series(1, 300000) g) q;
 SELECT string_to_array(repeat('a,', 50000), ',') @> string_to_array(repeat('b,', 50000), ',');
 SELECT array_fill(1, ARRAY[1073741823]), array_fill(1, ARRAY[-1]);
 SELECT repeat('a', 2000 * 1000000);

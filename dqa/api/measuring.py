@@ -217,16 +217,15 @@ def compare_games(
             "world, with the same settings and the same --mirror."
         )
     labels: Sequence[str | None] = [None] if len(read) == 1 else name_runs(read)
-    results = []
+    results, known = [], set[str]()
     for run, label in zip(read, labels, strict=True):
         for result, game in ((one, one.game) for one in run.results if one.game is not None):
             name = game.player if label is None else f"{label}:{game.player}"
-            if not players or game.player in players:
+            known |= {name, game.player}
+            if not players or not {name, game.player}.isdisjoint(players):
                 results.append(result.changed(game=game.changed(player=name)))
     for name in players:
-        _require_known(
-            "player", name, {one.game.player for run in read for one in run.results if one.game}
-        )
+        _require_known("player", name, known)
     if against is not None:
         _require_known("player", against, {one.game.player for one in results if one.game})
     found = count_games(results, mirrored=specs[0].mirror, against=against)

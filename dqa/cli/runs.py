@@ -297,9 +297,9 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     """Compare deciders on the questions that they share, or players on their games.
 
     Differences are paired: question by question, databases apart, epochs averaged; of games deal by
-    deal. Intervals and
-    p-values by situations allow for questions about the same data; docs/statistics.md explains
-    which figure to use. A decision that could not be judged is left out of its pairs, and counted.
+    deal. Intervals and p-values by situations allow for questions about the same data;
+    docs/statistics.md explains which figure to use. A decision that could not be judged is left out
+    of its pairs, and counted.
 
     Parameters
     ----------
@@ -324,6 +324,11 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     read = [open_run(run) for run in runs]
     names = options.names_in("--deciders", deciders)
     if all(isinstance(run.spec, PlaySpec) for run in read):
+        if scenario or shared or times or all_pairs:
+            raise UsageError(
+                "Players are compared on the deals that they share: leave out --scenario, "
+                "--shared, --times and --all-pairs, which are about questions."
+            )
         played = compare_games(*read, players=names, against=against)
         models = {one.player: one.model for one in played.players}
         show(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)

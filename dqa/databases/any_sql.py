@@ -30,7 +30,7 @@ from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
 
-_PLACES: Sequence[int] = range(1_000)
+_PLACES: Sequence[Any] = range(1_000)
 """The columns of a primary key by their positions."""
 
 

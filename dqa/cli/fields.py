@@ -141,7 +141,7 @@ def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
     outer = spec.model_fields[field]
     default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
-        return _annotated(name, outer), None if name in _TYPES else default or None
+        return _annotated(name, outer), None if name in _TYPES or default == () else default
     owner = type(default)
     if issubclass(owner, Record):
         info = owner.model_fields[part]

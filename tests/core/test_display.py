@@ -84,7 +84,7 @@ def test_rounding_keeps_the_order_and_the_digits(values: list[float], digits: in
     """No value passes another, and none moves by more than the last digit that is shown."""
     ordered = sorted(values)
     shown = [row[0] for row in round_rows([(value,) for value in ordered], digits)]
-    numbers = [cell for cell in shown if isinstance(cell, float)]
+    numbers = [cell for cell in shown if isinstance(cell, int | float)]
     assert numbers == sorted(numbers)
     assert len(numbers) == len(ordered)
     for value, seen in zip(ordered, numbers, strict=True):

@@ -474,6 +474,7 @@ class GameOfRun:
             agreed=sum(move.choice == move.reference and not move.fallback for move in compared),
             facts=dict(played.facts),
             attempts=max(1, len(self._attempts)),
+            payoffs=self._world.payoffs,
         )
 
     def _join(self, game: PlayedGame, failed: Decision | None, seconds: float) -> Decision:

@@ -106,6 +106,8 @@ class PlayedGame(Record):
         The other facts of the world.
     attempts
         How often the game was played before one attempt counted; all else is of that attempt.
+    payoffs
+        The least and the largest payoff in the world; None without a limit.
     """
 
     world: str
@@ -124,6 +126,7 @@ class PlayedGame(Record):
     agreed: int = Field(ge=0)
     facts: dict[str, Candidate | float | bool | None]
     attempts: int = Field(ge=1, default=1)
+    payoffs: tuple[float | None, float | None] = (None, None)
 
 
 class Result(Record, use_attribute_docstrings=True):

@@ -33,7 +33,9 @@ def difference_table(found: PlayFigures) -> Table:
         "p": lambda one: p_value(one.holm),
         "Deals": lambda one: str(one.difference.clusters),
     }
-    if not found.alone:
+    if found.alone:
+        columns["Deals for\n5 points"] = lambda one: str(one.needed or "")
+    else:
         columns["Opponents"] = lambda one: str(one.opponents)
     rows = {f"{one.first}\n- {one.second}": one for one in found.differences}
     return Table.listing(DIFFERENCES, "Players", rows, columns)

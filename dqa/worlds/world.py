@@ -237,10 +237,13 @@ class World(ABC):
         Its name in commands, and the scenario of its questions.
     players
         The players: two who play each other, or one alone.
+    payoffs
+        The least and the largest payoff of an episode, which limit intervals; None without a limit.
     """
 
     name: str
     players: tuple[str, ...]
+    payoffs: tuple[float | None, float | None] = (None, None)
 
     @abstractmethod
     def start(self, seed: int, *, mirrored: bool = False) -> Episode:

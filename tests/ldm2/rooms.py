@@ -131,6 +131,7 @@ class Rooms(World):
 
     name = "rooms"
     players = (AGENT,)
+    payoffs = (0.0, 1.0)
 
     def __init__(self, settings: RoomsSettings, history: History | None) -> None:
         self._settings = settings

@@ -11,6 +11,7 @@ from dqa.core.question import Candidate
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import t_quantile
 from dqa.evaluation.statistics.games import count_games
+from dqa.evaluation.statistics.pairs import count_needed, paired_difference
 
 Facts = Mapping[str, Candidate | float | bool | None]
 
@@ -117,6 +118,32 @@ def test_players_are_compared_deal_by_deal() -> None:
     assert first.holm >= first.difference.p_value
     (only, _) = count_games(results, mirrored=True, against="third").differences
     assert (only.first, only.second) == ("hero", "third")
+
+
+def test_deals_needed_are_those_of_the_paired_t_test() -> None:
+    """For an effect of half a standard deviation 34 pairs, as in Cohen's and G*Power's tables."""
+    found = paired_difference([0.2, 0.0, 0.1] * 40, range(120))
+    assert found is not None
+    assert found.standard_error is not None
+    deviation = found.standard_error * sqrt(120)
+    assert count_needed(found, 0.5 * deviation) == 34
+    assert count_needed(found, 0.2 * deviation) == 199
+
+
+@pytest.mark.parametrize(("limits", "high"), [((None, 1.0), 1.0), ((None, None), 1.541)])
+def test_an_interval_ends_at_the_limits_of_the_world(
+    limits: tuple[float | None, float | None], high: float
+) -> None:
+    """Not at values that only look like limits: no sampled score is negative."""
+    results = [
+        one.model_copy(update={"game": one.game.changed(payoffs=limits)})
+        for one in (game(number, value) for number, value in enumerate((0.0, 0.9, 0.2), 1))
+        if one.game is not None
+    ]
+    (pair,) = count_games(results, mirrored=False).pairs
+    assert pair.payoff is not None
+    assert pair.payoff.low == pytest.approx(-0.807, abs=0.01)
+    assert pair.payoff.high == pytest.approx(high, abs=0.01)
 
 
 def test_means_over_opponents_weigh_each_the_same_and_share_deals() -> None:

@@ -119,6 +119,7 @@ class Errand(World):
     history: History | None = None
     name = "errand"
     players = (AGENT,)
+    payoffs = (0.0, 1.0)
 
     def start(self, seed: int, *, mirrored: bool = False) -> ErrandEpisode:
         """Hide a thing; there is nothing to be mirrored."""

@@ -22,7 +22,12 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share, mean_of_ratios
-from dqa.evaluation.statistics.pairs import Difference, holm, paired_difference
+from dqa.evaluation.statistics.pairs import (
+    Difference,
+    count_needed,
+    holm,
+    paired_difference,
+)
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
@@ -32,6 +37,9 @@ SUCCESS = "success"
 """The fact of a world of one player that says whether its task was accomplished."""
 TASK = "task"
 """The fact of such a world that names the kind of task."""
+
+_SMALLEST = 0.05
+"""The difference whose power is calculated: 5 points of a score from 0 to 1."""
 
 
 class TaskFigures(Record):
@@ -136,6 +144,9 @@ class PlayerDifference(Record):
         and its epochs averaged; a deal is a cluster.
     holm
         The p-value, corrected for all pairs of players (Holm); None if it is not known.
+    needed
+        In a world of one player, the number of deals that show a difference of 0.05 (5 points) with
+        a power of 80 %; None if nothing varies.
     """
 
     first: str
@@ -143,6 +154,7 @@ class PlayerDifference(Record):
     opponents: int = Field(ge=0)
     difference: Difference
     holm: float | None = Field(ge=0, le=1)
+    needed: int | None = Field(default=None, ge=2)
 
 
 class PlayFigures(Record):
@@ -216,7 +228,8 @@ def _differences(
 ) -> tuple[PlayerDifference, ...]:
     """Compare every two players, or each of the others with `against`."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
-    bounds = (-1.0, 1.0) if _are_rewards(chain(*played.values())) else None
+    least, most = _limits(chain(*played.values()))
+    bounds = None if least == -inf or most == inf else (least - most, most - least)
     pairs = list(combinations(payoffs, 2))
     if against is not None:
         pairs = [(player, against) for player in payoffs if player != against]
@@ -236,6 +249,7 @@ def _differences(
             opponents=opponents,
             difference=difference,
             holm=None if difference.p_value is None else next(corrected),
+            needed=None if opponents else count_needed(difference, _SMALLEST),
         )
         for first, second, opponents, difference in found
     )
@@ -325,15 +339,14 @@ def _value(result: Result, _: PlayedGame) -> tuple[float, float]:
 
 
 def _payoff(counted: Sequence[Sequence[_Played]]) -> Estimate | None:
-    """Return the player's payoff per game; a reward of one player alone is between 0 and 1."""
-    return _mean(counted, _value, *((0.0, 1.0) if _are_rewards(chain(*counted)) else ()))
+    """Return the player's payoff per game."""
+    return _mean(counted, _value, *_limits(chain(*counted)))
 
 
-def _are_rewards(games: Iterable[_Played]) -> bool:
-    """Return whether all payoffs are rewards of one player alone, in 0..1."""
-    return all(
-        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0 for result, game in games
-    )
+def _limits(games: Iterable[_Played]) -> tuple[float, float]:
+    """Return the least and the largest payoff that the world allows; infinite without a limit."""
+    least, most = next((game.payoffs for _, game in games), (None, None))
+    return -inf if least is None else least, inf if most is None else most
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:

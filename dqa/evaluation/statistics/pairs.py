@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from math import copysign, inf, sqrt
-from typing import TypeAlias
+from math import ceil, copysign, inf, sqrt
+from typing import Final, TypeAlias
 
 from pydantic import Field
 
@@ -15,7 +15,12 @@ from dqa.evaluation.statistics.clusters import (
     Estimate,
     effective_number,
     score_interval,
+    t_quantile,
 )
+
+_POWER: Final = 0.8
+_NORMAL_975: Final = 1.96
+_NORMAL_80: Final = 0.84
 
 
 class SignTest(Record):
@@ -133,6 +138,22 @@ def paired_difference(
         degrees_of_freedom=mean.degrees_of_freedom,
         design_effect=_design_effect(differences, mean),
     )
+
+
+def count_needed(difference: Difference, size: float) -> int | None:
+    """Return how many clusters show a difference of a size with a power of 80 %.
+
+    By the noncentral t of a two-sided paired test at the 5 % level; None if nothing varies.
+    """
+    if not difference.standard_error:
+        return None
+    from scipy.special import nctdtr
+
+    effect = size / difference.standard_error / sqrt(difference.clusters)
+    count = max(2, ceil((_NORMAL_975 + _NORMAL_80) ** 2 / effect**2))
+    while nctdtr(count - 1, effect * sqrt(count), t_quantile(count - 1)) > 1 - _POWER:
+        count += 1
+    return count
 
 
 def _of_equals(value: float, count: float) -> tuple[float, float, float]:

@@ -232,6 +232,7 @@ class CompanyWorld(GameWorld[CompanySettings]):
 
     name = NAME
     players = (AGENT,)
+    payoffs = (None, 1.0)
 
     def start(self, seed: int, *, mirrored: bool = False) -> CompanyEpisode:
         """Start the episode of a seed."""

@@ -194,6 +194,7 @@ class Household(GameWorld[HouseholdSettings]):
 
     name = NAME
     players = (AGENT,)
+    payoffs = (0.0, 1.0)
 
     def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
         """Begin the game of a seed; a game of one player is not mirrored.

@@ -194,6 +194,7 @@ class Shop(GameWorld[ShopSettings]):
 
     name = NAME
     players = (AGENT,)
+    payoffs = (0.0, 1.0)
 
     @property
     def catalogue(self) -> Catalogue:

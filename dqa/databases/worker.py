@@ -24,6 +24,8 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
+import orjson
+
 from dqa.core import errors
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import (
@@ -36,6 +38,7 @@ from dqa.core.interpreters import describe_exit, name_signal, start_process
 from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
 from dqa.databases.opening import Opening
+from dqa.databases.rows import encode_exactly
 
 if sys.platform != "win32":
     import resource
@@ -52,6 +55,8 @@ _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 """Signals that end a process because of its own fault."""
 _MEMORY = 2 << 30
 """Bytes of address space that statements may take in addition to the opened database (Linux)."""
+_ANY_JSON = b" "
+"""Begins replies with numbers that orjson cannot read exactly: NaN, and those above 64 bits."""
 _FACTS = (
     *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "sources"),
 )
@@ -176,7 +181,9 @@ class Worker:
             if not self._connection.poll(max(until - monotonic(), 0.0)):
                 raise TimeoutError
             try:
-                status, content, is_usable = json.loads(self._connection.recv_bytes(most))
+                reply = self._connection.recv_bytes(most)
+                loads = json.loads if reply.startswith(_ANY_JSON) else orjson.loads
+                status, content, is_usable = loads(reply)
             except (ValueError, TypeError, RecursionError) as error:
                 raise EOFError from error
             if status == "announced":
@@ -253,7 +260,7 @@ def _serve(connection: Connection, opening: Opening) -> None:
     def start() -> dict[str, object]:
         session = opening.open()
         _limit_memory()
-        session.announce = lambda mark: _send(connection, "announced", json.dumps(mark))
+        session.announce = lambda mark: _send(connection, "announced", _encode(mark))
         sessions.append(session)
         return {name: getattr(session, name) for name in _FACTS} | {
             "file": None if session.file is None else str(session.file)
@@ -300,7 +307,7 @@ def _limit_memory() -> None:
 
 def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., object]] = {
-        "run": lambda statement, *limits: _FIELDS(session.run(statement, Limits(*limits))),
+        "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
         "schema": lambda: (asdict(session.read_schema()), session.namespace),
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
         "examine": lambda: asdict(session.examine()),
@@ -316,21 +323,35 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
     """Send the result of a request or its error; return whether another request may follow."""
     has_memory = True
     try:
-        status, content = "done", json.dumps(act())
+        status, content = "done", _encode(act())
     except DqaError as error:
-        status, content = "failed", json.dumps(_encode_error(error))
+        status, content = "failed", _encode(_encode_error(error))
     except MemoryError:
-        status, content, has_memory = "failed", json.dumps(_encode_error(out_of_memory())), False
+        status, content, has_memory = "failed", _encode(_encode_error(out_of_memory())), False
     except Exception:  # noqa: BLE001  (the parent raises it, with this traceback)
-        status, content = "crashed", json.dumps(traceback.format_exc())
+        status, content = "crashed", _encode(traceback.format_exc())
     is_usable = has_memory and not any(session.is_broken for session in sessions)
     _send(connection, status, content, is_usable=is_usable)
     return is_usable
 
 
-def _send(connection: Connection, status: str, content: str, *, is_usable: bool = True) -> None:
-    """Send a reply whose content is JSON."""
-    connection.send_bytes(f'["{status}", {content}, {str(is_usable).lower()}]'.encode())
+def _send(connection: Connection, status: str, content: bytes, *, is_usable: bool = True) -> None:
+    """Send a reply whose content `_encode` has written."""
+    start, end = f'["{status}", ', f", {str(is_usable).lower()}]"
+    if content.startswith(_ANY_JSON):
+        start = f" {start}"
+    connection.send_bytes(b"".join((start.encode(), content, end.encode())))
+
+
+def _encode(content: object) -> bytes:
+    """Return JSON: of a result by the writer that is ten times as fast, where it is exact."""
+    if isinstance(content, Rows):
+        columns, rows, *others = _FIELDS(content)
+        with suppress(TypeError):
+            found = [json.dumps(columns).encode(), encode_exactly(rows)]
+            return b"[%b]" % b",".join((*found, *(json.dumps(each).encode() for each in others)))
+        content = (columns, rows, *others)
+    return _ANY_JSON + json.dumps(content).encode()
 
 
 def _encode_error(error: DqaError) -> list[str]:

@@ -1,12 +1,13 @@
 """``dqa`` and ``python -m dqa``: the way in, and the only way out of an interrupt."""
 
+import gc
 import os
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
     # `python -m dqa` puts the current directory first on the path. What is imported from here on
     # must not come from a file that happens to lie there; the command `dqa` imports none either.
-    # `os` and `sys` are there before any path is, so importing them is safe.
+    # `gc`, `os` and `sys` are there before any path is, so importing them is safe.
     try:
         if sys.path[0] == os.getcwd():  # noqa: PTH109  (pathlib would have to be imported)
             del sys.path[0]
@@ -16,6 +17,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 
 def main() -> None:
     """Run the command line; Ctrl-C ends it in one line even while it is still being imported."""
+    gc.set_threshold(50_000)  # of the start, an eighth would go into looking for garbage
     try:
         from dqa.cli.main import run
 

@@ -79,20 +79,20 @@ ORDER BY r.oid, a.attnum
 _KEYS = """
 SELECT n.nspname, c.relname, a.attname
 FROM pg_constraint JOIN pg_class c ON c.oid = conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-CROSS JOIN LATERAL unnest(conkey) WITH ORDINALITY pair (number, place)
-JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = number
-WHERE contype = 'p' AND n.nspname = ANY(%s) ORDER BY c.oid, place
+JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = ANY(conkey)
+WHERE contype = 'p' AND n.nspname = ANY(%s) ORDER BY c.oid, array_position(conkey, a.attnum)
 """
 # A foreign key of or to a partition is one of its parent.
 _LINKS = """
 SELECT n.nspname, c.relname, a.attname, m.nspname, d.relname, b.attname
-FROM pg_constraint CROSS JOIN LATERAL unnest(conkey, confkey) WITH ORDINALITY pair (one, two, place)
-JOIN pg_class c ON c.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
+FROM pg_constraint JOIN pg_class c ON c.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
 JOIN pg_class d ON d.oid = coalesce(pg_partition_root(confrelid)::oid, confrelid)
 JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_namespace m ON m.oid = d.relnamespace
-JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = one
-JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
-WHERE contype = 'f' AND conparentid = 0 AND n.nspname = ANY(%s) ORDER BY conname, place
+JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = ANY(conkey)
+JOIN pg_attribute b
+    ON b.attrelid = confrelid AND b.attnum = confkey[array_position(conkey, a.attnum)]
+WHERE contype = 'f' AND conparentid = 0 AND n.nspname = ANY(%s)
+ORDER BY conname, array_position(conkey, a.attnum)
 """
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

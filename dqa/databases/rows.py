@@ -55,7 +55,7 @@ class Deadline:
 
 _CLOSING_LINE = 140
 """Bytes reserved for the last line of `Rows.to_text`."""
-_CHUNK = 256
+_CHUNK = 1024
 """Most rows that are measured at once."""
 MOST_COUNTED = 10_000
 """Most rows that are counted of a result that was cut."""

@@ -308,9 +308,9 @@ def _limit_memory() -> None:
 def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., object]] = {
         "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
-        "schema": lambda: (asdict(session.read_schema()), session.namespace),
+        "schema": lambda: (session.read_schema(), session.namespace),
         "order": lambda table: (session.row_order(table) or b"").hex() or None,
-        "examine": lambda: asdict(session.examine()),
+        "examine": session.examine,
         "end": session.end_statements,
     }
     is_usable = True
@@ -344,14 +344,15 @@ def _send(connection: Connection, status: str, content: bytes, *, is_usable: boo
 
 
 def _encode(content: object) -> bytes:
-    """Return JSON: of a result by the writer that is ten times as fast, where it is exact."""
-    if isinstance(content, Rows):
+    """Return JSON, by the writer that is ten times as fast where it is exact."""
+    with suppress(TypeError):
+        if not isinstance(content, Rows):
+            return orjson.dumps(content)
         columns, rows, *others = _FIELDS(content)
-        with suppress(TypeError):
-            found = [json.dumps(columns).encode(), encode_exactly(rows)]
-            return b"[%b]" % b",".join((*found, *(json.dumps(each).encode() for each in others)))
-        content = (columns, rows, *others)
-    return _ANY_JSON + json.dumps(content).encode()
+        parts = (orjson.dumps(columns), encode_exactly(rows), *map(orjson.dumps, others))
+        return b"[%b]" % b",".join(parts)
+    content = _FIELDS(content) if isinstance(content, Rows) else content
+    return _ANY_JSON + json.dumps(content, default=asdict).encode()
 
 
 def _encode_error(error: DqaError) -> list[str]:

@@ -11,10 +11,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
+from functools import cache
 from pathlib import Path
 from threading import Event, Semaphore, Thread
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
@@ -28,6 +29,9 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source
 from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _Described = TypeVar("_Described")
 
@@ -277,6 +281,12 @@ def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
 
 def _validated(kind: type[_Described], found: object) -> _Described:
     """Return what a worker describes as its class."""
+    described: _Described = _adapter(kind).validate_python(found)
+    return described
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter  # most statements need none
 
-    return TypeAdapter(kind).validate_python(found)
+    return TypeAdapter(kind)

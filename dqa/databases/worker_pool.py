@@ -8,14 +8,14 @@ within its limit and one second, whatever an engine, a driver or a server does.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from functools import cache
 from pathlib import Path
 from threading import Event, Semaphore, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
@@ -29,11 +29,6 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source
 from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-_Described = TypeVar("_Described")
 
 MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
@@ -124,7 +119,8 @@ class IsolatedSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
         found, self.namespace = self._request("schema")
-        return _validated(DatabaseSchema, found)
+        schema: DatabaseSchema = _validator(DatabaseSchema)(found)
+        return schema
 
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
@@ -133,7 +129,8 @@ class IsolatedSession(Session):
 
     def examine(self) -> Examination:
         """Examine a server in a worker."""
-        return _validated(Examination, self._request("examine"))
+        found: Examination = _validator(Examination)(self._request("examine"))
+        return found
 
     def close(self) -> None:
         """End all workers; those that run a statement end after it."""
@@ -279,14 +276,9 @@ def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
         worker.kill() if kills else worker.close()
 
 
-def _validated(kind: type[_Described], found: object) -> _Described:
-    """Return what a worker describes as its class."""
-    described: _Described = _adapter(kind).validate_python(found)
-    return described
-
-
 @cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[object], Any]:
+    """Return what checks a worker's description and returns it as its class."""
     from pydantic import TypeAdapter  # most statements need none
 
-    return TypeAdapter(kind)
+    return TypeAdapter(kind).validate_python

@@ -1,8 +1,8 @@
-"""How long reading, comparing and reporting a large run takes, against `dqa results` and a table.
+"""How long reading, comparing and reporting a large run takes, against `dqa show` and a table.
 
 Run ``python -m benchmarks.reporting`` (``--questions 10000``, ``--chromium PROGRAM``). Two
 baselines decide generated questions about 50 situations. Commands are fresh processes and compared
-with ``dqa results``; opening the report in Chromium is compared with a plain page of as many rows,
+with ``dqa show``; opening the report in Chromium is compared with a plain page of as many rows,
 and left out without Chromium. Exit code 1 if one takes over 5 seconds.
 """
 
@@ -54,9 +54,9 @@ def main() -> int:
             scenarios=("locating",), count=given.questions, per_database=given.questions // 50 or 1
         )
         decided = dqa.evaluate(questions, ("first", "random"), databases="sqlite", out=run)
-        baseline = run_command("results", str(run))
+        baseline = run_command("show", str(run))
         found = {
-            "dqa results": (baseline, baseline),
+            "dqa show": (baseline, baseline),
             "dqa compare": (run_command("compare", str(run)), baseline),
             "dqa report": (run_command("report", str(run), "--out", str(page)), baseline),
         }

@@ -74,7 +74,7 @@ def _settings() -> Iterator[str]:
 
 def _formats() -> Iterator[str]:
     """Yield the lines of the page of formats."""
-    yield "# Formats\n\n`dqa formats NAME` prints the complete JSON Schema.\n"
+    yield "# Formats\n\n`dqa data formats NAME` prints the complete JSON Schema.\n"
     for name in format_names():
         schema = json_schema(name)
         yield f"## {name}\n\n{schema.get('description', '').partition(chr(10))[0]}\n"

@@ -39,7 +39,7 @@ NEEDS = {
     "most-named": "a package of the page, tested in tests/test_extending.py",
     "runs/first": "a run of a language model",
     "head:6379": "a cluster of the reader's",
-    "dqa tournament": "trained players",
+    "dqa games tournament": "trained players",
     "memory.db": "a memory of a model or of the reader's Python",
     "runs/far": "a run of the reader's cluster",
 }
@@ -54,7 +54,7 @@ FEWER = (
 """Replacements that reduce the number of questions."""
 
 
-LONG = ("hard-1", "--like-release", "--resist", "--engine ray", "dqa train")
+LONG = ("hard-1", "--like-release", "--resist", "--engine ray", "dqa games train")
 """Parts of commands that are slow on the smallest input and run only with ``--deep``."""
 
 

@@ -1,4 +1,4 @@
-"""The output of the commands follows the schemas of ``dqa formats``."""
+"""The output of the commands follows the schemas of ``dqa data formats``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """Run every command with a documented format; return the output by format."""
     folder = tmp_path_factory.mktemp("formats")
     generated, out, farm = folder / "generated", folder / "run", folder / "farm"
-    run("generate", "--out", generated, "--questions", "2", "--seed", "5")
+    run("data", "generate", "--out", generated, "--questions", "2", "--seed", "5")
     evaluation = run("eval", "--generated", generated, "--out", out, "--json")
     uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.samples=8")
     named = ("--deciders", "dellma-pairs,self-consistency", "--databases", "sqlite")
@@ -67,8 +67,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
 
     return {
         "analysis": [json.loads(run("analyse", out, "--json"))],
-        "annotation": json.loads(run("annotate", "--generated", generated, "--json")),
-        "audit": [json.loads(run("audit", "--generated", generated, "--json"))],
+        "annotation": json.loads(run("data", "annotate", "--generated", generated, "--json")),
+        "audit": [json.loads(run("data", "audit", "--generated", generated, "--json"))],
         "checked_statement": json.loads(run("check", "--dialect", "ansi", statements, "--json")),
         "comparison": [json.loads(run("compare", out, "--json"))],
         "database_health": json.loads(run("doctor", "--json")),
@@ -91,8 +91,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ),
         "scenario_tables": list(map(_toml, HOME.glob("examples/*/tables.toml"))),
         "question": [
-            json.loads(run("show", "building/1", "--generated", generated, "--json")),
-            json.loads(run("show", "agriculture/1", "--generate", "1", "--json")),
+            json.loads(run("data", "question", "building/1", "--generated", generated, "--json")),
+            json.loads(run("data", "question", "agriculture/1", "--generate", "1", "--json")),
         ],
         "exported_decision": [json.loads(line) for line in run("export", out).splitlines()],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
@@ -149,7 +149,7 @@ def test_a_trained_player_follows_its_schema(tmp_path: Path) -> None:
     """It needs OpenSpiel, an extra."""
     pytest.importorskip("pyspiel")
     trained = run(
-        *("train", "--world", "holdem", "--player", "cfr", "--budget", 1, "--json"),
+        *("games", "train", "--world", "holdem", "--player", "cfr", "--budget", 1, "--json"),
         env={"DQA_CACHE": str(tmp_path)},
     )
     assert problems_of(TRAINED, json.loads(trained)) == []
@@ -158,7 +158,7 @@ def test_a_trained_player_follows_its_schema(tmp_path: Path) -> None:
 def test_every_schema_is_valid() -> None:
     for name in format_names():
         jsonschema.Draft202012Validator.check_schema(json_schema(name))
-    assert json.loads(run("formats", "result")) == json_schema("result")
+    assert json.loads(run("data", "formats", "result")) == json_schema("result")
 
 
 def test_the_trace_schema_has_the_events_of_installed_packages() -> None:
@@ -195,6 +195,6 @@ def test_the_schemas_for_editors_are_current(file: str, name: str) -> None:
 
 
 def test_the_formats_are_listed_and_a_wrong_name_is_corrected() -> None:
-    assert run("formats").split() == list(format_names())
+    assert run("data", "formats").split() == list(format_names())
     with pytest.raises(UnknownNameError, match="Did you mean 'result'"):
         json_schema("results")

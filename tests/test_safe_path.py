@@ -28,9 +28,9 @@ DQA = (str(Path(sys.executable).with_name("dqa")),)
 """The installed command."""
 MODULE = (sys.executable, "-m", "dqa")
 EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
-TRAIN = ("train", "--world", "holdem", "--player", "cfr", "--budget", "1")
+TRAIN = ("games", "train", "--world", "holdem", "--player", "cfr", "--budget", "1")
 PROCESSES, RAY = ("--processes", "2"), ("--engine", "ray")
-PLAY = ("play", "--world", "household", "--player", "expert", "--games", "1")
+PLAY = ("games", "play", "--world", "household", "--player", "expert", "--games", "1")
 MCP = (
     {
         "method": "initialize",

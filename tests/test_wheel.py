@@ -77,7 +77,7 @@ def test_the_installed_wheel_runs_next_to_a_user_s_modules(site: Path, tmp_path:
     assert {"planrag", "iterrag", "singlerag", "planrag-no-replan"} <= set(found["decider"])
     assert set(found["simulator"]) == {"locating", "building"}
     assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks"}
-    show = ["show", "locating/1", "--generate", "1", "--json"]
+    show = ["data", "question", "locating/1", "--generate", "1", "--json"]
     shown = run(site, tmp_path, str(site / "bin" / "dqa"), *show)
     assert json.loads(shown)["key"] == "locating/1"
 

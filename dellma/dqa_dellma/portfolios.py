@@ -273,7 +273,7 @@ def _utilities_of(tree: DecisionTree) -> Utilities:
     if len(tree.branches) == 1:
         raise UsageError(f"{run} has one action only: there is nothing to combine.")
     if utilities is None:
-        raise UsageError(f"{run} ended before it had utilities; 'dqa trace' shows how.")
+        raise UsageError(f"{run} ended before it had utilities; 'dqa show' shows how.")
     if utilities.scale != "all":
         raise UsageError(
             f"{run} was decided with dellma.scale={utilities.scale}: utilities scaled "

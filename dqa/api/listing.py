@@ -95,7 +95,7 @@ def _world_described(name: str) -> str:
     programs = f"; programs: {', '.join(factory.policies)}" if factory.policies else ""
     try:
         many = f" ({counted(count_players(factory), 'player')})"
-    except MissingKeyError:  # its extra is not installed, and 'dqa play' says so
+    except MissingKeyError:  # its extra is not installed, and 'dqa games play' says so
         many = ""
     return f"{factory.description}{many}{programs}"
 

@@ -27,7 +27,7 @@ from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 _NO_ANALYSIS = (
-    "an analysis separates right decisions from wrong ones, and games have none; 'dqa results' "
+    "an analysis separates right decisions from wrong ones, and games have none; 'dqa show' "
     "prints their figures."
 )
 
@@ -179,7 +179,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "No question was judged for two contestants: 'dqa results RUN --failed' says why."
+            "No question was judged for two contestants: 'dqa show RUN --failed' says why."
         )
     return compared
 

@@ -76,7 +76,7 @@ def read_release(
 def read_generated(
     folder: Path | str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
-    """Read a folder that ``dqa generate`` wrote; `DataError` where it was changed since."""
+    """Read a folder that ``dqa data generate`` wrote; `DataError` where it was changed since."""
     return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
 
 
@@ -112,7 +112,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     Parameters
     ----------
     questions
-        A file of one JSON object a line, or a list of the same (``dqa formats own_question``).
+        A file of one JSON object a line, or a list of the same (``dqa data formats own_question``).
     databases
         A URL or a file, several of them, or by the names that questions use as ``database``.
     name

@@ -38,8 +38,8 @@ _Decided: TypeAlias = Sequence[tuple[int, Result]]
 """The results of a question, with the places of their runs."""
 
 _NO_REPORT = (
-    "a report shows questions with their right answers, and games have none; 'dqa results' prints "
-    "their tables, and 'dqa trace' every move."
+    "a report shows questions with their right answers, and games have none; 'dqa show RUN' prints "
+    "their tables, and 'dqa show RUN GAME' every move."
 )
 
 
@@ -151,7 +151,7 @@ def _report(title: str | None, reported: Sequence[ReportedRun], *, is_detailed: 
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
         places = (str(one.run.location or "RUN") for one in reported)
-        shown = " or ".join(f"'{command('trace', place)}'" for place in places)
+        shown = " or ".join(f"'{command('show', place)}'" for place in places)
         traces = (
             f"Of {counted(made, 'decision')} this page has the figures alone; {shown} shows "
             "the traces, and 'dqa report --details' writes them all into the page."

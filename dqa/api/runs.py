@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Record):
-    """A run in figures, as ``dqa eval --json`` and ``dqa results --json`` print it.
+    """A run in figures, as ``dqa eval --json`` and ``dqa show --json`` print it.
 
     Attributes
     ----------

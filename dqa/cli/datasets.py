@@ -1,4 +1,4 @@
-"""Commands on questions: ``generate``, ``show``, ``annotate``, ``audit``, ``load``, ``unload``."""
+"""Commands on questions: ``load`` and the group ``data``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dqa.cli import options, output
 from dqa.cli.completion import by_name
 from dqa.cli.fields import RuleSet, Seed
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, names_in, option, with_options
+from dqa.cli.options import names_in, option, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
@@ -184,7 +184,7 @@ def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 @with_options(questions=AnyQuestionOptions, reading=ReadOptions)
-def show(
+def show_question(
     *,
     question: Annotated[str, options.argument("QUESTION")],
     questions: AnyQuestionOptions,
@@ -303,9 +303,10 @@ def load(  # noqa: PLR0913  (one parameter per option)
     reading: ReadOptions,
     question: Annotated[str | None, option("--question KEY", QUESTIONS)] = None,
     replace: Annotated[str | None, option("--replace NAMESPACE", DATABASES)] = None,
+    drop: Annotated[list[str] | None, option("--drop NAMESPACE", DATABASES)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Load the databases of questions, each into its own namespace.
+    """Load the databases of questions, each into its own namespace; or drop them again.
 
     Situations that are already there stay.
 
@@ -315,34 +316,23 @@ def load(  # noqa: PLR0913  (one parameter per option)
         Only the database of this question.
     replace
         Drop this namespace if it holds something else.
+    drop
+        Only drop this namespace, which this command made ('dqa list' shows it); may be repeated.
     """
     from dqa import plugins
     from dqa.api.databases import load as load_all
     from dqa.cli.progress import track
 
     plugins.backend_for(database)  # a wrong name is refused before anything is read
+    if drop:
+        from dqa.api.databases import unload
+
+        dropped = unload(database, drop)
+        output.show(dropped, (f"{_placed(one)}, unloaded" for one in dropped), as_json=as_json)
+        return
     read = reading.read(questions, question)
     done = load_all(read, database, question=question, replace=replace, shown=track)
     output.show(done, (f"{_placed(one)}, {one.done}" for one in done), as_json=as_json)
-
-
-def unload(
-    *,
-    namespaces: Annotated[list[str], argument("NAMESPACE...")],
-    database: options.DatabaseLocation,
-    as_json: options.AsJson = False,
-) -> None:
-    """Drop namespaces that 'dqa load' made; nothing else is ever dropped.
-
-    Parameters
-    ----------
-    namespaces
-        As 'dqa list' names it.
-    """
-    from dqa.api.databases import unload as unload_all
-
-    dropped = unload_all(database, namespaces)
-    output.show(dropped, (f"{_placed(one)}, unloaded" for one in dropped), as_json=as_json)
 
 
 def _placed(one: LoadedHere | LoadedSituation) -> str:

@@ -74,7 +74,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     limit
         Most questions of each scenario.
     spec
-        What to evaluate, as YAML or JSON ('dqa formats spec' has its fields); options on the
+        What to evaluate, as YAML or JSON ('dqa data formats spec' has its fields); options on the
         command line take precedence.
     """
     from dqa.api.running import evaluate as evaluate_all

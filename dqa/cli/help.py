@@ -68,7 +68,7 @@ class _PlainHelp:
         alone = not any(rows for name, rows in sections.items() if name != "Arguments")
         sections["Options" if alone else OUTPUT] = output
         if isinstance(command, TyperGroup):
-            sections["Commands"] = command_rows(command)
+            sections |= command_sections(command)
         for title, rows in sections.items():
             if rows:
                 write_section(formatter, title, rows)
@@ -103,14 +103,15 @@ class Group(_PlainHelp, TyperGroup):
     """A command of commands with such help."""
 
 
-def command_rows(group: Any) -> list[tuple[str, str]]:  # noqa: ANN401  (Typer's own)
-    """Return a group's commands, each with the first sentence of its help."""
-    if hasattr(group, "described"):
-        return list(group.described())
-    return [
+def command_sections(group: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401  (Typer's own)
+    """Return a group's commands by section, each with the first sentence of its help."""
+    if hasattr(group, "sections"):
+        return dict(group.sections())
+    rows = [
         (name, " ".join((command.help or "").split("\n\n")[0].split()))
         for name, command in group.commands.items()
     ]
+    return {"Commands": rows}
 
 
 def write_section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:  # noqa: ANN401

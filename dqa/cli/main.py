@@ -24,20 +24,60 @@ from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import describe_file_error
 
-_MODULES: Mapping[str, str] = {
-    "evaluate": "eval play tournament train",
-    "datasets": "generate show annotate audit load unload",
-    "runs": "runs copy results trace export compare analyse report",
-    "ask": "ask",
-    "databases": "query schema check init doctor list formats",
-    "agents": "mcp",
+_SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Ask your data": {
+        "ask": "ask:ask",
+        "query": "databases:query",
+        "schema": "databases:schema",
+        "check": "databases:check",
+        "mcp": "agents:mcp",
+    },
+    "Set up": {
+        "init": "databases:init",
+        "doctor": "databases:doctor",
+        "load": "datasets:load",
+        "list": "databases:list_known",
+    },
+    "Evaluate": {
+        "eval": "evaluate:evaluate",
+        "runs": "runs:list_runs",
+        "show": "runs:show",
+        "compare": "runs:compare",
+        "analyse": "runs:analyse",
+        "report": "runs:report",
+        "export": "runs:export",
+    },
 }
-"""The commands of each module, in the order of the help."""
-_COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
-_REMOVED = {"view": "report"}
-"""The commands that replace removed ones."""
-_FUNCTIONS = {"eval": "evaluate", "list": "list_known", "runs": "list_runs"}
-"""Functions of commands with another name."""
+"""The commands by section of the help, each with its module and function."""
+_GROUPS: Mapping[str, Mapping[str, str]] = {
+    "data": {
+        "generate": "datasets:generate",
+        "question": "datasets:show_question",
+        "annotate": "datasets:annotate",
+        "audit": "datasets:audit",
+        "formats": "databases:formats",
+    },
+    "games": {
+        "play": "evaluate:play",
+        "tournament": "evaluate:tournament",
+        "train": "evaluate:train",
+    },
+}
+"""The commands of groups."""
+_HELP = {
+    "": "Decision QA: the best decision for a question, business rules and a database.",
+    "data": "Questions: generate them, print one, audit their labels; formats of files.",
+    "games": "Games: play, compare all pairs, train players.",
+}
+_RENAMED = {
+    "view": "report",
+    "results": "show",
+    "trace": "show",
+    "copy": "export --format run",
+    "unload": "load --drop",
+    **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
+}
+"""The commands that replace those of 0.4; they are removed in 0.6."""
 
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -47,29 +87,51 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+def _all_commands() -> dict[str, str]:
+    """Return the commands outside of groups, with their functions."""
+    return {name: place for section in _SECTIONS.values() for name, place in section.items()}
+
+
 @cache
-def _command(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-    if name in _REMOVED:
-        raise UsageError(f"'dqa {name}' was removed: use 'dqa {_REMOVED[name]}'.")
-    if name not in _COMMANDS:
-        if name not in plugins.names("command"):
-            raise KeyError(name)
-        return get_group(plugins.command(name))
-    module = import_module(f"dqa.cli.{_COMMANDS[name]}")
-    function = getattr(module, _FUNCTIONS.get(name, name))
-    alone = typer.Typer(**_SETTINGS)
-    alone.command(name, cls=Command)(documented(function))
-    return get_command(alone)
+def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+    places = _GROUPS[group] if group else _all_commands()
+    if name in places:
+        module, _, function = places[name].partition(":")
+        alone = typer.Typer(**_SETTINGS)
+        called = getattr(import_module(f"dqa.cli.{module}"), function)
+        alone.command(name, cls=Command)(documented(called))
+        return get_command(alone)
+    if not group and name in _GROUPS:
+        return _group(name)
+    if not group and name in _RENAMED:
+        raise UsageError(f"'dqa {name}' is now 'dqa {_RENAMED[name]}'.")
+    if group or name not in plugins.names("command"):
+        raise KeyError(name)
+    return get_group(plugins.command(name))
+
+
+def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+    """Return one of our groups."""
+    group = get_group(typer.Typer(cls=_LazyGroup, help=_HELP[name], **_SETTINGS))
+    # Typer only reads it.
+    group.commands = _Commands(name)  # type: ignore[assignment]
+    return group
 
 
 class _Commands(Mapping[str, Any]):
-    """Every command by name, imported on access: ours, then those of methods."""
+    """The commands of a group by name, imported on access; of the top: ours, then the groups."""
+
+    def __init__(self, group: str = "") -> None:
+        self.group = group
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-        return _command(name)
+        return _command(self.group, name)
 
     def __iter__(self) -> Iterator[str]:
-        yield from dict.fromkeys((*_COMMANDS, *plugins.names("command")))
+        if self.group:
+            yield from _GROUPS[self.group]
+        else:
+            yield from dict.fromkeys((*_all_commands(), *_GROUPS, *plugins.names("command")))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -83,25 +145,37 @@ class _LazyGroup(Group):
         # Typer only reads it.
         self.commands = _Commands()  # type: ignore[assignment]
 
-    def described(self) -> Iterator[tuple[str, str]]:
-        """Yield every command with its description."""
-        sentences = {name: text for module in _MODULES for name, text in _sentences(module)}
-        for name in self.commands:
-            yield name, sentences.get(_FUNCTIONS.get(name, name), f"Commands of {name}.")
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Yield every section of the help with its commands, each with its description."""
+        group = self.commands.group  # type: ignore[attr-defined]
+        ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
+        for title, places in ours.items():
+            yield title, [(name, _sentence(place)) for name, place in places.items()]
+        if not group:
+            known = {name: f"Commands of {name}." for name in plugins.names("command")}
+            yield "Groups", [(name, (_HELP | known)[name]) for name in (*_GROUPS, *known)]
 
 
-def _sentences(module: str) -> Iterator[tuple[str, str]]:
-    """Yield the functions of a module with the first sentence of their docstrings; import none."""
+def _sentence(place: str) -> str:
+    """Return the first sentence of a function's docstring; import nothing."""
+    module, _, function = place.partition(":")
+    return _sentences(module)[function]
+
+
+@cache
+def _sentences(module: str) -> dict[str, str]:
     source = files("dqa.cli").joinpath(f"{module}.py").read_text("utf-8")
-    for one in ast.parse(source).body:
-        if isinstance(one, ast.FunctionDef):
-            yield one.name, " ".join((ast.get_docstring(one) or "").split("\n\n")[0].split())
+    return {
+        one.name: " ".join((ast.get_docstring(one) or "").split("\n\n")[0].split())
+        for one in ast.parse(source).body
+        if isinstance(one, ast.FunctionDef)
+    }
 
 
 app = typer.Typer(
     name="dqa",
     cls=_LazyGroup,
-    help="Decision QA: the best decision for a question, business rules and a database.",
+    help=_HELP[""],
     no_args_is_help=True,
     **(_SETTINGS | {"add_completion": True}),
 )

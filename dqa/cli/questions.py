@@ -37,7 +37,7 @@ class QuestionOptions:
     release
         Folder of a published release to read.
     generated
-        Folder that 'dqa generate' wrote.
+        Folder that 'dqa data generate' wrote.
     generate
         Generate N questions of each scenario, each about its own world.
     settings
@@ -103,7 +103,7 @@ class AnyQuestionOptions(QuestionOptions):
     Attributes
     ----------
     own
-        File of your own questions about --database, one JSON object per line; 'dqa formats
+        File of your own questions about --database, one JSON object per line; 'dqa data formats
         own_question' has its fields.
     scenario
         Default scenario for lines of --questions without one: these lines need only their target.

@@ -1,4 +1,4 @@
-"""Commands on stored runs: list, copy, print, trace, export, compare, analyse, report."""
+"""Commands on stored runs: list, show, export, compare, analyse, report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from dqa.cli.completion import by_name
 from dqa.cli.evaluate import described
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, option
-from dqa.cli.output import echo, echo_exactly, echo_json, show
+from dqa.cli.output import echo, echo_exactly, echo_json
+from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from dqa.api.stored import StoredRun
     from dqa.evaluation.findings import Analysis
     from dqa.evaluation.results import Result
+    from dqa.evaluation.traces import Trace
     from dqa.report.counts import RunCounts
 
 _TIES = 5
-_STDOUT = Path("-")
+_STDOUT = "-"
 
 
 def list_runs(
@@ -50,7 +52,7 @@ def list_runs(
     found = find_runs(*folders or ())
     nothing = "There is no run here: 'dqa eval ... --out runs/NAME' writes one."
     lines = (line for run in found for line in _about(run))
-    show(found, lines if found else [nothing], as_json=as_json)
+    show_output(found, lines if found else [nothing], as_json=as_json)
 
 
 def _about(run: StoredRun) -> Iterator[str]:
@@ -90,44 +92,26 @@ def _figures(counts: RunCounts) -> str:
     return "; ".join([first, *(f"{count} {what}" for what, count in others.items() if count)])
 
 
-def copy(
+def show(  # noqa: PLR0913  (one parameter per option)
     *,
-    run: options.Run,
-    out: Annotated[str, option("--out DIR|STORE", OUTPUT)],
-    as_json: options.AsJson = False,
-) -> None:
-    """Copy a run from a folder into a store, from a store into a folder, or into another one.
-
-    Results, traces and settings are the same there, and the copy can be resumed.
-
-    Parameters
-    ----------
-    out
-        New folder; or a store, runs.db or a database's URL, with #NAME for the run.
-    """
-    from dqa.api.stored import copy_run
-
-    place = str(copy_run(run, out))
-    show({"run": place}, [f"{run} is copied to {place}."], as_json=as_json)
-
-
-def results(  # noqa: PLR0913  (one parameter per option)
-    *,
-    run: options.Run,
+    run: options.RunOrTrace,
+    question: options.RunQuestion = None,
     wrong: Annotated[bool, option("--wrong", OUTPUT)] = False,
     failed: Annotated[bool, option("--failed", OUTPUT)] = False,
     outcome: Annotated[list[Outcome] | None, option("--outcome NAME", OUTPUT)] = None,
-    question: Annotated[str | None, option("--question SCENARIO/ID", QUESTIONS)] = None,
     scenario: options.OfScenario = None,
     database: options.OnDatabase = None,
     decider: options.ByDecider = None,
+    epoch: Annotated[int | None, option("--epoch N", QUESTIONS, least=1)] = None,
+    full: Annotated[bool, option("--full", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print the table of a stored run again, or list its decisions.
+    """Print the table of a stored run, list its decisions, or show one step by step.
 
     Everything comes from the stored run: no release, database or model is needed. With an option
-    that selects decisions, they are listed instead of the table, each with the choice, the right
-    answer, and the command that shows its trace.
+    that selects decisions, they are listed, each with the choice, the right answer, and the
+    command that shows its steps. With QUESTION, or for a file of one decision, its steps are shown;
+    if several decisions match, they are listed.
 
     Parameters
     ----------
@@ -139,29 +123,44 @@ def results(  # noqa: PLR0913  (one parameter per option)
         List decisions with this outcome: correct, wrong, no_candidate, ambiguous, step_limit,
         unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be
         repeated.
-    question
-        List the decisions of this question.
+    epoch
+        Only this repeat.
+    full
+        Shorten nothing, and show the whole prompt.
     """
     from dqa.api.stored import read_run
-    from dqa.report.hints import command, resume_command
 
     found = read_run(run)
-    if found.location is None:
-        raise UsageError(
-            f"{run} holds one decision, which was not judged: '{command('trace', str(run))}' shows "
-            "it."
-        )
-    if not found.results:
-        raise UsageError(
-            f"{run} holds no finished decision yet: '{resume_command(found.location)}' resumes it."
-        )
-    if wrong or failed or outcome or question or scenario or database or decider:
-        ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
-        wanted = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
-        show(wanted, _decisions(found, wanted), as_json=as_json)
-    else:
-        figures = found.figures()
-        show(figures, described(figures), as_json=as_json)
+    ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
+    if found.location is not None and (question is None or any(ended.values())):
+        if not found.results:
+            from dqa.report.hints import resume_command
+
+            how = resume_command(found.location)
+            raise UsageError(f"{run} holds no finished decision yet: '{how}' resumes it.")
+        if not (any(ended.values()) or scenario or database or decider or epoch):
+            figures = found.figures()
+            show_output(figures, described(figures), as_json=as_json)
+            return
+        selected = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
+        listed = [one for one in selected if epoch in {None, one.epoch}]
+        show_output(listed, _decisions(found, listed), as_json=as_json)
+        return
+    wanted = found.select(question, database, decider, epoch=epoch)
+    if as_json or len(wanted) > 1:
+        results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
+        show_output([*_written(found, wanted)], _decisions(found, results), as_json=as_json)
+        return
+    from dqa.report.trace_text import echo_passages
+
+    echo_passages(found.passages(wanted[0]), full=full)
+
+
+def _written(run: Run, traces: Sequence[Trace]) -> Iterator[dict[str, object]]:
+    """Yield decisions with their steps, as ``--json`` prints them."""
+    names = ("question", "database", "decider", "epoch", "model")
+    for one in traces:
+        yield {name: getattr(one, name) for name in names} | {"passages": run.passages(one)}
 
 
 def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
@@ -193,74 +192,27 @@ def _worth(result: Result) -> str:
     return text + (error or ".")
 
 
-def trace(  # noqa: PLR0913  (one parameter per option)
-    *,
-    run: options.RunOrTrace,
-    question: options.RunQuestion = None,
-    database: options.OnDatabase = None,
-    decider: options.ByDecider = None,
-    epoch: Annotated[int | None, option("--epoch N", QUESTIONS, least=1)] = None,
-    full: Annotated[bool, option("--full", OUTPUT)] = False,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show a decision step by step, with its verdict.
-
-    If several decisions match, they are listed, each with the command that shows it. With --json
-    all of them are printed; without QUESTION, a run's results.
-
-    Parameters
-    ----------
-    epoch
-        Only this repeat.
-    full
-        Shorten nothing, and show the whole prompt.
-    """
-    from dqa.api.stored import read_run
-
-    found = read_run(run)
-    if question is None and found.location is not None:
-        decided = [
-            result
-            for result in found.find(database=database, decider=decider)
-            if epoch in {None, result.epoch}
-        ]
-        if len({result.question for result in decided}) > 1:
-            show(decided, _decisions(found, decided), as_json=as_json)
-            return
-    wanted = found.select(question, database, decider, epoch=epoch)
-    if as_json or len(wanted) > 1:
-        names = ("question", "database", "decider", "epoch", "model")
-        written = [
-            {name: getattr(one, name) for name in names} | {"passages": found.passages(one)}
-            for one in wanted
-        ]
-        results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
-        show(written, _decisions(found, results), as_json=as_json)
-        return
-    from dqa.report.trace_text import echo_passages
-
-    echo_passages(found.passages(wanted[0]), full=full)
-
-
 def export(
     *,
     run: options.Run,
     as_format: Annotated[str | None, option("--format FORMAT", OUTPUT)] = None,
-    out: Annotated[Path, option("--out FILE|DIR", OUTPUT)] = _STDOUT,
+    out: Annotated[str, option("--out FILE|DIR|STORE", OUTPUT)] = _STDOUT,
     for_spreadsheets: Annotated[bool, option("--for-spreadsheets", OUTPUT)] = False,
 ) -> None:
-    """Write a run for other programs: a row per decision, or logs for 'inspect view'.
+    """Write a run for other programs, or copy it into another folder or store.
 
     Rows have all fields of results, with seconds, cost and the answers of the scenario's
-    heuristics: every figure of 'dqa results' can be computed from them. Existing files are never
+    heuristics: every figure of 'dqa show' can be computed from them. Existing files are never
     overwritten.
 
     Parameters
     ----------
     as_format
-        jsonl, csv, parquet, or inspect: logs of Inspect AI; by default the ending of --out.
+        jsonl, csv, parquet, inspect (logs of Inspect AI), or run: a copy that can be resumed; by
+        default the ending of --out.
     out
-        New file, or new folder for inspect; - for standard output.
+        New file; for inspect a new folder; for run a new folder, or a store with #NAME; - for
+        standard output.
     for_spreadsheets
         Begin texts of a CSV that a spreadsheet would run as a formula with an apostrophe; otherwise
         every text is exact.
@@ -268,6 +220,11 @@ def export(
     from dqa.api.measuring import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
 
+    if as_format == "run" and out != _STDOUT:
+        from dqa.api.stored import copy_run
+
+        echo(f"The run is in {copy_run(run, out)}.")
+        return
     if out != _STDOUT:
         written = export_run(run, out, as_format, for_spreadsheets=for_spreadsheets)
         echo(f"The run is in {written}.")
@@ -331,7 +288,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
             )
         played = compare_games(*read, players=names, against=against)
         models = {one.player: one.model for one in played.players}
-        show(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
+        show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
         return
     found = compare_runs(
         *read,
@@ -342,7 +299,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
         times=times,
         all_pairs=all_pairs,
     )
-    show(found, [*tables(found), *notes(found)], as_json=as_json)
+    show_output(found, [*tables(found), *notes(found)], as_json=as_json)
 
 
 def analyse(
@@ -373,10 +330,10 @@ def analyse(
 
     if paper is not None:
         view = measuring.view_paper(run, paper, reference, questions=questions)
-        show(view, [*paper_tables(view), *paper_notes(view)], as_json=as_json)
+        show_output(view, [*paper_tables(view), *paper_notes(view)], as_json=as_json)
     else:
         found = measuring.analyse(run, reference, questions=questions)
-        show(found, _analysis(run, found), as_json=as_json)
+        show_output(found, _analysis(run, found), as_json=as_json)
 
 
 def _analysis(run: str, found: Analysis) -> Iterator[str | Table]:
@@ -426,4 +383,4 @@ def report(  # noqa: PLR0913  (one parameter per option)
     )
     size = out.stat().st_size / 1e6
     said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
-    show(found, filter(None, (found.outcomes, found.traces, said)), as_json=as_json)
+    show_output(found, filter(None, (found.outcomes, found.traces, said)), as_json=as_json)

@@ -319,7 +319,9 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         try:
             return cls.from_json(written)
         except UsageError as error:
-            raise UsageError(f"{file}: {error} 'dqa formats spec' prints every field.") from error
+            raise UsageError(
+                f"{file}: {error} 'dqa data formats spec' prints every field."
+            ) from error
 
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""

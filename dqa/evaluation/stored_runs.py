@@ -386,7 +386,7 @@ def _require_folder_run(location: RunLocation, folder: Path) -> None:
 
 
 def _old(location: RunLocation) -> UsageError:
-    how = shell_command("copy", str(location), "--out", "NEW")
+    how = shell_command("export", str(location), "--format", "run", "--out", "NEW")
     return UsageError(f"{location} was written by an older dqa: import it with '{how}'.")
 
 

@@ -64,7 +64,7 @@ def read_questions(
     DataError, UnknownNameError
         As `QuestionReader.read`.
     """
-    require_folder(Path(folder), "Name the folder of a release, or of 'dqa generate --out'.")
+    require_folder(Path(folder), "Name the folder of a release, or of 'dqa data generate --out'.")
     reader = reader_of(folder)
     found = reader.read(Path(folder), scenarios=scenarios, form=form, part=part)
     if strict and found.defects:

@@ -38,7 +38,7 @@ class ReleaseReader:
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether it has a known scenario's questions, and not from ``dqa generate``."""
+        """Whether it has a known scenario's questions, and not from ``dqa data generate``."""
         if (folder / MANIFEST).exists():
             return False
         return any(layout.questions_file(folder).is_file() for layout in layouts().values())

@@ -131,7 +131,7 @@ class SetManifest(Record):
     questions
         By key, the `QuestionSet.question_hash` of each.
     files
-        By name within the folder that ``dqa generate --set`` writes, the SHA-256 of each.
+        By name within the folder that ``dqa data generate --set`` writes, the SHA-256 of each.
     """
 
     format: Literal["dqa-set"] = "dqa-set"
@@ -207,7 +207,7 @@ def read_set(
 
 
 def write_set(name: str, folder: Path) -> None:
-    """Write a named set as ``dqa generate`` writes questions; compare the files with its manifest.
+    """Write a named set like ``dqa data generate``, and compare the files with its manifest.
 
     Raises
     ------

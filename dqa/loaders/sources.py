@@ -193,7 +193,7 @@ def release_in(
 
 
 class GeneratedFolder(Source):
-    """A folder that ``dqa generate`` wrote."""
+    """A folder that ``dqa data generate`` wrote."""
 
     _label: ClassVar[str] = "folder {0.folder.name}"
     source: Literal["generated"] = "generated"

@@ -20,12 +20,12 @@ def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = Fals
     """Return the command that shows one decision; `repeated` if its run has several epochs."""
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
-    return command("trace", str(place), key.question, *named)
+    return command("show", str(place), key.question, *named)
 
 
 def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
     """Return the command that resumes a run of questions or of games."""
-    return command("play" if games else "eval", "--resume", str(place))
+    return command(*(("games", "play") if games else ("eval",)), "--resume", str(place))
 
 
 def next_steps(
@@ -47,7 +47,7 @@ def next_steps(
     runs = {"All runs near this one": command("runs", place.around)}
     if questions is None:
         return _as_lines({"One game, move by move": trace} | runs)
-    wrong = command("results", str(place), "--wrong")
+    wrong = command("show", str(place), "--wrong")
     steps = {"The wrong answers; without --wrong the table again": wrong} | runs
     steps["One decision, step by step"] = trace
     steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))

@@ -57,7 +57,7 @@ class InformedPolicy(Policy):
         del position, random
         raise UsageError(
             "This player sees hidden values of others, which no question and no database "
-            "contains: let it play whole games ('dqa play'), or choose a player that is not "
+            "contains: let it play whole games ('dqa games play'), or choose a player that is not "
             "informed."
         )
 

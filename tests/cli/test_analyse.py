@@ -93,7 +93,7 @@ def test_a_folder_of_questions_that_moved_can_be_named(
     ran = dqa("analyse", orphan, "--questions", generated)
     assert ran.out == dqa("analyse", folder).out
     other = tmp_path / "other"
-    dqa("generate", "--out", other, "--questions", "1", "--seed", "5")
+    dqa("data", "generate", "--out", other, "--questions", "1", "--seed", "5")
     ran = dqa("analyse", orphan, "--questions", other)
     assert (ran.code, ran.out) == (2, "")
     assert "are others than when" in ran.err
@@ -117,7 +117,7 @@ def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], fo
         return {(cell["scenario"], cell["column"]): cell for cell in row["cells"]}
 
     analysed = json.loads(dqa("analyse", folder, "--json").out)
-    figures = json.loads(dqa("results", folder, "--json").out)
+    figures = json.loads(dqa("show", folder, "--json").out)
     planrag = cells("Table 5", "planrag")
     assert planrag["locating", "relational"]["published"] == 0.645
     for found in (one for one in figures["results"] if one["decider"] == "planrag"):

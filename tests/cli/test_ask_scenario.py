@@ -41,7 +41,7 @@ def test_the_simulator_finds_the_best_decision(
     assert ran.code == 0, ran.err
     answered = json.loads(ran.out)
     assert answered["choice"] == truth.official
-    shown = dqa("trace", tmp_path / "trace.json")
+    shown = dqa("show", tmp_path / "trace.json")
     assert question.text in " ".join(shown.out.split())
 
 

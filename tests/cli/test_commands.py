@@ -1,4 +1,4 @@
-"""`dqa show`, `ask`, `generate` and `list`."""
+"""`dqa ask`, `dqa list`, and commands of `dqa data`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ def test_show_prints_what_a_decider_meets_and_the_answer(
     dqa: Callable[..., Any], generated: Path
 ) -> None:
     """Question, rules, both readings of the schema, candidates and answer."""
-    ran = dqa("show", "building/1", "--generated", generated)
+    ran = dqa("data", "question", "building/1", "--generated", generated)
     assert ran.code == 0
     for words in ("building/1", "Rules", "goods(goods_name: text", "(:Goods {", "Candidates"):
         assert words in ran.out
-    document = json.loads(dqa("show", "building/1", "--generated", generated, "--json").out)
+    document = json.loads(
+        dqa("data", "question", "building/1", "--generated", generated, "--json").out
+    )
     assert document["answer"] in document["candidates"]
     assert f"\nAnswer\n  {document['answer']}" in ran.out
     assert len(document["schema"]["relational"]) == 4
@@ -90,9 +92,9 @@ def test_annotate_lists_best_decisions_beside_the_official_answers(
     dqa: Callable[..., Any], generated: Path
 ) -> None:
     """As a line a question and a total, and as a list of objects."""
-    text = dqa("annotate", "--generated", generated, "--rule-set", "paper").out
+    text = dqa("data", "annotate", "--generated", generated, "--rule-set", "paper").out
     assert "locating: 2 of 2 official answers agree" in text
-    listed = json.loads(dqa("annotate", "--generated", generated, "--json").out)
+    listed = json.loads(dqa("data", "annotate", "--generated", generated, "--json").out)
     assert len(listed) == 4
     for item in listed:
         assert set(item) >= {"scenario", "question", "answer", "ties", "official", "agrees"}
@@ -105,18 +107,18 @@ def test_audit_gives_verdicts_totals_and_a_page(
 ) -> None:
     """Labels that every rule set agree on, and a page that is never overwritten."""
     page = tmp_path / "audit.html"
-    ran = dqa("audit", "--generated", generated, "--html", page)
+    ran = dqa("data", "audit", "--generated", generated, "--html", page)
     assert ran.code == 0
     assert "building: 2 labels, 2 agree under released, 2 agree under paper" in ran.out
     assert "building/1 " not in ran.out  # the page has every label
     assert f"The page with every one of 4 labels is {page}." in ran.out
-    assert "building/1 " in dqa("audit", "--generated", generated).out
+    assert "building/1 " in dqa("data", "audit", "--generated", generated).out
     assert "<html" in page.read_text("utf-8")
-    document = json.loads(dqa("audit", "--generated", generated, "--json").out)
+    document = json.loads(dqa("data", "audit", "--generated", generated, "--json").out)
     assert {label["verdict"] for label in document["labels"]} == {"every rule set"}
     shortcuts = {found["name"]: found for found in document["shortcuts"]}
     (near,) = (line for line in ran.out.splitlines() if "shortcut source-most-value" in line)
     found = shortcuts["source-most-value"]
     assert f"({found['right']}/{found['questions']})" in near
     assert (found["scenario"], found["questions"]) == ("locating", 2)
-    assert dqa("audit", "--generated", generated, "--html", page).code == 2
+    assert dqa("data", "audit", "--generated", generated, "--html", page).code == 2

@@ -33,7 +33,7 @@ NAMES = {
     "dqa list --settings self": {"self-consistency"},
     "dqa check --dialect mar": {"mariadb"},
     "dqa init --databa": {"--database"},
-    "dqa formats decision": {"decision_tree"},
+    "dqa data formats decision": {"decision_tree"},
     "dqa dellma por": {"portfolio"},
 }
 

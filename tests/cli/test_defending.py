@@ -86,7 +86,7 @@ def test_every_decision_has_a_record_with_who_when_and_why(
     (record,) = records_folder().iterdir()
     assert json.loads(record.read_text("utf-8"))["provenance"]["decision"] == made.decision
     assert record.stat().st_mode & 0o077 == 0
-    assert dqa("trace", record).code == 0
+    assert dqa("show", record).code == 0
 
 
 def test_the_command_names_its_record_and_may_store_none(dqa: Command, suppliers: Path) -> None:
@@ -120,8 +120,8 @@ def test_similar_mistakes_have_one_exit_code(dqa: Command, suppliers: Path, tmp_
         ("eval", "--questions", tmp_path / "no.jsonl", "--database", suppliers, *first),
         ("eval", "--release", tmp_path / "folder", *first),
         ("eval", "--generated", tmp_path / "folder", *first),
-        ("trace", tmp_path / "bad.jsonl"),
-        ("results", tmp_path / "folder"),
+        ("show", tmp_path / "bad.jsonl"),
+        ("show", tmp_path / "folder"),
     ):
         ran = dqa(*words)
         assert (ran.code, ran.out) == (2, ""), words

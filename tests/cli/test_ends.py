@@ -42,33 +42,33 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     for arguments, problem in (
         (("eval", "--generate", 1, "--out", file), f"{file} is a file: name a folder"),
         (("eval", "--generate", 1, "--out", file / "run"), f"{file} is a file"),
-        (("generate", "--out", file), f"{file} is a file: name a folder"),
-        (("generate", "--out", tmp_path), f"{tmp_path} is not empty"),
-        (("audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} is a folder"),
-        (("audit", "--generate", 1, "--html", file), f"{file} exists already"),
-        (("audit", "--generate", 1, "--html", tmp_path / "no/a.html"), "does not exist"),
+        (("data", "generate", "--out", file), f"{file} is a file: name a folder"),
+        (("data", "generate", "--out", tmp_path), f"{tmp_path} is not empty"),
+        (("data", "audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} is a folder"),
+        (("data", "audit", "--generate", 1, "--html", file), f"{file} exists already"),
+        (("data", "audit", "--generate", 1, "--html", tmp_path / "no/a.html"), "does not exist"),
     ):
         ran = dqa(*arguments)
         assert (ran.code, ran.out) == (2, "")
         assert problem in ran.err
     monkeypatch.setattr(os, "access", lambda *_: False)
-    for out in (("eval", "--generate", 1, "--out"), ("generate", "--out")):
+    for out in (("eval", "--generate", 1, "--out"), ("data", "generate", "--out")):
         ran = dqa(*out, tmp_path / "new" / "run")
         assert (ran.code, "may not be written to" in ran.err) == (2, True)
 
 
 PATHS = {
     "analyse no/run": "no/run does not exist",
-    "trace no/run": "no/run does not exist",
-    "audit --generated no/dir": "no/dir does not exist",
+    "show no/run": "no/run does not exist",
+    "data audit --generated no/dir": "no/dir does not exist",
     "eval --generate 1 --policy no.json": "no.json does not exist",
     "check --dialect mysql no.sql": "no.sql does not exist",
     "eval --release bytes": "bytes is a file, where a folder is expected",
     "ask --question ? --database gone": "'gone' does not exist",
     "ask --question ? --database bytes": "'bytes' is not a database that one of",
     "ask --question ? --database http://x/y": "is not a URL that one of",
-    "trace bytes": "it is not UTF-8 text",
-    "trace empty": "this is not JSON",
+    "show bytes": "it is not UTF-8 text",
+    "show empty": "this is not JSON",
     "eval --generate 1 --replay empty": "it is empty",
     "eval --generate 1 --replay bytes": "not a line of a cassette",
     "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",

@@ -153,7 +153,7 @@ def test_a_bug_of_a_decider_ends_its_decisions_alone(
         crashed,
     )
     assert "4 of 8 decisions could not be judged: 4 because of a bug" in last
-    command = re.search(r"'dqa (trace \S+ \S+ --decider random --database sqlite)'", report)
+    command = re.search(r"'dqa (show \S+ \S+ --decider random --database sqlite)'", report)
     assert command is not None
     assert 'raise ZeroDivisionError("a bug of the decider")' in dqa(*command[1].split()).out
     fast = dqa(*named, "--databases", "sqlite", "--fail-fast")

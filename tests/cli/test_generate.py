@@ -1,4 +1,4 @@
-"""`dqa generate`: mixes, questions that deciders get wrong, and named sets."""
+"""`dqa data generate`: mixes, questions that deciders get wrong, and named sets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_deciders_get_right_is_left_out(dqa: Callable[..., Any], tmp_path: 
     """Of the questions that are kept a heuristic gets none, and the manifest names it."""
     out = tmp_path / "set"
     named = ("--resist", "source-most-elsewhere,first", "--questions", 6, "--seed", 2)
-    assert dqa("generate", "--out", out, *SMALL, *named).code == 0
+    assert dqa("data", "generate", "--out", out, *SMALL, *named).code == 0
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     assert manifest["options"]["resist"] == ["source-most-elsewhere", "first"]
     deciders = ["source-most-elsewhere", "first"]
@@ -117,7 +117,7 @@ def test_what_cannot_be_is_refused(
     dqa: Callable[..., Any], tmp_path: Path, given: tuple[str, ...], problem: str
 ) -> None:
     """In one line, and nothing is written."""
-    ran = dqa("generate", "--out", tmp_path / "a", *given)
+    ran = dqa("data", "generate", "--out", tmp_path / "a", *given)
     assert ran.code == 2
     assert problem in ran.err
     assert not (tmp_path / "a").exists()

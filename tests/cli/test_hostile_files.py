@@ -14,11 +14,11 @@ READING = {
     "replayed.jsonl": "eval --generate 1 --deciders singlerag --replay FILE",
     "recorded.jsonl": "eval --generate 1 --deciders singlerag --record FILE",
     "policy.json": "query SHOP SELECT --policy FILE",
-    "own.jsonl": "show own/1 --database SHOP --questions FILE",
+    "own.jsonl": "data question own/1 --database SHOP --questions FILE",
     "rules.md": "ask --database SHOP --question ? --decider first --candidate a --rules FILE",
     "statement.sql": "query SHOP --file FILE",
     "script.sql": "check --dialect sqlite FILE",
-    "trace.json": "trace FILE",
+    "trace.json": "show FILE",
 }
 """Commands that read a file; `tests/core/test_files.py` has other kinds of hostile files."""
 
@@ -59,7 +59,7 @@ def test_a_release_reads_no_file_outside_its_folder(
         shutil.move(file.resolve(), outside)
         file.unlink(missing_ok=True)
         file.symlink_to(outside)
-        ran = dqa("annotate", option, folder, "--scenarios", "locating")
+        ran = dqa("data", "annotate", option, folder, "--scenarios", "locating")
         if words:
             assert [words in line and file.name in line for line in errors(ran)] == [True]
         else:
@@ -74,6 +74,6 @@ def test_rules_of_a_question_stay_in_its_folder(dqa: Command, shop: Path, tmp_pa
     (home / "rules.md").symlink_to("../passwd")
     own = home / "own.jsonl"
     own.write_text('{"question": "?", "candidates": ["a"], "rules": {"file": "rules.md"}}\n')
-    ran = dqa("show", "own/1", "--database", shop, "--questions", own)
+    ran = dqa("data", "question", "own/1", "--database", shop, "--questions", own)
     assert (ran.code, ran.out) == (2, "")
     assert "outside the folder" in ran.err

@@ -53,7 +53,7 @@ def run(dqa: Command, shop: Path, tmp_path: Path) -> Path:
     about = ("--questions", tmp_path / "buying.jsonl", "--database", shop)
     ran = dqa("eval", *about, "--deciders", "first,random", "--out", tmp_path / "run")
     assert (ran.code, acting(ran), spells(ran)) == (0, set(), True)
-    shown = dqa("show", KEY, *about)
+    shown = dqa("data", "question", KEY, *about)
     assert (shown.code, acting(shown), spells(shown)) == (0, set(), True)
     return tmp_path / "run"
 
@@ -90,11 +90,10 @@ def test_a_pipe_has_csv_as_it_is_and_a_terminal_has_not(
 def test_runs_are_spelt_out(dqa: Command, run: Path) -> None:
     """Results, traces, and errors about them."""
     for words in (
-        ("results", run),
-        ("results", run, "--question", KEY),
-        ("trace", run, KEY),
-        ("trace", run, KEY, "--decider", "first"),
-        ("trace", run, f"no{ACTS}"),
+        ("show", run),
+        ("show", run, KEY),
+        ("show", run, KEY, "--decider", "first"),
+        ("show", run, f"no{ACTS}"),
     ):
         ran = dqa(*words)
         assert (acting(ran), spells(ran)) == (set(), True), words
@@ -107,7 +106,7 @@ def test_models_are_spelt_out(dqa: Command, shop: Path, tmp_path: Path) -> None:
     said = f"Plan:\n1. Look {ACTS}\nThought: {ACTS}\nAction: query_database\nAction Input: {ACTS}"
     with answering(said, said) as server:
         ran = dqa(*asked, "--base-url", server.url, "--max-steps", 2)
-    traced = dqa("trace", tmp_path / "t", "--full")
+    traced = dqa("show", tmp_path / "t", "--full")
     gone = dqa(*asked[:-2], "--base-url", f"http://127.0.0.1:1/{ACTS}")
     assert [acting(one) for one in (ran, traced, gone)] == [set()] * 3
     assert spells(ran)

@@ -22,7 +22,7 @@ def test_a_file_is_loaded_once_listed_and_dropped(
     (held,) = json.loads(dqa("list", "--database", file, "--json").out)
     assert held["content_hash"] == first[0]["content_hash"]
     assert held["rows"] == first[0]["rows"]
-    gone = dqa("unload", held["namespace"], "--database", file)
+    gone = dqa("load", "--drop", held["namespace"], "--database", file)
     assert gone.code == 0
     assert "unloaded" in gone.out
 

@@ -80,7 +80,8 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
 
 WRONG = {
     "evl": "eval",
-    "view runs/x": "use 'dqa report'",
+    "view runs/x": "now 'dqa report'",
+    "trace runs/x": "now 'dqa show'",
     "eval --nothing": "--nothing",
     "eval --generate 0": "--generate",
     "eval": "--release DIR",
@@ -94,9 +95,9 @@ WRONG = {
     "eval --resume nowhere": "nowhere does not exist",
     "eval --release no/such/folder": "no/such/folder",
     "eval --generate 1 --protocol reat": "'react', 'tools'",
-    "show locating/99 --generate 1": "locating/1",
+    "data question locating/99 --generate 1": "locating/1",
     "ask --database no.db --question ? --rules no.md": "no.md",
-    "annotate --generate 1 --rule-set clean": "'building' called 'clean'",
+    "data annotate --generate 1 --rule-set clean": "'building' called 'clean'",
     "schema no.such": "'no.such' does not exist",
 }
 

@@ -79,9 +79,7 @@ def test_own_questions_are_scored_under_the_name_of_their_file(
     assert found["buying/soon", "first"]["ties"] == ["Bell", "Castle"]
     assert "50.0 (1/2)" in ran.out
     assert "2 decisions on questions without a known answer (not judged)" in ran.out
-    assert f"results {tmp_path / 'run'} --wrong" in ran.err, (
-        "nothing failed, so there is a next step"
-    )
+    assert f"show {tmp_path / 'run'} --wrong" in ran.err, "nothing failed, so there is a next step"
     listed = dqa("runs", tmp_path).out
     assert "first, random on shop; model: none" in listed
     assert "4 of 6 judged, 50.0 % of them right; 2 without a known answer" in listed
@@ -111,7 +109,7 @@ def test_an_agent_asks_the_database_where_it_is(dqa: Command, own: Path, tmp_pat
         ("buying/soon", "iterrag"): "wrong",
     }
     assert "ORDER BY price" in audit.read_text("utf-8")
-    shown = dqa("trace", run, "buying/1")
+    shown = dqa("show", run, "buying/1")
     assert "ORDER BY price" in shown.out
     assert "Right: Arnold is the best decision." in shown.out
     analysed = json.loads(dqa("analyse", run, "--json").out)

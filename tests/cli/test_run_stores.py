@@ -33,11 +33,11 @@ def test_the_same_command_goes_on_with_its_own_run(
     listed = json.loads(dqa("runs", tmp_path, "--json").out)
     assert {Path(run["folder"]).name.partition("#")[2] for run in listed} >= {"few"}
     assert [run["counts"]["complete"] for run in listed] == [True, True]
-    assert "2 runs: name one of" in dqa("results", store).err
-    assert dqa("results", f"{store}#few").out == other.out
+    assert "2 runs: name one of" in dqa("show", store).err
+    assert dqa("show", f"{store}#few").out == other.out
     assert f"Results and traces are in {store}#few." in other.out
     (trace, *_) = api.read_run(f"{store}#few").traces
-    shown = dqa("trace", f"{store}#few", trace.question, "--decider", "first")
+    shown = dqa("show", f"{store}#few", trace.question, "--decider", "first")
     assert (shown.code, trace.question in shown.out) == (0, True)
     assert dqa("analyse", f"{store}#few").code == 0
     assert dqa("compare", f"{store}#few").code == 0
@@ -51,9 +51,9 @@ def test_the_same_command_goes_on_with_its_own_run(
 def test_a_run_is_copied_by_command(dqa: Command, generated: Path, tmp_path: Path) -> None:
     """Into a folder, with the same table."""
     made = dqa("eval", "--generated", generated, *HOW, "--out", f"{tmp_path}/runs.db#one")
-    copied = dqa("copy", f"{tmp_path}/runs.db#one", "--out", tmp_path / "one")
+    copied = dqa("export", f"{tmp_path}/runs.db#one", "--format", "run", "--out", tmp_path / "one")
     assert (copied.code, copied.err) == (0, "")
-    shown = dqa("results", tmp_path / "one").out
+    shown = dqa("show", tmp_path / "one").out
     assert shown == made.out.replace(f"{tmp_path}/runs.db#one", f"{tmp_path}/one")
     assert dqa("eval", "--resume", tmp_path / "one").code == 0
 

@@ -57,7 +57,7 @@ def test_a_stored_run_prints_its_table_to_the_character(
 ) -> None:
     """With shortcuts, chance, ties and cost; its questions are gone by now."""
     folder, printed = finished
-    ran = dqa("results", folder)
+    ran = dqa("show", folder)
     assert (ran.code, ran.err) == (0, "")
     assert "Best shortcut" in ran.out
     assert "; cost unknown" in ran.out
@@ -71,7 +71,7 @@ def test_wrong_answers_are_listed_with_what_is_right_and_how_to_look(
     folder, _ = finished
     expected = api.read_run(folder).find(wrong=True)
     assert expected
-    *told, last = dqa("results", folder, "--wrong").out.splitlines()
+    *told, last = dqa("show", folder, "--wrong").out.splitlines()
     assert last == f"{len(expected)} of 24 decisions."
     assert len(told) == 2 * len(expected)
     for result, line, command in zip(expected, told[::2], told[1::2], strict=True):
@@ -89,18 +89,18 @@ def test_decisions_are_narrowed_down_by_what_they_are_about(
     """By question, scenario, database, decider and outcome, together; as JSON their results."""
     folder, _ = finished
     narrowed = ("--scenario", "locating", "--database", "sqlite", "--decider", "first", "--json")
-    lines = json.loads(dqa("results", folder, *narrowed).out)
+    lines = json.loads(dqa("show", folder, *narrowed).out)
     assert [line["question"] for line in lines] == ["locating/1", "locating/2"]
-    one = json.loads(dqa("results", folder, "--question", "building/1", "--json").out)
+    one = json.loads(dqa("show", folder, "building/1", "--json").out)
     assert len(one) == 6
-    right = json.loads(dqa("results", folder, "--outcome", "correct", "--json").out)
-    wrong = json.loads(dqa("results", folder, "--wrong", "--json").out)
+    right = json.loads(dqa("show", folder, "--outcome", "correct", "--json").out)
+    wrong = json.loads(dqa("show", folder, "--wrong", "--json").out)
     assert {line["outcome"] for line in right} == {"correct"}
     assert len(right) + len(wrong) == 24
-    unknown = dqa("results", folder, "--decider", "planrug")
+    unknown = dqa("show", folder, "--decider", "planrug")
     assert (unknown.code, unknown.out) == (2, "")
     assert "Did you mean 'planrag'?" in unknown.err
-    ran = dqa("results", folder, "--outcome", "lucky")
+    ran = dqa("show", folder, "--outcome", "lucky")
     assert ran.code == 2
     assert "Invalid value for '--outcome': 'lucky' is not one of 'correct'" in ran.err
 

@@ -15,7 +15,9 @@ BASELINES = ("--deciders", "first,random", "--json")
 def test_eval_reads_what_generate_wrote(dqa: Callable[..., Any], tmp_path: Path) -> None:
     """Scenarios of both kinds stand in one folder."""
     scenarios = ("--scenarios", "agriculture,stocks,building")
-    made = dqa("generate", *scenarios, "--questions", 2, "--out", tmp_path / "set", "--json")
+    made = dqa(
+        "data", "generate", *scenarios, "--questions", 2, "--out", tmp_path / "set", "--json"
+    )
     assert made.code == 0, made.err
     assert set(json.loads(made.out)["counts"]) == {"agriculture", "stocks", "building"}
     ran = dqa("eval", *scenarios, "--generated", tmp_path / "set", *BASELINES)
@@ -28,7 +30,7 @@ def test_what_only_a_simulator_can_do_says_so(
     dqa: Callable[..., Any], dellma_release_dir: Path, command: str
 ) -> None:
     """One line, exit code 2."""
-    ran = dqa(command, "--release", dellma_release_dir)
+    ran = dqa("data", command, "--release", dellma_release_dir)
     assert ran.code == 2
     assert "'agriculture' has no simulator" in ran.err
     assert ran.err.count("\n") == 1

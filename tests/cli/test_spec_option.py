@@ -42,13 +42,13 @@ def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) 
     asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
     who = ("--deciders", "iterrag")
     assert dqa("eval", *asked, *who, "--epochs", "2", "--out", tmp_path / "run").code == 0
-    assert "iterrag, epoch 2: " in dqa("trace", tmp_path / "run", "locating/1").out
-    decided = dqa("results", tmp_path / "run", "--decider", "iterrag").out
+    assert "iterrag, epoch 2: " in dqa("show", tmp_path / "run", "locating/1").out
+    decided = dqa("show", tmp_path / "run", "--decider", "iterrag").out
     assert "iterrag, epoch 1: " in decided
     assert decided.count("--epoch 1\n") == decided.count("--epoch 2\n") == 1
     for epoch in ("1", "2"):
         one = ("--decider", "iterrag", "--epoch", epoch)
-        title = dqa("trace", tmp_path / "run", "locating/1", *one).out.split("\n", 1)[0]
+        title = dqa("show", tmp_path / "run", "locating/1", *one).out.split("\n", 1)[0]
         assert title == f"locating/1 | sqlite | iterrag | epoch {epoch}"
     both = dqa("eval", *asked, *who, "--models", "openai:a,openai:b", "--model", "openai:c")
     assert both.code == 2

@@ -88,7 +88,7 @@ def test_questions_are_generated_written_and_decided(
 ) -> None:
     """On the spot, and from a folder; the run is analysed and traced in another process."""
     folder, run = tmp_path / "made", tmp_path / "run"
-    made = dqa("generate", "--out", folder, "--scenarios", branches, "--questions", "3")
+    made = dqa("data", "generate", "--out", folder, "--scenarios", branches, "--questions", "3")
     assert made.code == 0, made.err
     assert "branches: 3 questions on 3 databases" in made.out
     assert json.loads((folder / "manifest.json").read_text())["options"]["scenarios"] == [
@@ -107,7 +107,7 @@ def test_questions_are_generated_written_and_decided(
     asked = ("eval", "--generate", "1", "--scenarios", branches, "--databases", "sqlite")
     assert dqa(*asked, "--deciders", "first,oracle", "--out", run).code == 0
     alone()
-    shown = dqa("trace", run, "branches/1", "--decider", "oracle")
+    shown = dqa("show", run, "branches/1", "--decider", "oracle")
     assert "lost profit" in shown.out
     alone()
     assert "first 1, oracle 1" in dqa("analyse", run).out
@@ -123,12 +123,12 @@ def test_questions_are_shown_annotated_audited_and_loaded(
     assert {"name": "branches", "description": described} in listed["scenarios"]
     assert "branches" in {entry["name"] for entry in listed["simulators"]}
     alone()
-    shown = json.loads(dqa("show", "branches/2", *made, "--json").out)
+    shown = json.loads(dqa("data", "question", "branches/2", *made, "--json").out)
     assert shown["candidates"] == ["York", "Hull", "Bath"]
     alone()
-    assert "2 of 2 official answers agree" in dqa("annotate", *made).out
+    assert "2 of 2 official answers agree" in dqa("data", "annotate", *made).out
     alone()
-    assert "2 labels, 2 agree under stated" in dqa("audit", *made).out
+    assert "2 labels, 2 agree under stated" in dqa("data", "audit", *made).out
     alone()
     file = tmp_path / "firm.db"
     loaded = dqa("load", *made, "--question", "branches/2", "--database", file)
@@ -149,7 +149,7 @@ def test_an_installed_scenario_takes_nothing_from_the_others(
     figures = json.loads(ran.out)["results"]
     assert {one["scenario"] for one in figures} == {"locating", "building"}
     assert "warning: branches: left out, as it was not named" in ran.err
-    harder = dqa("generate", "--out", tmp_path / "hard", "--questions", "1", "--hops", "2")
+    harder = dqa("data", "generate", "--out", tmp_path / "hard", "--questions", "1", "--hops", "2")
     assert harder.code == 0, harder.err
     assert "branches" not in harder.out
     named = dqa("eval", "--generate", "1", "--scenarios", installed, "--deciders", "planrag")

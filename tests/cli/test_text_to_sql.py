@@ -39,15 +39,15 @@ def test_the_commands_serve_such_a_folder(dqa: Command, bird: Path, tmp_path: Pa
     assert "100.0 (12/12) [75.8, 100.0]" in ran.out
     assert "Tag moderate: oracle 100.0 (4/4) [51.0, 100.0]." in ran.out
     assert "as BIRD's evaluation counts" in ran.out
-    shown = dqa("show", "harbour/3", "--release", bird).out
+    shown = dqa("data", "question", "harbour/3", "--release", bird).out
     assert QUESTIONS[3].gold in shown
     assert QUESTIONS[3].hints in shown
-    assert dqa("results", run).out.startswith(ran.out.splitlines()[0])
-    assert f"Wrote {QUESTIONS[9].gold}" in dqa("results", run, "--question", "choir/9").out
-    traced = dqa("trace", run, "choir/9").out
+    assert dqa("show", run).out.startswith(ran.out.splitlines()[0])
+    assert f"Wrote {QUESTIONS[9].gold}" in dqa("show", run, "--scenario", "choir").out
+    traced = dqa("show", run, "choir/9").out
     assert "Right: the statement's rows match those of the gold statement." in traced
     assert "12 of 12 judged" in dqa("runs", tmp_path).out
-    figures = json.loads(dqa("results", run, "--json").out)
+    figures = json.loads(dqa("show", run, "--json").out)
     (total,) = figures["totals"]
     assert total == {
         "decider": "oracle",
@@ -135,9 +135,9 @@ def test_gold_that_cannot_run_is_told_and_not_scored(dqa: Command, tmp_path: Pat
     assert ran.code == 0, ran.err
     assert "100.0 (5/5)" in ran.out
     assert "1 decision on questions without a known answer (not judged)" in ran.out
-    listed = dqa("results", run, "--outcome", "unlabelled").out
+    listed = dqa("show", run, "--outcome", "unlabelled").out
     assert "The gold statement of 'choir/7' (dev.json, entry 8) cannot run" in listed
-    assert "Not judged: The gold statement" in dqa("trace", run, "choir/7").out
+    assert "Not judged: The gold statement" in dqa("show", run, "choir/7").out
 
 
 def test_a_statement_that_takes_too_long_for_scoring_is_wrong(

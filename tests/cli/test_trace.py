@@ -1,4 +1,4 @@
-"""`dqa trace` shows a run as a person reads it, wherever it is shown."""
+"""`dqa show` shows a run as a person reads it, wherever it is shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run_folder(
 
 def one(dqa: Command, folder: Path, *more: str, question: str = "locating/1") -> Ran:
     """Show PlanRAG's run on SQLite."""
-    return dqa("trace", folder, question, "--database", "sqlite", "--decider", "planrag", *more)
+    return dqa("show", folder, question, "--database", "sqlite", "--decider", "planrag", *more)
 
 
 def shown(capsys: pytest.CaptureFixture[str], *passages: Passage, full: bool = False) -> str:
@@ -53,7 +53,7 @@ def test_a_scripted_run_reads_from_question_to_verdict(
 ) -> None:
     """Everything that happened, in order, on both kinds of database."""
     named = ("--decider", "planrag", "--database", database)
-    ran = dqa("trace", run_folder, question, *named)
+    ran = dqa("show", run_folder, question, *named)
     assert ran.code == 0, ran.err
     titles = [line for line in ran.out.splitlines() if line and not line.startswith(" ")]
     assert titles[0] == f"{question} | {database} | planrag"

@@ -114,7 +114,7 @@ def test_another_deciders_trace_has_no_tree() -> None:
     """The error names the command for other traces."""
     other = traced({"reply": [make_event("reply", 1, {"text": "fig"})]}, decider="zero-shot")
     assert not has_tree(other)
-    with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa trace"):
+    with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa show"):
         DecisionTree.of(other)
     assert not has_tree(refused("zero-shot", "decision"))
     assert not has_tree(refused("chain-of-thought", "summary"))

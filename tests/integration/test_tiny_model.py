@@ -117,5 +117,5 @@ def test_whatever_a_tiny_model_says_is_accounted_for(
     # What the server still held of a prompt it had not to read again, and counts in a reply alone.
     assert spent["output_tokens"] == after[1] - written
     assert 0 < after[0] - read <= spent["input_tokens"]
-    shown = command("trace", tmp_path / "run", "buying/1")
+    shown = command("show", tmp_path / "run", "buying/1")
     assert shown.code == 0, shown.err

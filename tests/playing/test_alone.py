@@ -133,18 +133,29 @@ def test_the_commands(tmp_path: Path) -> None:
     """Played, listed, shown, traced, exported."""
     out = tmp_path / "run"
     first = run(
-        "play", "--world", "errand", "--player", "searching,buying", "--games", 4, "--out", out
+        "games",
+        "play",
+        "--world",
+        "errand",
+        "--player",
+        "searching,buying",
+        "--games",
+        4,
+        "--out",
+        out,
     )
     assert "Score and success of the player" in first.stdout
     assert "Success by kind of task, in %" in first.stdout
     assert "4 games of errand, the same ones for every player" in first.stdout
     assert " vs " not in first.output
-    assert run("play", "--resume", out).stdout == first.stdout
-    changed = run("play", "--resume", out, "--games", 9, code=1)
+    assert run("games", "play", "--resume", out).stdout == first.stdout
+    changed = run("games", "play", "--resume", out, "--games", 9, code=1)
     assert "games was 4 and is now 9" in str(changed.exception)
-    assert run("results", out).stdout == first.stdout
+    assert run("show", out).stdout == first.stdout
     assert "8 of 8 games played" in run("runs", tmp_path).stdout
-    assert "agent (searching)" in run("trace", out, "errand/1", "--decider", "searching").stdout
-    assert json.loads(run("results", out, "--json").stdout)["games"]["alone"] is True
-    refused = run("play", "--world", "errand", "--player", "buying", "--opponent", "random", code=1)
+    assert "agent (searching)" in run("show", out, "errand/1", "--decider", "searching").stdout
+    assert json.loads(run("show", out, "--json").stdout)["games"]["alone"] is True
+    refused = run(
+        "games", "play", "--world", "errand", "--player", "buying", "--opponent", "random", code=1
+    )
     assert "leave out opponents" in str(refused.exception)

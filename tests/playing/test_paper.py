@@ -102,17 +102,19 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
 def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     """The figures of a paper stand above ours."""
     shown = run(
-        *("tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
+        *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
     assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
     assert "left out: departed: no such player is installed" in shown
     assert "First minus second" not in shown  # of one player
     assert "16 games of kuhn on deals that all pairs share" in shown
-    asked = ("tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
+    asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
     told = json.loads(run(*asked).stdout)
     assert [table["name"] for table in told[0]["papers"][0]["tables"]] == ["Table 1", "Table 2"]
     assert told[0]["evaluation"]["games"]["mirrored"] is True
-    other = run("tournament", "--world", "kuhn", "--games", 2, "--reference", "eager").output
+    other = run(
+        "games", "tournament", "--world", "kuhn", "--games", 2, "--reference", "eager"
+    ).output
     assert "compares with passive, and this run with eager" in " ".join(other.split())
 
 
@@ -126,8 +128,10 @@ def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
     assert (person.decider, more.decider) == (None, "buying")
     assert all(cell.ours is None for cell in person.cells)
     assert more.cells[0].published is None
-    shown = run("tournament", "--world", "errand", "--games", 3).output
-    assert "Name a world (--world)" in str(run("tournament", "--games", 2, code=1).exception)
+    shown = run("games", "tournament", "--world", "errand", "--games", 3).output
+    assert "Name a world (--world)" in str(
+        run("games", "tournament", "--games", 2, code=1).exception
+    )
     assert "Table 3. Errands, in %: printed, and below ours" in shown
     assert "Person" in shown
 

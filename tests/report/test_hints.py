@@ -14,7 +14,7 @@ from dqa.report.hints import command, resume_command
     "word", ["runs/first", "k.db#k", "my runs/a", "it's", "$HOME `x`", 'a "b"', "postgres://*@h/t"]
 )
 def test_a_command_quotes_any_word(word: str) -> None:
-    assert shlex.split(command("results", word))[1:] == ["results", word]
+    assert shlex.split(command("show", word))[1:] == ["show", word]
 
 
 def test_a_command_in_a_sentence_has_no_single_quotes() -> None:

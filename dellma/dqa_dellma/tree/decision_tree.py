@@ -156,14 +156,14 @@ class DecisionTree(Record):
             why = f"only DeLLMa's deciders ({_OURS}*) record beliefs and rankings"
             if trace.decider.startswith(_OURS):
                 why = "the run ended before it had read its context"
-            raise UsageError(f"{run} has no decision tree: {why}. See 'dqa trace'.{ended}")
+            raise UsageError(f"{run} has no decision tree: {why}. See 'dqa show'.{ended}")
         try:
             tree = cls._read(trace)
             tree.branches  # noqa: B018  (checks that the steps fit each other)
         except (IndexError, ValidationError, ValueError) as error:
             raise UsageError(
                 f"{run} was not written by this version of DeLLMa's deciders: {error}. Decide "
-                "again, or read it with 'dqa trace'."
+                "again, or read it with 'dqa show'."
             ) from error
         return tree
 

@@ -139,9 +139,9 @@ def read_manifest(folder: Path) -> Manifest:
     DataError
         It is missing, is no JSON, or is not what `write_generated` writes; names the field.
     """
-    require_folder(folder, "Name the folder of 'dqa generate --out'.")
+    require_folder(folder, "Name the folder of 'dqa data generate --out'.")
     path = folder / MANIFEST
-    hint = "'dqa generate' writes it at the end: generate the folder again."
+    hint = "'dqa data generate' writes it at the end: generate the folder again."
     document = read_json(path, home=folder, hint=hint)
     try:
         return Manifest.model_validate(document)

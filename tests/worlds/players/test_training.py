@@ -166,7 +166,18 @@ def test_the_command_trains_and_writes(tmp_path: Path) -> None:
     """Twice: the second time it is kept; JSON is of the format `trained_player`."""
     pytest.importorskip("pyspiel")
     out = tmp_path / "cfr.npz"
-    asked = ("train", "--world", "holdem", "--player", "cfr", "--budget", "2", "--seed", "5")
+    asked = (
+        "games",
+        "train",
+        "--world",
+        "holdem",
+        "--player",
+        "cfr",
+        "--budget",
+        "2",
+        "--seed",
+        "5",
+    )
     first = CliRunner().invoke(app, [*asked, "--out", str(out)])
     assert first.exit_code == 0, first.output
     assert first.stdout == f"cfr was trained: 2 iterations, seed 5, {out}\n"

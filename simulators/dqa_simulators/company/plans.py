@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.drawing import NORMAL, Company, Floats, Integers
-from dqa_simulators.company.engine import LOT, MOST, Plan, State
+from dqa_simulators.company.drawing import NORMAL, Floats, Integers
+from dqa_simulators.company.engine import LOT, MOST, Plan
 from dqa_simulators.company.reading import Reading
 
 FORM: Final = "plan[...]"
@@ -81,7 +81,7 @@ def default_plan(reading: Reading) -> str:
     return write_plan(reading, round_order(reading.sales[-1]), reading.usual, reading.levels)
 
 
-def read_plan(company: Company, state: State, reading: Reading, text: str) -> Plan:
+def read_plan(reading: Reading, text: str) -> Plan:
     """Return the plan that a text describes.
 
     Raises
@@ -89,11 +89,11 @@ def read_plan(company: Company, state: State, reading: Reading, text: str) -> Pl
     PlanError
         A word is unknown, an amount is out of range, or a supplier does not offer the item.
     """
-    count, sites = company.base.shape
+    usual = np.array([int(name[1:]) - 1 for name in reading.usual])
     plan = Plan(
-        np.zeros((count, sites), dtype=np.int64),
-        np.repeat(company.default[:, None], sites, axis=1),
-        state.level.copy(),
+        np.zeros(reading.shape, dtype=np.int64),
+        np.repeat(usual[:, None], len(reading.sites), axis=1),
+        reading.levels - 1,
     )
     priced: set[int] = set()
     inner = text.strip().removeprefix("plan[").removesuffix("]").strip()

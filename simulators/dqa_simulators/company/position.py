@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from dqa.core.errors import UsageError
 from dqa.worlds.observed import ObservedPosition
+from dqa.worlds.world import GameEvent, Node
+from dqa_simulators.company.foresight import REPLIES, expect_period
+from dqa_simulators.company.plans import FORM, propose_plans
 from dqa_simulators.company.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dqa.core.question import Candidate
     from dqa_simulators.company.books import Row
+
+COMPETITOR: Final = "competitor"
+"""The other player in positions that are looked ahead."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +38,14 @@ class CompanyPosition(ObservedPosition):
         The kind of proposal that is to be decided; empty for a plan.
     left
         The periods that are left, with this one.
+    plan
+        The plan that was chosen, while the competitor has not replied; else empty.
     """
 
     tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict, repr=False)
     proposal: str = ""
     left: int = 0
+    plan: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
@@ -41,3 +54,55 @@ class CompanyPosition(ObservedPosition):
     def reading(self) -> Reading:
         """The books as arrays."""
         return Reading(self.tables)
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The end if no period is left, else a decision."""
+        return "decision" if self.left else "terminal"
+
+    @property
+    def mover(self) -> str | None:  # type: ignore[override]
+        """The competitor after a plan; else the player, until the end."""
+        return (COMPETITOR if self.plan else self.viewer) if self.left else None
+
+    def after(self, action: Candidate) -> CompanyPosition:
+        """Return what is expected next: the competitor's reply to a plan, or the next decision.
+
+        The result of a period is an expectation, see `expect_period`.
+        """
+        if not self.left or not self.accepts(action):
+            raise UsageError(f"'{action}' cannot be chosen in this position.")
+        if self.proposal:
+            made = GameEvent(len(self.events) + 1, self.proposal, self.viewer, str(action))
+            return self._next(made, propose_plans(self.reading), free_form=FORM, proposal="")
+        stage = f"period {self.reading.periods + 1}"
+        if not self.plan:
+            made = GameEvent(len(self.events) + 1, stage, self.viewer, str(action))
+            return self._next(made, tuple(REPLIES), free_form="", plan=str(action))
+        tables, result = expect_period(self.tables, self.plan, str(action))
+        made = GameEvent(len(self.events) + 1, stage, COMPETITOR, str(action), result)
+        actions = propose_plans(Reading(tables)) if self.left > 1 else ()
+        return self._next(made, actions, free_form=FORM, plan="", tables=tables, left=self.left - 1)
+
+    def _next(
+        self,
+        event: GameEvent,
+        actions: tuple[Candidate, ...],
+        **changed: Any,  # noqa: ANN401  (its own fields)
+    ) -> CompanyPosition:
+        return replace(self, events=(*self.events, event), actions=actions, **changed)
+
+    def describe(self) -> str:
+        """Return the result of the last period, prices, and the player's stock."""
+        reading = self.reading
+        prices = zip(reading.items, reading.own_prices[-1], reading.rival_prices[-1], strict=True)
+        listed = ", ".join(f"{item} {own} ({rival})" for item, own, rival in prices)
+        public = f"Last prices, with the competitor's in brackets: {listed}."
+        if self.plan:
+            return public
+        stock = ", ".join(
+            f"{reading.items[item]} {reading.sites[site]} {units:.0f} "
+            f"(+{reading.coming[item, site]:.0f})"
+            for (item, site), units in np.ndenumerate(reading.stock)
+        )
+        return f"{super().describe()}\n{public}\nStock (and open orders): {stock}."

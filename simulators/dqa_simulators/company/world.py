@@ -14,7 +14,7 @@ from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_observed
 from dqa.worlds.world import GameEvent, Position
-from dqa_simulators.company.books import TABLES, Books, supplier_id, to_script
+from dqa_simulators.company.books import CONTEXT, TABLES, Books, supplier_id, to_script
 from dqa_simulators.company.bound import bound_profit
 from dqa_simulators.company.drawing import Company, Proposal, draw_company
 from dqa_simulators.company.engine import (
@@ -152,6 +152,9 @@ class CompanyEpisode(GameEpisode):
             return f"{start}{proposal.text}", read_rules(__file__)
         return f"{start}Which plan do you choose for period {period}?", read_rules(__file__)
 
+    def _context(self) -> tuple[str, ...]:
+        return CONTEXT
+
     def _target(self, player: str) -> Mapping[str, str]:
         del player
         left = self._company.settings.total - self._state.period
@@ -166,14 +169,14 @@ class CompanyEpisode(GameEpisode):
             return self._add_event(proposal.kind, action, f"Decided: {action}.")
         reading = self._position(AGENT).reading
         try:
-            plan = read_plan(self._company, self._state, reading, action)
+            plan = read_plan(reading, action)
         except PlanError as error:
             if not self._refused:
                 self._refused = True
                 return self._add_event("refused", action, f"Your plan was refused: {error}")
             self._defaults += 1
             action = str(propose_plans(reading)[0])
-            plan = read_plan(self._company, self._state, reading, action)
+            plan = read_plan(reading, action)
         self._refused = False
         self._state, report = play_period(self._company, self._state, plan)
         self._books.record(report, self._state)
@@ -263,7 +266,6 @@ WORLD = WorldFactory(
     make=CompanyWorld,
     settings=CompanySettings,
     policies=POLICIES,
-    foreseen=False,
 )
 """The entry point."""
 

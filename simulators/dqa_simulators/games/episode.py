@@ -79,6 +79,10 @@ class GameEpisode(Episode):
         del player
         return {}
 
+    def _context(self) -> tuple[str, ...]:
+        """Return the statements whose rows a decider sees that writes none; () for the events."""
+        return ()
+
     @abstractmethod
     def _apply(self, action: str) -> Iterable[GameEvent]:
         """Carry out a legal action; return the events until the next decision of a player."""
@@ -104,6 +108,7 @@ class GameEpisode(Episode):
                 target={**self._target(player), "game": str(self.game), "player": player},
                 candidates=position.actions,
                 free_form=position.free_form,
+                context_queries=self._context(),
             )
             opened = partial(self._open, player)
             self._move = Move(player, question, position, opened, self._reveal)

@@ -3,8 +3,8 @@
 Run ``python -m benchmarks.bidder`` (``--games N``, ``--rounds N``). In four worlds a scripted model
 plays some positions; a model that looks its replies up then gives them at once. The plain side
 sends that model the same requests and nothing else. The last columns are the requests that a
-decision of T = 2 makes, and the states of its tree. Exit code 1 where BIDDER takes over 1 ms for a
-request, or makes more requests for a tree than it has states.
+decision makes by default, and the states of its tree. Exit code 1 where BIDDER takes over 1 ms for
+a request, or makes more requests for a tree than it has states.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, find_step
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_bidder.bidder import Bidder
-from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.settings import BidderSettings
+from dqa_bidder.states import ExploredTree
 from dqa_bidder.task import Task
 
 NEEDS = ("games",)

@@ -6,7 +6,7 @@ The five steps of the paper are methods, so a subclass replaces one of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -21,10 +21,18 @@ from dqa.deciders.method import Asking, Choice, MethodDecider, Options
 from dqa.deciders.replies import Chosen
 from dqa.worlds.base import is_move, require_foreseen
 from dqa.worlds.world import CHANCE, Position
-from dqa_bidder.exploration import Node, Tree
-from dqa_bidder.replies import HiddenStates, Payoffs, Unknown, rounded
+from dqa_bidder.exploration import Steps, Tree
+from dqa_bidder.replies import (
+    EndPayoff,
+    HiddenStates,
+    Payoffs,
+    Probabilities,
+    Unknown,
+    rounded,
+)
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.settings import BidderSettings, TaskSettings
+from dqa_bidder.states import Node
 from dqa_bidder.task import METHOD, Task, read_task
 
 Hidden = dict[str, dict[str, str]]
@@ -33,6 +41,8 @@ Hidden = dict[str, dict[str, str]]
 _NOT_LOOKING_AHEAD = "direct, cot, reflexion or tree-of-thoughts"
 _MOST_ESTIMATED = 20
 """Actions of a question that is not a move, beyond which the model names the best ones."""
+_MOST_LISTED = 10
+"""Actions of another player, beyond which the model names the most likely ones."""
 
 
 def shown(  # noqa: PLR0913
@@ -136,8 +146,8 @@ def ask_choice(
 class Bidder(TaskDecider):
     """The method.
 
-    Its steps are `infer_hidden` (section 2.1), `expect_action` (2.2), `estimate_payoffs` (2.3),
-    `aggregate` (Algorithm 2) and `make_decision` (2.3).
+    Its steps are `infer_hidden` (section 2.1), `expect_actions` (2.2), `estimate_payoffs` and
+    `estimate_end` (2.3), `aggregate` (Algorithm 2) and `make_decision` (2.3).
     """
 
     looks_ahead = True
@@ -156,19 +166,27 @@ class Bidder(TaskDecider):
         told = {**shown(task, asking), "variables": variables, "asked": asked}
         return asking.ask("inference", HiddenStates, context=variables, **told).hidden
 
-    def expect_action(
-        self, task: Task, position: Position, hidden: Hidden, asking: Asking
-    ) -> Candidate:
-        """Ask for the next action of another player than the viewer.
+    def expect_actions(
+        self, task: Task, position: Position, hidden: Hidden, most: int, asking: Asking
+    ) -> Mapping[Candidate, float]:
+        """Ask for the most likely actions of another player, at most so many.
 
-        The prompt has nothing that the viewer alone knows.
+        The prompt has nothing that the viewer alone knows. The probabilities add up to 1.
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
         public = position.for_mover()
         told = shown(open_task, asking, public, hidden, root=False, public=True)
-        context = Options(position.actions)
-        return asking.ask("modeling", Choice, context=context, label=label, **told).action
+        actions = position.actions
+        named = most if len(actions) > _MOST_LISTED else None
+        values = {**told, "several": most > 1, "most": named}
+        if most == 1:
+            context = Options(actions)
+            choice = asking.ask("modeling", Choice, context=context, label=label, **values)
+            return {choice.action: 1.0}
+        rated = Unknown(public, actions, most=named, is_chance=True)
+        found = asking.ask("modeling", Probabilities, context=rated, label=label, **values)
+        return found.of_most_likely(most)
 
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
@@ -184,20 +202,29 @@ class Bidder(TaskDecider):
         }
         return asking.ask("rewards", Payoffs, context=unknown, **told)
 
+    def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
+        """Ask for the payoff of a state in which hidden values or new cards decide it."""
+        told = {
+            **shown(task, asking, position, hidden, root=False),
+            "range": [rounded(end) for end in position.payoff_range],
+        }
+        context = position.payoff_range
+        return asking.ask("end", EndPayoff, context=context, **told).payoff
+
     def aggregate(self, tree: Tree) -> Returns:
-        """Add rewards up to returns."""
-        return aggregate(tree, self.own.beta, padded=self.own.returns == "padded")
+        """Combine rewards to returns."""
+        return aggregate(tree, self.own.beta, self.own.returns)
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
         """Ask for the decision, by the past, the hidden states and the returns."""
-        is_mean = self.own.returns == "padded" and returns.horizon > 0
+        is_mean = self.own.returns != "collected" and returns.horizon > 0
         told = {
             **shown(task, asking, None, hidden),
             "returns": [
                 one.model_copy(update={"value": returns.shown(one.value, mean=is_mean)})
                 for one in returns.returns
             ],
-            "mean": is_mean,
+            "returned": self.own.returns,
             "horizon": returns.horizon,
             "beta": returns.beta,
             "ceiling": rounded(returns.ceiling),
@@ -213,14 +240,16 @@ class Bidder(TaskDecider):
             hidden, left = self.infer_hidden(task, asking), left - 1
         if own.returns == "none":
             return ask_choice("direct", task, asking, hidden=hidden).chosen
-        tree, spent = Tree(own.horizon, own.breadth), None
+        replies = own.replies if own.returns == "expected" else 1
+        tree, spent = Tree(own.horizon, own.breadth, replies), None
         try:
             if task.position is None:
                 self._estimate(task, tree, asking, left)
             else:
-                steps = (
-                    lambda position, asks: self.expect_action(task, position, hidden, asks),
+                steps = Steps(
+                    lambda at, most, asks: self.expect_actions(task, at, hidden, most, asks),
                     lambda unknown, asks: self.estimate_payoffs(task, unknown, hidden, asks),
+                    lambda at, asks: self.estimate_end(task, at, hidden, asks),
                 )
                 parallel = own.parallel if self.settings.budget == ENDLESS else 1
                 tree.explore(task.position, steps, asking, (left, parallel))

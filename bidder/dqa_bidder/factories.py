@@ -7,11 +7,11 @@ from functools import partial
 from dqa.deciders.method import method
 from dqa_bidder.settings import (
     BidderSettings,
-    OneStepSettings,
     ReflexionSettings,
     TaskSettings,
     ThoughtsSettings,
     ThreeStepSettings,
+    TwoStepSettings,
 )
 
 _member = partial(method, family="bidder")
@@ -27,14 +27,14 @@ BIDDER_T1 = _member(
     "bidder-t1",
     "as bidder, one own move ahead (BIDDER, T = 1)",
     _BIDDER,
-    OneStepSettings,
+    BidderSettings,
     fixed=("horizon",),
 )
 BIDDER_T2 = _member(
     "bidder-t2",
     "as bidder, two own moves ahead (BIDDER, T = 2)",
     _BIDDER,
-    BidderSettings,
+    TwoStepSettings,
     fixed=("horizon",),
 )
 BIDDER_T3 = _member(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
@@ -71,38 +71,38 @@ class Unknown:
     most
         How many of the actions the model names and estimates, the most promising ones; None for
         all.
+    is_chance
+        Whether the numbers are probabilities.
     """
 
     position: Position | None
     actions: tuple[Candidate, ...]
     known: Mapping[Candidate, float] = field(default_factory=dict)
     most: int | None = None
+    is_chance: bool = False
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest payoff; of a question that is not a move, 0 and 1."""
-        return (0.0, 1.0) if self.position is None else self.position.payoff_range
+        """The least and the largest number; of a question that is not a move, 0 and 1."""
+        if self.position is None or self.is_chance:
+            return 0.0, 1.0
+        return self.position.payoff_range
 
 
-class Payoffs(Reply):
-    """The expected payoff of each action of a state.
+class _Numbers(Reply):
+    """A number for each action of a state, in the field that has no default.
 
-    A number outside, or an action without one, is a flaw. If it stays, numbers are clipped, and
-    the payoff of an action without one is unknown.
+    A number outside of the range, or an action without one, is a flaw. If it stays, numbers are
+    clipped, and that of an action without one is unknown.
 
     Attributes
     ----------
-    payoffs
-        By action, in legal order.
     clipped, missing
         Actions with a number outside, and without one.
     problems
         The flaws in words.
     """
 
-    model_config = ConfigDict(title="payoffs")
-
-    payoffs: dict[Candidate, float] = Field(title="payoffs")
     clipped: tuple[Candidate, ...] = Field(default=(), title="clipped")
     missing: tuple[Candidate, ...] = Field(default=(), title="without a number")
     problems: tuple[str, ...] = ()
@@ -118,9 +118,10 @@ class Payoffs(Reply):
         asked: Unknown | None = info.context
         if asked is None:
             return told  # made by a program
-        listed = told.get("payoffs")
+        (name,) = (name for name, one in cls.model_fields.items() if one.is_required())
+        listed = told.get(name)
         if not isinstance(listed, Mapping):
-            raise UnparsableReplyError('Write {"payoffs": {"<action>": <number>}}.')
+            raise UnparsableReplyError(f'Write {{"{name}": {{"<action>": <number>}}}}.')
         found, problems = _numbers(listed, asked)
         low, high = asked.range
         outside = [a for a in asked.actions if a in found and not low <= found[a] <= high]
@@ -131,19 +132,67 @@ class Payoffs(Reply):
             missing = [action for action in asked.actions if action not in found]
             problems += [f"'{action}' has none" for action in missing]
         elif len(found) < asked.most:
-            problems.append(f"{len(found)} of {asked.most} actions have a payoff")
+            problems.append(f"{len(found)} of {asked.most} actions have a number")
         elif not outside:
             problems = []  # there are enough, whatever else is in the reply
         if not found:
-            raise UnparsableReplyError("; ".join(problems) or "No action has a payoff.")
+            raise UnparsableReplyError("; ".join(problems) or "No action has a number.")
         best = sorted(found, key=lambda action: -found[action])[: asked.most]
-        payoffs = {a: min(max(found[a], low), high) for a in asked.actions if a in set(best)}
+        numbers = {a: min(max(found[a], low), high) for a in asked.actions if a in set(best)}
         return {
-            "payoffs": payoffs,
+            name: numbers,
             "clipped": tuple(outside),
             "missing": tuple(missing),
             "problems": tuple(problems),
         }
+
+
+class Payoffs(_Numbers):
+    """The expected payoff of each action of a state, in legal order."""
+
+    model_config = ConfigDict(title="payoffs")
+
+    payoffs: dict[Candidate, float] = Field(title="payoffs")
+
+
+class Probabilities(_Numbers):
+    """How likely another player takes each action."""
+
+    model_config = ConfigDict(title="expected moves")
+
+    probabilities: dict[Candidate, float] = Field(title="probabilities")
+
+    @model_validator(mode="after")
+    def _are_some(self) -> Self:
+        if not any(self.probabilities.values()):
+            raise UnparsableReplyError("At least one action has a probability above 0.")
+        return self
+
+    def of_most_likely(self, most: int) -> dict[Candidate, float]:
+        """Return the most likely actions, at most so many; their probabilities add up to 1."""
+        chances = self.probabilities
+        likely = sorted(chances, key=lambda action: -chances[action])[:most]
+        total = sum(chances[action] for action in likely)
+        return {action: chances[action] / total for action in likely if chances[action]}
+
+
+class EndPayoff(Reply):
+    """The expected payoff where hidden values or new cards decide; the context is its range."""
+
+    model_config = ConfigDict(title="expected result")
+
+    payoff: float = Field(title="payoff")
+
+    @field_validator("payoff", mode="before")
+    @classmethod
+    def _in_range(cls, told: Any, info: ValidationInfo) -> float:  # noqa: ANN401
+        number = _number(told)
+        low, high = info.context or (float("-inf"), float("inf"))
+        if number is None or not low <= number <= high:
+            raise ValueError(
+                f'Write {{"payoff": <a number between {_plain(low)} and {_plain(high)}>}}.'
+            )
+        return number
 
 
 def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate, float], list[str]]:

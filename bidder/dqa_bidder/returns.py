@@ -1,8 +1,12 @@
 """Reward aggregation: the return of an action in the long run (equations 3 to 5, Algorithm 2).
 
-``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the largest of a
-trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing defines; it is k,
-as in equation 3. The paper leaves open four points:
+By default (``expected``) the return of an action is its expected payoff: the best own action after
+each reply, averaged over the replies by their probabilities. A trajectory counts once, with the
+payoff of its end, or else with its last estimate, however long it is. So all are comparable.
+
+The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the
+largest of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing
+defines; it is k, as in equation 3. The paper leaves open four points:
 
 - The reward of a state on a trajectory is that of the action taken there; the last state has the
   reward of its best action.
@@ -20,8 +24,10 @@ from pydantic import ConfigDict, Field
 
 from dqa.core.question import Candidate
 from dqa.deciders.method import Finding
-from dqa_bidder.exploration import Node, Tree
+from dqa_bidder.exploration import Tree
 from dqa_bidder.replies import rounded
+from dqa_bidder.settings import Aggregation
+from dqa_bidder.states import Node
 
 
 class ActionReturn(Finding):
@@ -76,7 +82,7 @@ class Returns(Finding):
         return rounded(low + value / self.ceiling * (high - low))
 
 
-def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
+def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Returns:
     """Return the return of each action of the root that was considered, in legal order.
 
     Parameters
@@ -84,16 +90,16 @@ def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
     tree
         The explored states.
     beta
-        The attenuation coefficient.
-    padded
-        Whether a trajectory that ends early keeps its last reward.
+        The attenuation coefficient of sums.
+    returns
+        How rewards are combined.
     """
     powers = [beta**k for k in range(tree.horizon + 1)]
-    rest = [sum(powers[k:]) if padded else powers[k] for k in range(len(powers))]
-    summing = _Summing(powers, rest)
+    rest = [sum(powers[k:]) if returns == "padded" else powers[k] for k in range(len(powers))]
+    ways = _Expecting() if returns == "expected" else _Summing(powers, rest)
     found = []
     for action in tree.root.considered or ():
-        best = summing.of_action(tree.root, action, 0)
+        best = ways.of_action(tree.root, action, 0)
         value = None if best.first is None else best.total
         found.append(ActionReturn(action=action, value=value, path=best.path))
     known = [one for one in found if one.value is not None]
@@ -102,7 +108,7 @@ def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
         returns=tuple(found),
         horizon=tree.horizon,
         beta=beta,
-        ceiling=sum(powers),
+        ceiling=1.0 if returns == "expected" else sum(powers),
         scale=tree.scale,
         best=largest,
     )
@@ -110,11 +116,50 @@ def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best trajectory from a state: its first reward (None if none is known), sum and path."""
+    """The best course from a state: its first reward (None if none is known), value and steps."""
 
     first: float | None = None
     total: float = 0.0
     path: tuple[str, ...] = ()
+
+
+class _Expecting:
+    """Expected payoffs: the rules' at an end, or else the last estimate on the way."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, _Best] = {}
+
+    def of_action(self, node: Node, action: Candidate, k: int = 0) -> _Best:
+        """Return the value of what follows an action; if that is unknown, of its estimate."""
+        del k  # every payoff is that of the end, however late
+        child, step = node.children.get(action), f"{node.mover}: {action}"
+        after = _Best() if child is None else self._from_node(child)
+        if after.first is not None:
+            return _Best(after.first, after.total, (step, *after.path))
+        reward = node.rewards.get(action)
+        return _Best(reward, reward or 0.0, (step,))
+
+    def _from_node(self, node: Node) -> _Best:
+        if node.number not in self.found:
+            self.found[node.number] = _Best()  # a position that returns to itself adds nothing
+            self.found[node.number] = self._calculated(node)
+        return self.found[node.number]
+
+    def _calculated(self, node: Node) -> _Best:
+        if node.payoff is not None:
+            return _Best(node.payoff, node.payoff)
+        if node.of != "reply":
+            ways = [self.of_action(node, action) for action in node.followed]
+            known = [way for way in ways if way.first is not None]
+            return max(known, key=lambda way: way.total, default=_Best())
+        after = {reply: self._from_node(node.children[reply]) for reply in node.replies}
+        if not after or any(way.first is None for way in after.values()):
+            return _Best()  # a part of the replies is not comparable with all of them
+        total = sum(node.replies[reply] * way.total for reply, way in after.items())
+        likely = max(after, key=lambda reply: node.replies[reply])
+        chance = node.replies[likely]
+        step = f"{node.mover}: {likely}" + (f" ({chance:.0%})" if chance < 1 else "")
+        return _Best(total, total, (step, *after[likely].path))
 
 
 @dataclass(slots=True)
@@ -151,9 +196,10 @@ class _Summing:
     def _from_node(self, node: Node, k: int) -> _Best:
         if node.of == "terminal" and node.payoff is not None:
             return _Best(node.payoff, node.payoff * self.rest[k], ())
-        if node.of == "reply" and node.reply is not None:
-            after = self.from_node(node.children[node.reply], k)
-            return _Best(after.first, after.total, (f"{node.mover}: {node.reply}", *after.path))
+        if node.of == "reply" and node.replies:
+            (reply,) = node.replies
+            after = self.from_node(node.children[reply], k)
+            return _Best(after.first, after.total, (f"{node.mover}: {reply}", *after.path))
         ways = [self.of_action(node, action, k) for action in node.followed]
         known = [way for way in ways if way.first is not None]
         return max(known, key=lambda way: way.total, default=_Best())

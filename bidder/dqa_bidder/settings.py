@@ -12,6 +12,8 @@ from dqa.deciders.method import MethodSettings
 FAMILY = "bidder"
 """The common name of these deciders in settings."""
 
+Aggregation: TypeAlias = Literal["expected", "padded", "collected", "none"]
+"""How the rewards of trajectories are combined, if at all."""
 Horizon: TypeAlias = Annotated[
     int,
     Field(
@@ -52,28 +54,37 @@ class BidderSettings(TaskSettings):
     """The settings of BIDDER."""
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {"returns": "collected", "breadth": 2}
+        "paper": {"returns": "collected", "breadth": 2, "replies": 1}
     }
 
     preset: Literal["default", "paper"] = Field(
-        default="default", description="paper: returns=collected and breadth=2, as in the paper"
+        default="default",
+        description="paper: returns=collected, breadth=2 and replies=1, as in the paper",
     )
-    horizon: Horizon = 2
+    horizon: Horizon = 1
     inference: bool = Field(
         default=True, description="whether what others hide is inferred from their actions"
     )
-    returns: Literal["padded", "collected", "none"] = Field(
-        default="padded",
-        description="returns of trajectories that end before T: they keep their last reward "
-        "(padded), or have only the rewards that they collect (collected); none decides without "
-        "exploration and returns",
+    returns: Aggregation = Field(
+        default="expected",
+        description="expected: the expected payoff after an action, over the likely replies; "
+        "the paper's sum of rewards, in which a trajectory that ends before T keeps its last "
+        "reward (padded), or has only the rewards that it collects (collected); none: decides "
+        "without exploration and returns",
+    )
+    replies: int = Field(
+        default=2,
+        ge=1,
+        le=10,
+        description="most replies to an own action that are followed, the most likely ones; 1 for "
+        "padded and collected",
     )
     beta: float = Field(
         default=0.9,
         ge=0.0,
         le=1.0,
-        description="the attenuation coefficient: what a payoff counts for that is estimated one "
-        "own move later",
+        description="the attenuation coefficient of padded and collected: what a payoff counts "
+        "for that is estimated one own move later",
     )
     breadth: int = Field(
         default=3,
@@ -97,10 +108,10 @@ class BidderSettings(TaskSettings):
     )
 
 
-class OneStepSettings(BidderSettings):
-    """BIDDER that looks one own move ahead."""
+class TwoStepSettings(BidderSettings):
+    """BIDDER that looks two own moves ahead."""
 
-    horizon: Horizon = 1
+    horizon: Horizon = 2
 
 
 class ThreeStepSettings(BidderSettings):

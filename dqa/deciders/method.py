@@ -93,7 +93,7 @@ class MethodSettings(BaseModel):
     """Base class of a method's settings: every field has a default and a description.
 
     A method with a field ``preset`` lists in `presets`, by its values, the settings that they
-    change; settings of the user override them.
+    change, where the class has them; settings of the user override them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -104,7 +104,8 @@ class MethodSettings(BaseModel):
     def _fill_in(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
         if not isinstance(values, Mapping):
             return values
-        return {**cls.presets.get(str(values.get("preset")), {}), **values}
+        preset = cls.presets.get(str(values.get("preset")), {})
+        return {name: preset[name] for name in preset if name in cls.model_fields} | {**values}
 
 
 class Finding(BaseModel):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
 from dqa.core.records import Record
+from dqa.deciders.method import MethodSettings
 
-Preset: TypeAlias = Literal["default", "paper-household", "paper-shop"]
+Preset: TypeAlias = Literal["default", "paper", "paper-shop"]
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper-household": {"trials": 5, "evaluate": True, "batch": 50},
+    "paper": {"trials": 5, "evaluate": True, "batch": 50},
     "paper-shop": {"trials": 4, "evaluate": False, "batch": 100, "player": "rule"},
 }
-"""The paper's settings for ALFWorld and WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
+"""The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
 The paper's shoppers did not know the product; the shop's program ``rule`` does not either."""
 
@@ -24,10 +25,10 @@ def _memory(default: str) -> Any:  # noqa: ANN401  (a field)
     return Field(default, min_length=1, description="file or URL of the memory that it reads")
 
 
-class MemorySettings(BaseModel):
+class MemorySettings(MethodSettings):
     """The settings of every decider of the family."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
 
     memory: str = _memory("memory.db")
     context: int = Field(
@@ -38,16 +39,6 @@ class MemorySettings(BaseModel):
     preset: Preset = Field(
         default="default", description="the paper's settings for one of its two worlds"
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _preset(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
-        """Fill in the preset's values that the user does not set."""
-        if not isinstance(values, Mapping):
-            return values
-        preset = PRESETS.get(str(values.get("preset")), {})
-        return {name: preset[name] for name in preset if name in cls.model_fields} | dict(values)
-
 
 class Ldm2Settings(MemorySettings):
     """The settings of LDM2."""

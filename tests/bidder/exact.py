@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
@@ -103,11 +103,15 @@ class Exact(Bidder):
         """Infer nothing, because the other steps know the hidden state."""
         return {}
 
-    def expect_action(
-        self, task: Task, position: Position, hidden: Hidden, asking: Asking
-    ) -> Candidate:
+    def expect_actions(
+        self, task: Task, position: Position, hidden: Hidden, most: int, asking: Asking
+    ) -> Mapping[Candidate, float]:
         """Return the opponent's move."""
-        return self.world.replies(position)
+        return {self.world.replies(position): 1.0}
+
+    def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
+        """Return the value of a state without a move."""
+        return self.world.value(position)
 
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
@@ -165,7 +169,8 @@ def exact_model(world: World) -> GivenReplies:
             best = max(step.values["returns"], key=lambda one: one.value)
             return json.dumps({"action": best.action})
         if step.purpose == "modeling":
-            return json.dumps({"action": world.replies(position)})
+            chances = {a: float(a == world.replies(position)) for a in position.actions}
+            return json.dumps({"probabilities": {str(a): c for a, c in chances.items()}})
         assert legal == [str(a) for a in position.actions if known_end(position, a) is None]
         return json.dumps({"payoffs": {a: world.reward(position, a) for a in legal}})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from typing import cast
 
@@ -10,12 +10,15 @@ import pytest
 
 from dqa.core.events import StepEvent
 from dqa.core.question import Candidate
-from dqa.deciders.method import find_step
+from dqa.deciders.method import Asking, find_step
 from dqa.models.scripted import scripted_model
 from dqa.worlds.world import Position
-from dqa_bidder.exploration import ExploredTree
+from dqa_bidder.bidder import Hidden
+from dqa_bidder.replies import Payoffs, Unknown
 from dqa_bidder.returns import Returns
 from dqa_bidder.settings import BidderSettings
+from dqa_bidder.states import ExploredTree
+from dqa_bidder.task import Task
 from dqa_simulators.games.betting import PLAYERS, begin
 from dqa_simulators.games.one_card import KuhnPosition, LeducPosition
 from dqa_simulators.games.poker import PokerPosition
@@ -28,7 +31,7 @@ from dqa_simulators.negotiation.position import (
     worth,
     write,
 )
-from tests.bidder.exact import World, bidder, chosen_by, exact, exact_model, solved, task_of
+from tests.bidder.exact import Exact, World, bidder, chosen_by, exact, exact_model, solved, task_of
 from tests.worlds.nim import NimPosition
 
 STYLES = ("bold", "timid", "honest")
@@ -91,6 +94,89 @@ def test_kuhn_poker_by_prompts(style: str) -> None:
         for position in world.own_positions(start):
             chosen, _ = solved(bidder(exact_model(world)), task_of(position))
             assert chosen.action in world.best(position)
+
+
+class Mixed(Exact):
+    """BIDDER in Kuhn poker against an opponent of unknown card who mixes; all beliefs are exact."""
+
+    bold: float
+    """The probability of a raise, or of a call of one."""
+
+    def weights(self, position: Position) -> dict[int, float]:
+        """Return how likely the other card is, by the moves so far; not normalised."""
+        seen = cast("PokerPosition", position)
+        found = {}
+        for card in {0, 1, 2} - {*seen.hole}:
+            found[card] = 1.0
+            state = KuhnPosition(seen.viewer, seen.hole, (), begin(KuhnPosition.rules))
+            for event in seen.events:
+                if event.actor != seen.viewer:
+                    found[card] *= self.chances(state, card)[event.action]
+                state = state.after(event.action)
+        return found
+
+    def chances(self, position: Position, card: int) -> dict[Candidate, float]:
+        """Return how the opponent plays a card: the better, the bolder."""
+        bold = (self.bold, 0.5, 1 - self.bold / 3)[card]
+        cautious, other = position.actions
+        return {cautious: 1 - bold, other: bold}
+
+    def value(self, position: Position) -> float:
+        """Return the expected payoff of a best response."""
+        if position.node == "terminal":
+            return self.estimate_end(None, position, {}, None)  # type: ignore[arg-type]
+        if position.mover == position.viewer:
+            return max(self.value(position.after(action)) for action in position.actions)
+        likely = self.expect_actions(None, position, {}, 2, None)  # type: ignore[arg-type]
+        return sum(p * self.value(position.after(action)) for action, p in likely.items())
+
+    def expect_actions(
+        self, task: Task, position: Position, hidden: Hidden, most: int, asking: Asking
+    ) -> Mapping[Candidate, float]:
+        """Return the moves of all cards."""
+        cards = self.weights(position)
+        found = dict.fromkeys(position.actions, 0.0)
+        for card, weight in cards.items():
+            for action, chance in self.chances(position, card).items():
+                found[action] += weight * chance / sum(cards.values())
+        return found
+
+    def estimate_payoffs(
+        self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
+    ) -> Payoffs:
+        """Return the values of the actions."""
+        assert unknown.position is not None
+        after = {action: unknown.position.after(action) for action in unknown.actions}
+        return Payoffs(payoffs={action: self.value(one) for action, one in after.items()})
+
+    def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
+        """Return the mean over the cards."""
+        payoff = position.payoff()
+        if payoff is not None:
+            return payoff
+        shown, cards = cast("PokerPosition", position), self.weights(position)
+        won = sum(w * (1 if shown.hole[0] > card else -1) for card, w in cards.items())
+        return min(shown.bets) * won / sum(cards.values())
+
+
+@pytest.mark.parametrize("bold", [0.1, 0.5, 0.9])
+def test_kuhn_poker_against_a_mixed_strategy(bold: float) -> None:
+    """Replies of unequal length are comparable: their payoffs are averaged by probability.
+
+    The own actions at the first seat lead to a fold, a showdown, or a further own decision.
+    """
+    for mine in range(3):
+        decider = bidder(own=BidderSettings(horizon=2), kind=Mixed)
+        assert isinstance(decider, Mixed)
+        decider.bold = bold
+        start = KuhnPosition("player", (mine,), (), begin(KuhnPosition.rules))
+        chosen, recorder = solved(decider, task_of(start))
+        worth = {a: decider.value(start.after(a)) for a in start.actions}
+        assert worth[chosen.action] == pytest.approx(max(worth.values()))
+        returns = find_step(recorder.events, Returns, "returns")
+        assert returns is not None
+        found = {one.action: returns.shown(one.value, mean=True) for one in returns.returns}
+        assert found == pytest.approx(worth, rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -157,7 +243,7 @@ def test_a_horizon_of_one_in_a_negotiation_includes_the_reply(proposed: tuple[st
     assert all(any(step.startswith("opponent: ") for step in one.path) for one in returns.returns)
 
 
-@pytest.mark.parametrize("returns", ["padded", "collected", "none"])
+@pytest.mark.parametrize("returns", ["expected", "padded", "collected", "none"])
 @pytest.mark.parametrize("horizon", [0, 1])
 def test_ablations_decide(returns: str, horizon: int) -> None:
     """Each setting decides a move of Leduc poker; without returns nothing is explored."""

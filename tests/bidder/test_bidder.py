@@ -28,10 +28,11 @@ from dqa.deciders.method import Asking, find_step
 from dqa.deciders.replies import Chosen
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
-from dqa_bidder.exploration import ExploredTree, Node, Tree
+from dqa_bidder.exploration import Tree
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
+from dqa_bidder.states import ExploredTree, Node
 from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition
@@ -100,7 +101,7 @@ def of_kind(recorder: Recorder, kind: type[Kind]) -> list[Kind]:
 def test_a_state_is_asked_about_once(position: Position) -> None:
     """With T = 2 a tree needs at most one request per state, and no prompt is repeated."""
     model = scripted_model("analyst")
-    _, recorder = decided(model, position, BidderSettings(horizon=2), "game 1")
+    _, recorder = decided(model, position, BidderSettings(horizon=2, calls=1000), "game 1")
     tree = tree_in(recorder)
     asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
     assert len(asked) == len(set(asked))
@@ -140,8 +141,8 @@ def test_requests_are_bounded(calls: int) -> None:
     [
         ("inference", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
         ("inference", "angry", "holds no JSON object"),
-        ("modeling", '{"action": "7"}', "'7' names no action"),
-        ("modeling", '{"action": [1, 2]}', "names more than one"),
+        ("modeling", '{"action": "7"}', 'Write {"probabilities"'),
+        ("modeling", '{"probabilities": {"1": 0, "2": 0, "3": 0}}', "above 0"),
         ("rewards", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
         ("rewards", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
         ("rewards", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "which is no number"),
@@ -203,7 +204,7 @@ def test_invalid_rewards_are_clipped_or_unknown() -> None:
     assert tree.nodes[0].rewards == {"1": 1.0, "2": 0.0}
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "rewards"
-    assert (warning.considered, warning.total) == (0, 9)
+    assert (warning.considered, warning.total) == (0, 12)
 
 
 def test_a_payoff_that_the_rules_determine_is_not_asked() -> None:
@@ -277,7 +278,7 @@ def test_a_prompt_does_not_list_every_split() -> None:
 def test_the_preset_follows_the_paper() -> None:
     """Settings of the user override it."""
     own = BidderSettings.model_validate({"preset": "paper"})
-    assert (own.returns, own.breadth, own.inference) == ("collected", 2, True)
+    assert (own.returns, own.breadth, own.replies) == ("collected", 2, 1)
     assert BidderSettings.model_validate({"preset": "paper", "breadth": 4}).breadth == 4
 
 
@@ -293,29 +294,29 @@ def tree_of(*rewards: Mapping[Candidate, float], payoff: float | None = None) ->
         end = Node(len(nodes), "terminal", len(nodes), "", NIM, payoff=payoff, asked=True)
         nodes[-1].children["a"] = end
         nodes.append(end)
-    return Tree(2, 3, nodes)
+    return Tree(2, 3, nodes=nodes)
 
 
 def test_returns_are_the_papers() -> None:
     """Equation 3 with beta to the power of k, equation 4, and cases that the paper leaves open."""
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 0.4, "c": 0.2}, {"a": 0.1, "c": 0.9})
-    a, b = aggregate(tree, 0.5).returns
+    a, b = aggregate(tree, 0.5, "padded").returns
     assert a.value == pytest.approx(0.5 + 0.5 * 0.4 + 0.25 * 0.9)
     assert a.path == ("me: a", "me: a", "me: c")
     assert b.value == pytest.approx(0.6 * (1 + 0.5 + 0.25))  # its last reward is repeated
-    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5).returns
+    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5, "padded").returns
     assert a.value == pytest.approx(0.5 + (0.5 + 0.25) * 1.0)
     tree = tree_of({"a": 0.5}, {"a": 0.4})
     tree.root.rewards.clear()  # without an own reward, the next one counts
-    (a,) = aggregate(tree, 0.5).returns
+    (a,) = aggregate(tree, 0.5, "padded").returns
     assert a.value == pytest.approx(0.4 * (1 + 0.5 + 0.25))
     tree.nodes[1].rewards.clear()
-    assert aggregate(tree, 0.5).returns[0].value is None
-    assert aggregate(tree, 0.5).ceiling == 1.75
-    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5, padded=False).returns
+    assert aggregate(tree, 0.5, "padded").returns[0].value is None
+    assert aggregate(tree, 0.5, "padded").ceiling == 1.75
+    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5, "collected").returns
     assert a.value == pytest.approx(0.5 + 0.5 * 1.0)  # only collected rewards count
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
-    assert [one.value for one in aggregate(tree, 0.0).returns] == [0.5, 0.6]
+    assert [one.value for one in aggregate(tree, 0.0, "padded").returns] == [0.5, 0.6]
 
 
 @pytest.mark.parametrize("tokens", [1_300, 1_400, 1_500])

@@ -25,7 +25,18 @@ def _infer(asked: Mapping[str, Any]) -> object:
 
 
 def _expect(asked: Mapping[str, Any]) -> object:
-    return {"reasoning": "", "action": _ranked(draw_figures(asked, asked["legal"]))[0]}
+    drawn = draw_figures(asked, asked["legal"])
+    best = _ranked(drawn)
+    if not asked["several"]:
+        return {"reasoning": "", "action": best[0]}
+    chances = {one: drawn[one] for one in best[: asked["most"]]}
+    return {"reasoning": "", "probabilities": chances}
+
+
+def _end(asked: Mapping[str, Any]) -> object:
+    low, high = asked["range"]
+    (share,) = draw_figures(asked, ["end"]).values()
+    return {"reasoning": "", "payoff": low + share * (high - low)}
 
 
 def _estimate(asked: Mapping[str, Any]) -> object:
@@ -80,6 +91,7 @@ RESPONDER = ScriptedReplies(
         "inference": _infer,
         "modeling": _expect,
         "rewards": _estimate,
+        "end": _end,
         "thoughts": _propose,
         "vote": _vote,
         **dict.fromkeys(("decision", "direct", "cot", "reflection"), _decide),

@@ -28,9 +28,11 @@ class _OneCard(PokerPosition):
 
     @property
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """Which rank the card of the other player has."""
+        """Which rank the card of the other player has: one that is left in the deck."""
         other = PLAYERS[1 - PLAYERS.index(self.viewer)]
-        ranks = tuple(dict.fromkeys(card[0] for card in self.deck))
+        seen = {*self.hole, *self.board}
+        left = (name for card, name in enumerate(self.deck) if card not in seen)
+        ranks = tuple(dict.fromkeys(name[0] for name in left))
         return (HiddenVariable(other, "card", f"The rank of the card of '{other}'.", ranks),)
 
 

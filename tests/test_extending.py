@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from dqa import Decider, Settings, plugins
+from dqa import Settings
+from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.question import Question
-from tests.databases.conftest import small_situation
+from dqa.models.scripted import GivenReplies
 from tests.programs import run_python
+from tests.suppliers import BUY, suppliers
+
+__all__ = ["suppliers"]
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 _NAMED_BLOCK = re.compile(r"`(?P<name>[\w.]+)`:\n\n```\w*\n(?P<text>.*?)```", re.DOTALL)
@@ -62,22 +66,26 @@ def test_the_documented_decider_is_under_thirty_lines() -> None:
     assert all(len(text.splitlines()) <= 30 for text in files)
 
 
-def test_the_documented_decider_with_a_model_asks_again_and_answers() -> None:
-    """The second reply names a candidate."""
-    from langchain_core.language_models import FakeListChatModel
-
-    text = next(block for block in _PYTHON.findall(PAGE.read_text("utf-8")) if "OnePrompt" in block)
-    space: dict[str, object] = {}
-    exec(compile(text, str(PAGE), "exec", dont_inherit=True), space)  # noqa: S102  (the page's own code)
-    factory = space["FACTORY"]
-    model = FakeListChatModel(responses=["perhaps", "kiev"])
-    question = Question("custom", "1", "Which node?", "", candidates=("kiev", "lubeck"))
-    database = plugins.backend("sqlite").load(small_situation())
-    decider = factory(model, Settings())  # type: ignore[operator]
-    assert isinstance(decider, Decider)
-    decision = decider.decide(question, database)
-    database.close()
-    assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, "kiev", 2)
+def test_the_documented_method_is_small_asks_again_and_answers(
+    suppliers: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most 25 lines and one prompt; the second reply names a candidate."""
+    page = PAGE.read_text("utf-8")
+    text = next(block for block in _PYTHON.findall(page) if "OnePrompt" in block)
+    (prompt,) = re.findall(r"```jinja\n(.*?)```", page, re.DOTALL)
+    assert len(text.splitlines()) <= 25
+    prompts = tmp_path / "one_prompt" / "prompts"
+    prompts.mkdir(parents=True)
+    (prompts.parent / "__init__.py").touch()
+    (prompts.parent / "deciders.py").write_text(text, "utf-8")
+    (prompts / "choose.md").write_text(prompt, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    factory = import_module("one_prompt.deciders").FACTORY
+    model = GivenReplies(['{"action": "Zoe"}', '{"action": "bob", "reasoning": "7.5"}'])
+    decision = factory(model, Settings()).decide(BUY, suppliers)
+    assert (decision.ending, decision.choice, decision.steps) == (Ending.ANSWERED, "Bob", 2)
+    assert '["Bob", 7.5]' in model.requests[0].text
+    assert "'Zoe' names no action" in model.requests[-1].last
 
 
 def test_the_documented_event_survives_json() -> None:

@@ -1,34 +1,7 @@
 """The parts of a method: prompts, typed replies, settings, and the order of its steps.
 
 A method's package has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
-decider that asks for one reply after another. A zero-shot method with two steps::
-
-    from pydantic import ConfigDict, Field
-
-    from dqa.deciders.context import Context, list_actions
-    from dqa.deciders.method import Choice, MethodDecider, MethodSettings, Options, Reply, method
-
-
-    class Reasons(Reply):
-        model_config = ConfigDict(title="reasons")
-
-        reasons: list[str] = Field(title="reasons", min_length=1)
-
-
-    class Opinionated(MethodDecider[Context]):
-        package = "my_method"
-
-        def read(self, question, database, recorder):
-            return Context.of(question, list_actions(question, database, "it"), database, recorder)
-
-        def choose(self, task, question, asking):
-            found = asking.ask("reasons", Reasons, task=task)  # prompts/reasons.md
-            options = Options(task.actions)
-            values = {"task": task, "reasons": found.reasons}
-            return asking.ask("opinion", Choice, context=options, **values).chosen
-
-
-    OPINION = method("opinion", "asks twice", "my_method.deciders:Opinionated", MethodSettings)
+decider that asks for one reply after another: ``docs/extending.md`` has a whole method of 25 lines.
 
 `Asking.ask` renders the template, validates the reply, asks again with its problem, and
 records the result as one `StepEvent`. `Asking.note` records a calculated step in the same way.

@@ -40,6 +40,7 @@ class MemorySettings(MethodSettings):
         default="default", description="the paper's settings for one of its two worlds"
     )
 
+
 class Ldm2Settings(MemorySettings):
     """The settings of LDM2."""
 

@@ -105,7 +105,10 @@ def instructions(
         The tools for the part of the schema that the prompt omits.
     """
     limits, digits = settings.limits, settings.display.digits
-    rounded = f", numbers with a fraction rounded to {digits} significant digits or more"
+    rounded = (
+        f", numbers with a fraction rounded to {digits} significant digits, or to as many as "
+        "distinguish the values of a column"
+    )
     return _filled(
         blocks,
         settings.protocol,

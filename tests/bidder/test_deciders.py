@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -17,7 +15,6 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
-from dqa.deciders import method
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.method import find_step
 from dqa.evaluation.play import play_episode
@@ -171,21 +168,3 @@ def test_a_step_is_replaced_as_documented(suppliers: Database) -> None:
     assert isinstance(mine, DeciderFactory)
     decision = mine(scripted_model("analyst"), Settings()).decide(BUY, suppliers)
     assert (decision.choice, decision.steps) == ("Bob", 1)
-
-
-def test_the_example_of_a_method_works(
-    suppliers: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An invalid action is asked again."""
-    example = str(method.__doc__).partition("::\n")[2].partition("\n`Asking.ask`")[0]
-    prompts = tmp_path / "my_method" / "prompts"
-    prompts.mkdir(parents=True)
-    (prompts.parent / "__init__.py").touch()
-    (prompts.parent / "deciders.py").write_text(dedent(example), "utf-8")
-    (prompts / "reasons.md").write_text("Why? {{ task.goal }}", "utf-8")
-    (prompts / "opinion.md").write_text("Which? {{ reasons[0] }}", "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    model = GivenReplies(['{"reasons": ["It pays."]}', '{"action": "Zoe"}', '{"action": "bob"}'])
-    mine = import_module("my_method.deciders").OPINION
-    assert mine(model, Settings()).decide(BUY, suppliers).choice == "Bob"
-    assert "'Zoe' names no action" in model.requests[-1].last

@@ -7,12 +7,33 @@ from typing import Any, Literal, Self
 import pytest
 from pydantic import BaseModel, Field, model_validator
 
+from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings, share_options
+
+PAPER = {
+    "bidder": {"returns": "collected", "breadth": 2, "replies": 1},
+    "dellma-top1": {"draws": "independent", "ties": False, "states": "whole"},
+    "ldm2": {"evaluate": True},
+    "reflexion-trials": {"trials": 5},
+}
+"""What the preset ``paper`` sets, of one decider of each class of settings."""
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_a_preset_follows_the_paper(name: str) -> None:
+    """Settings of the user override it."""
+    kind = plugins.decider(name).settings
+    assert kind is not None
+    paper = kind.model_validate({"preset": "paper"}).model_dump()
+    assert {setting: paper[setting] for setting in PAPER[name]} == PAPER[name]
+    for setting, value in kind().model_dump(exclude={"preset"}).items():
+        own = kind.model_validate({"preset": "paper", setting: value}).model_dump()
+        assert own == {**paper, setting: value}
 
 
 class Patience(BaseModel):

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import pytest
-
 from dqa.core.decision import Decision, Ending
 from dqa.models.scripted import Reply, Request, scripted_model
 from tests.dellma.talking import analyst_but, analyst_reply, data_of, decide, step_of, world
@@ -27,35 +25,6 @@ def decided(decider: str = "dellma-pairs", *, replies: Mapping[str, Words]) -> D
 def always(reply: Reply) -> Words:
     """Return the same reply to every request."""
     return lambda _: reply
-
-
-BAD = ["", '{"']
-
-
-@pytest.mark.parametrize("reply", BAD)
-@pytest.mark.parametrize("step", ["name", "judge", "rank"])
-def test_a_step_that_stays_unreadable_ends_the_run_unparsable(step: str, reply: str) -> None:
-    decision = decided(replies={step: always(reply)})
-    assert (decision.ending, decision.choice, decision.answer) == (Ending.UNPARSABLE, None, "")
-    rankings = len(data_of(decision.trace, "elicitation"))
-    assert decision.steps == {"name": 3, "judge": 4, "rank": 2 + 3 * rankings}[step]
-    assert decision.trace[-1].kind == "unparsable"
-    assert not data_of(decision.trace, "utilities")
-
-
-@pytest.mark.parametrize("reply", BAD)
-@pytest.mark.parametrize("name", ["zero-shot", "self-consistency", "chain-of-thought"])
-def test_a_baseline_that_stays_unreadable_ends_the_run_unparsable(name: str, reply: str) -> None:
-    decision = decided(name, replies={"decide": always(reply)})
-    assert (decision.ending, decision.choice) == (Ending.UNPARSABLE, None)
-    assert decision.steps == {"zero-shot": 3, "self-consistency": 15, "chain-of-thought": 5}[name]
-
-
-def test_a_decision_that_names_no_action_is_asked_again_and_then_unparsable() -> None:
-    decision = decided("zero-shot", replies={"decide": always('{"decision": "buy gold"}')})
-    assert (decision.ending, decision.answer, decision.choice) == (Ending.UNPARSABLE, "", None)
-    assert decision.steps == 3
-    assert "'buy gold' names no crop that can be chosen" in str(decision.error)
 
 
 def test_one_unreadable_minibatch_leaves_the_others() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import UnparsableReplyError
 from tests.dellma.talking import PROBLEM, conversation, dellma
 
 
@@ -79,11 +78,3 @@ def test_numbers_are_values_and_names_stay_on_one_line() -> None:
     )
     result = dellma().enumerate(PROBLEM, found)
     assert result.factors == {"Rain # Step: decide": ("1", "2.5", "a Item 1.")}
-
-
-@pytest.mark.parametrize("reply", ["", "{}", named([]), named("Rain"), '{"factors": [{"name": "R"'])
-def test_no_factor_is_asked_again_and_then_unparsable(reply: str) -> None:
-    found = conversation(reply)
-    with pytest.raises(UnparsableReplyError):
-        dellma().enumerate(PROBLEM, found)
-    assert found.recorder.steps == 3

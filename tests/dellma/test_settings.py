@@ -24,8 +24,6 @@ def test_the_paper_s_settings_are_the_defaults() -> None:
     assert (pairs.elicitation, pairs.alpha, pairs.shared) == ("pairs", 2e-3, True)
     assert (top1.elicitation, top1.alpha, top1.samples) == ("top1", 1e-3, 64)
     assert (naive.shared, naive.samples) == (False, 50)
-    paper = Top1Settings.model_validate({"preset": "paper", "ties": True})
-    assert (paper.draws, paper.states, paper.ties) == ("independent", "whole", True)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dqa_ldm2 import Imitation, Memory, Origin, Recall, Situation
 from dqa_ldm2.deciders import ReAct, Reflexion, Standard, StandardRetrieved
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.retrieval import whole_examples
-from dqa_ldm2.settings import Ldm2Settings, TrialSettings
+from dqa_ldm2.settings import TrialSettings
 from tests.ldm2.memory_contract import REFINED, make_tuple
 from tests.ldm2.playing import canned, deciding, found, play, prompts
 from tests.ldm2.rooms import Rooms, RoomsSettings
@@ -191,15 +191,6 @@ def test_trials_end_with_the_first_success(built: Built, history: History) -> No
     assert first.attempt([won]) is None
     assert first.choose_attempt([lost, won, lost]).choice == 2
     assert first.choose_attempt([lost, lost]).choice == 2
-
-
-def test_the_paper_s_settings_are_presets() -> None:
-    """Five trials for ALFWorld, no subgoals in WebShop; the user's settings take precedence."""
-    assert TrialSettings(preset="paper-household").trials == 5
-    assert TrialSettings(preset="paper-shop").trials == 4
-    assert TrialSettings(preset="paper-household", trials=2).trials == 2
-    assert Ldm2Settings(preset="paper-household").evaluate
-    assert not Ldm2Settings(preset="paper-shop").evaluate
 
 
 def test_a_missing_memory_is_an_error_that_names_the_command(

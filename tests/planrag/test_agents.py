@@ -81,14 +81,6 @@ def test_the_step_limit_ends_a_run(questions: QuestionSet, database: Database) -
     assert "at most 3 replies" in model.requests[0].messages[0].text
 
 
-def test_unreadable_replies_end_as_unparsable(questions: QuestionSet, database: Database) -> None:
-    """The run ends after a bounded number of failures in a row."""
-    decision, _ = run("iterrag", questions, database, "hm", "", "Action: query_database")
-    assert (decision.ending, decision.answer) == (Ending.UNPARSABLE, "")
-    assert kinds(decision).count("parse_failure") == 3
-    assert "gives it nothing to do" in (decision.error or "")
-
-
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_failing_model_ends_as_infrastructure_with_the_trace_so_far(
     agent: str, questions: QuestionSet, database: Database

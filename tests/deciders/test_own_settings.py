@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import pytest
@@ -15,7 +16,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings, share_options
 
-PAPER = {
+PAPER: Mapping[str, Mapping[str, object]] = {
     "bidder": {"returns": "collected", "breadth": 2, "replies": 1},
     "dellma-top1": {"draws": "independent", "ties": False, "states": "whole"},
     "ldm2": {"evaluate": True},

@@ -15,6 +15,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,9 +26,12 @@ import numpy as np
 
 import dqa
 from dqa import plugins
-from dqa.api.questions import resistance_of
-from dqa.core.errors import PluginError
+from dqa.core.errors import PluginError, UsageError
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.core.situation import Situation
+from dqa.core.truth import LabelledQuestion
+from dqa.deciders.base import Settings
 from dqa.evaluation.audit import simulate_all
 from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.generator.generate import common_label_rules, gather, size_of
@@ -77,7 +81,7 @@ def main() -> None:
 def draw(plan: SetPlan, folder: Path) -> None:
     """Search for the set's questions, and write its manifest."""
     start = perf_counter()
-    drawn = draw_set(plan, resistance_of(plan.resist))
+    drawn = draw_set(plan, DecidersErr(plan.resist) if plan.resist else None)
     print(f"drawn in {perf_counter() - start:.1f} s")
     write(plan, drawn, folder)
 
@@ -102,6 +106,41 @@ def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
         manifest = manifest_of(plan, drawn, read_manifest(out).files)
     text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
+
+
+class DecidersErr:
+    """Finds the questions that some heuristics get wrong; see `Resistance`.
+
+    One that cannot decide a scenario does not count there. No answer is not a wrong answer.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
+        self._right: Counter[str] = Counter()
+
+    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
+        """Return for each of the questions about a situation whether every heuristic errs on it."""
+        able = [name for name in self._deciders if self._decides(name, asked[0].question)]
+        with closing(plugins.backend("sqlite").load(situation)) as database:
+            wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
+            return [bool(each) and all(each) for each in wrong]
+
+    def description(self) -> str:
+        """Return how often each heuristic was right until now."""
+        return "; ".join(f"{name}: {count} right" for name, count in self._right.items())
+
+    def _decides(self, name: str, question: Question) -> bool:
+        try:
+            self._deciders[name].check(question)
+        except UsageError:
+            return False
+        return True
+
+    def _is_wrong(self, name: str, labelled: LabelledQuestion, database: dqa.Database) -> bool:
+        choice = self._deciders[name].decide(labelled.question, database).choice
+        is_right = choice in labelled.truth.answers
+        self._right[name] += is_right
+        return choice is not None and not is_right
 
 
 class DrawnSet(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,19 +13,10 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.api.running import Named, name_deciders
-from dqa.core.database import Database
-from dqa.core.decider import Decider
-from dqa.core.decision import Ending
-from dqa.core.endings import ending_of
-from dqa.core.errors import CrashError, DqaError, InfrastructureError, UsageError
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
-from dqa.core.situation import Situation
-from dqa.core.truth import LabelledQuestion
-from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.guard import Audit, Policy
@@ -261,7 +251,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
     like_release: bool = False,
-    resist: Named | Sequence[Named] = (),
     options: RunOptions = DEFAULT_RUN,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
@@ -274,10 +263,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
         By name or folder; by default as `dqa.loaders.generator.generate` has it.
     count, seed, sizes, difficulty, per_database, like_release
         As that has them.
-    resist
-        Deciders without a model, such as heuristics, by name or as they are: only questions are
-        kept that all of them answer wrongly. One that cannot decide a scenario does not count
-        there. No answer is not a wrong answer.
     options
         Where worlds are drawn.
 
@@ -285,11 +270,10 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ------
     UsageError, UnknownNameError
         As `dqa.loaders.generator.generate`; a bound that is too tight is named, with what there
-        was. Or a decider that is resisted asks a model, or none decides a scenario.
+        was.
     """
     if scenarios is not None:
         scenarios = [plugins.scenario(scenario_name(name)).name for name in scenarios]
-    resistance = resistance_of(resist)
     with open_mapper(options) as map_jobs:
         return generate_questions(
             *(scenarios, count, seed),
@@ -297,80 +281,5 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
             difficulty=difficulty,
             per_database=per_database,
             like_release=like_release,
-            resistance=resistance,
             map_jobs=map_jobs,
         )
-
-
-def resistance_of(resist: Named | Sequence[Named]) -> DecidersErr | None:
-    """Return the choice of questions that some deciders get wrong; None without deciders."""
-    names, given = name_deciders(resist)
-    deciders: dict[str, Decider] = {}
-    for name in names:
-        made = given.get(name) or plugins.decider(name)
-        if isinstance(made, DeciderFactory):
-            if made.needs_model:
-                raise UsageError(
-                    f"resist (--resist) takes deciders without a model, and '{name}' asks one: "
-                    "evaluate it on the questions, and select those that it gets wrong."
-                )
-            made = made(None, Settings())
-        deciders[name] = made
-    return DecidersErr(deciders) if deciders else None
-
-
-class DecidersErr:
-    """Finds the questions that deciders get wrong; see `dqa.scenarios.generation.Resistance`."""
-
-    def __init__(self, deciders: Mapping[str, Decider]) -> None:
-        self._deciders = deciders
-        self._counts: dict[str, Counter[str]] = {name: Counter() for name in deciders}
-
-    def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return for each of the questions about a situation whether every decider errs on it."""
-        able = self._able(asked[0].question)
-        with closing(plugins.backend("sqlite").load(situation)) as database:
-            wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
-            return [all(each) for each in wrong]
-
-    def description(self) -> str:
-        """Return how often each decider was right until now."""
-        return "; ".join(
-            f"{name}: {', '.join(f'{count[what]} {what}' for what in _VERDICTS)}"
-            for name, count in self._counts.items()
-        )
-
-    def _able(self, question: Question) -> list[str]:
-        """Return the deciders that decide such a question at all."""
-        refused = {}
-        for name, decider in self._deciders.items():
-            try:
-                decider.check(question)
-            except UsageError as error:
-                refused[name] = str(error)
-        if len(refused) == len(self._deciders):
-            raise UsageError(
-                f"resist names no decider that decides questions of '{question.scenario}': name "
-                f"one for it, or leave that scenario out. {' '.join(refused.values())}"
-            )
-        return [name for name in self._deciders if name not in refused]
-
-    def _is_wrong(self, name: str, labelled: LabelledQuestion, database: Database) -> bool:
-        question = labelled.question
-        try:
-            decision = self._deciders[name].decide(question, database)
-        except DqaError:
-            raise
-        except Exception as error:
-            problem = ending_of(error)[1]
-            raise CrashError(f"{name} (resist) crashed at '{question.text}': {problem}.") from error
-        if decision.ending is Ending.INFRASTRUCTURE:
-            raise InfrastructureError(f"{name} gave no answer: {decision.error}.")
-        verdict = "no answer"
-        if decision.ending is Ending.ANSWERED:
-            verdict = "right" if decision.choice in labelled.truth.answers else "wrong"
-        self._counts[name][verdict] += 1
-        return verdict == "wrong"
-
-
-_VERDICTS = ("right", "wrong", "no answer")

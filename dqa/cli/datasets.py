@@ -45,9 +45,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     rivals: Annotated[int | None, option("--rivals N", QUESTIONS, least=1)] = None,
     distractors: Annotated[int, option("--distractors N", QUESTIONS, least=0)] = 0,
     mix: Annotated[str | None, option("--mix direct=X,far=X", QUESTIONS)] = None,
-    resist: Annotated[
-        str | None, option("--resist NAMES", QUESTIONS, complete=by_name("decider", listed=True))
-    ] = None,
     per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
     size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
     seed: Seed = 0,
@@ -80,8 +77,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Added things without an effect.
     mix
         Proportions by the distance of the answer: 1 step, or 2 (--hops) and more.
-    resist
-        Keep only what these deciders get wrong, separated by commas; none may ask a model.
     per_database
         Most questions about one world.
     size
@@ -105,7 +100,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         "difficulty": difficulty,
         "per_database": per_database,
         "like_release": like_release,
-        "resist": names_in("--resist", resist),
     }
     require_new_folder(out)
     if question_set is None:

@@ -20,7 +20,7 @@ from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import names_in, option, with_options
 from dqa.cli.output import echo, echo_json, show
 from dqa.cli.progress import Progress
-from dqa.cli.questions import AnyQuestionOptions, options_of, set_in
+from dqa.cli.questions import AnyQuestionOptions, set_in
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -377,8 +377,7 @@ def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
     show(figures, described(figures), as_json=as_json)
     complain(run)
     if run.location is not None and not as_json:
-        asked = options_of(run.spec.questions) if isinstance(run.spec, RunSpec) else None
-        echo(*next_steps(run.location, run.results, asked), err=True)
+        echo(*next_steps(run.location, run.results, games=games), err=True)
 
 
 def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:

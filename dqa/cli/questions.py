@@ -14,7 +14,6 @@ from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.options import FormName, option, pairs_in
 from dqa.cli.output import report_defects
 from dqa.core.errors import UsageError
-from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
@@ -172,37 +171,3 @@ def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
 def settings_in(given: Iterable[str] | None) -> dict[str, str]:
     """Return the settings of deciders in ``--set``, without a named set of questions."""
     return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")
-
-
-def options_of(source: QuestionSource) -> tuple[str, ...]:
-    """Return the options of `dqa eval` that name the questions of a source; () if none do."""
-    from dqa.loaders import sources
-
-    named: tuple[str, ...] = ("--generate", "2")
-    match source:
-        case sources.ReleaseFolder() | sources.InPlaceFolder():
-            named = ("--release", str(source.folder))
-        case sources.GeneratedFolder():
-            named = ("--generated", str(source.folder))
-        case sources.NamedSet():
-            named = ("--set", source.name)
-        case sources.OwnQuestions():
-            databases = [f"{name}={redact(url)}" for name, url in source.databases.items()]
-            asked = (word for database in databases for word in ("--database", database))
-            named = ("--questions", str(source.file), *asked)
-        case sources.GeneratedQuestions():
-            if source != sources.GeneratedQuestions(
-                count=source.count,
-                seed=source.seed,
-                per_database=1,
-                scenarios=source.scenarios,
-                limit=source.limit,
-            ):
-                return ()
-            seed = ("--seed", str(source.seed)) if source.seed else ()
-            named = ("--generate", str(source.count), *seed)
-    if source.scenarios:
-        named += ("--scenarios", ",".join(source.scenarios))
-    if source.limit:
-        named += ("--limit", str(source.limit))
-    return named

@@ -83,12 +83,6 @@ class RunLocation:
         """Return the location of the run with this name in the same store."""
         return self if self.folder is not None else replace(self, name=name)
 
-    def beside(self, suffix: str) -> RunLocation:
-        """Return the location of another run next to this one."""
-        if self.folder is not None:
-            return RunLocation.of_folder(self.folder.with_name(f"{self.folder.name}{suffix}"))
-        return replace(self, name=f"{self.name or 'run'}{suffix}")
-
     @property
     def around(self) -> str:
         """Where this run and the runs next to it are listed."""

@@ -28,10 +28,8 @@ def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
     return command(*(("games", "play") if games else ("eval",)), "--resume", str(place))
 
 
-def next_steps(
-    place: RunLocation, results: Sequence[Result], questions: Sequence[str] | None
-) -> list[str]:
-    """Return the next steps after a run, each with its command below it.
+def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) -> list[str]:
+    """Return the next steps after a run of questions or of games, each with its command below it.
 
     Parameters
     ----------
@@ -39,29 +37,25 @@ def next_steps(
         Where the run is stored.
     results
         Its results, at least one. A wrong one is the example, if there is one.
-    questions
-        The options that name its questions, () if none do; None of games.
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    runs = {"All runs near this one": command("runs", place.around)}
-    if questions is None:
-        return _as_lines({"One game, move by move": trace} | runs)
-    wrong = command("show", str(place), "--wrong")
-    steps = {"The wrong answers; without --wrong the table again": wrong} | runs
-    steps["One decision, step by step"] = trace
-    steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
-    if questions and all(
-        is_scripted(result.model) or result.model == NO_MODEL for result in results
-    ):
-        own, new = ("--model", "openai:gpt-5"), ("--out", str(place.beside("-model")))
-        what = "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)"
-        steps[what] = command("eval", *questions, *own, *new)
-    return _as_lines(steps)
-
-
-def _as_lines(steps: dict[str, str]) -> list[str]:
+    steps = {"All runs near this one": command("runs", place.around)}
+    if games:
+        steps = {"One game, move by move": trace} | steps
+    else:
+        wrong = command("show", str(place), "--wrong")
+        steps = {"The wrong answers; without --wrong the table again": wrong} | steps
+        steps["One decision, step by step"] = trace
+        steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
+    lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))
+    asked = {result.model for result in results}
+    if games or not all(model == NO_MODEL or is_scripted(model) for model in asked):
+        return ["What next?", *lines]
+    model = "the same command with --model openai:gpt-5 and another --out"
     return [
         "What next?",
-        *(line for what, how in steps.items() for line in (f"  {what}:", f"    {how}")),
+        *lines,
+        "  A language model instead of the scripted program (OPENAI_API_KEY, or --base-url):",
+        f"    {model}",
     ]

@@ -236,7 +236,7 @@ def _refuse_difficulty(scenarios: Sequence[str]) -> None:
             others = " or ".join(filter(_takes_difficulty, judged_scenarios()))
             raise UsageError(
                 f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
-                f"distractors, mix and resist away, or ask for {others} alone."
+                f"distractors and mix away, or ask for {others} alone."
             )
 
 

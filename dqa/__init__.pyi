@@ -6,6 +6,8 @@ from dqa.api.agents import Decisions as Decisions
 from dqa.api.agents import agent_tools as agent_tools
 from dqa.api.asking import ask as ask
 from dqa.api.asking import write_decision_page as write_decision_page
+from dqa.api.comparing import compare as compare
+from dqa.api.comparing import compare_games as compare_games
 from dqa.api.databases import DatabaseHealth as DatabaseHealth
 from dqa.api.databases import HealthState as HealthState
 from dqa.api.databases import LoadedHere as LoadedHere
@@ -44,8 +46,6 @@ from dqa.api.looking import sample_rows as sample_rows
 from dqa.api.mcp_server import mcp_server as mcp_server
 from dqa.api.mcp_server import serve_mcp as serve_mcp
 from dqa.api.measuring import analyse as analyse
-from dqa.api.measuring import compare as compare
-from dqa.api.measuring import compare_games as compare_games
 from dqa.api.measuring import export_rows as export_rows
 from dqa.api.measuring import export_run as export_run
 from dqa.api.measuring import view_paper as view_paper

@@ -54,11 +54,7 @@ FEWER = (
 """Replacements that reduce the number of questions."""
 
 
-<<<<<<< HEAD
-LONG = ("hard-1", "--like-release", "--resist", "--engine ray", "dqa games train")
-=======
-LONG = ("hard-1", "--like-release", "--engine ray", "dqa train")
->>>>>>> cad57a88 (Leave hard questions to the named sets, and shorten the next steps)
+LONG = ("hard-1", "--like-release", "--engine ray", "dqa games train")
 """Parts of commands that are slow on the smallest input and run only with ``--deep``."""
 
 

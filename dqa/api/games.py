@@ -12,7 +12,7 @@ from dqa import plugins
 from dqa.api.running import Named, play
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
-from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
+from dqa.core.errors import PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
 from dqa.evaluation.games import CannotPlayError
@@ -178,33 +178,32 @@ def play_tournament(
         No player of a paper's table can play and none is named, or as in `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))
-    watcher = watcher or Watcher()
     is_alone = count_players(plugins.world(world)) == 1
     tables = [table for paper in _papers() for table in paper.tables if table.world == world]
     rows = [row.decider for table in tables for row in table.rows if row.decider]
     faced = [] if is_alone else [name for table in tables for name in table.opponents]
-    references = [table.reference for table in tables if table.reference]
+    programs = plugins.world(world).policies
+    references: list[str | None] = [t.reference for t in tables if t.reference in programs]
+    references = [how.pop("reference")] if "reference" in how else [*references, None]
     by_default = dict.fromkeys([*([] if players else rows), *([] if opponents else faced)])
-    asked = [*players, *opponents, *([how["reference"]] if "reference" in how else references)]
-    named = dict.fromkeys(one for one in [*asked, *by_default] if isinstance(one, str))
-    with watch_training(watcher):
-        found = {name: _problem(world, name, how.get("seed", 0)) for name in named}
-    problems = {name: problem for name, problem in found.items() if problem is not None}
-    able = (name for name in references if name in plugins.world(world).policies)
-    how.setdefault("reference", next((name for name in able if name not in problems), None))
     how.setdefault("mirror", not is_alone)
+    problems: dict[str, str] = {}
     run: Run | None = None
     while run is None:
-        able_players = players or [name for name in dict.fromkeys(rows) if name not in problems]
-        able_opponents = opponents or [
-            name for name in dict.fromkeys(faced) if name not in problems
-        ]
-        if not (able_players and (able_opponents or is_alone)):
-            raise UsageError(_no_player(world, problems, is_alone=is_alone))
+        able = [name for name in by_default if name not in problems]
+        playing = players or [name for name in able if name in rows]
+        against = opponents or [name for name in able if name in faced]
+        if not (playing and (against or is_alone)):
+            raise UsageError(_no_player(world, problems, has_table=bool(tables), alone=is_alone))
+        usable = (name for name in references if name not in problems)
+        reference = next(usable, references[-1])
         try:
-            run = play(world, able_players, able_opponents, out=out, watcher=watcher, **how)
+            run = play(
+                world, playing, against, out=out, watcher=watcher, reference=reference, **how
+            )
         except CannotPlayError as error:  # before anything is played
-            if error.player not in by_default:
+            may_go = error.player in by_default or (error.player == reference and references[1:])
+            if error.player in problems or not may_go:
                 raise
             problems[error.player] = str(error)
     views = [
@@ -214,13 +213,14 @@ def play_tournament(
     return Tournament(run, tuple(views), tuple(left_out))
 
 
-def _no_player(world: str, problems: Mapping[str, str], *, is_alone: bool) -> str:
-    """Return why no tournament is possible: who is missing, and the options that name players."""
-    needed = "--players" if is_alone else "--players, --opponents"
+def _no_player(world: str, problems: Mapping[str, str], *, has_table: bool, alone: bool) -> str:
+    """Return why no tournament is possible, and the options that name players."""
+    why = f"No installed package has a paper's table of games of '{world}'"
+    if has_table:
+        why = f"No player of the papers' tables of '{world}' can play here"
     reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
     return (
-        f"No installed package has a table of games of '{world}' with players that can play here: "
-        f"name the players ({needed}).{reasons}"
+        f"{why}: name the players ({'--players' if alone else '--players, --opponents'}).{reasons}"
     )
 
 
@@ -228,18 +228,3 @@ def _papers() -> Iterator[Publication]:
     for name in plugins.names("publication"):
         with suppress(PluginError):  # 'dqa list' says why a package cannot be loaded
             yield plugins.publication(name)
-
-
-def _problem(world: str, name: str, seed: int) -> str | None:
-    """Return why a player cannot play here; None if it can. A program that learns is trained."""
-    policies = plugins.world(world).policies
-    try:
-        if name in policies:
-            policies[name].make(seed)
-        else:
-            plugins.decider(name)
-    except UnknownNameError:
-        return "no such player is installed"
-    except (MissingKeyError, PluginError) as error:
-        return str(error)
-    return None

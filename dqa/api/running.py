@@ -147,10 +147,15 @@ class StoredWork:
             yield store
 
     def decide(
-        self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor
+        self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor | None
     ) -> tuple[Result, ...]:
-        """Make every decision that the store lacks; return the results of all."""
+        """Make every decision that the store lacks; return the results of all.
+
+        There is no executor if the store lacks none.
+        """
         self.watcher.started(setup, store.done)
+        if executor is None:
+            return store.results()
         if store.done < len(setup.tasks):
             setup.connected.check_reachable()
         return run_tasks(
@@ -473,11 +478,12 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     with ExitStack() as opened:
         with work.storing(spec, setup.content_hash, spec.size, games) as store:
             games = store.record.games or games
-            where = named or _locate_history(games.history, store.location, opened)
-            setup = setup.with_history(where)
-            log = History(where, isolation=work.options.isolation, run=games.run)
-            worker = GameWorker(setup, log)
-            executor = ThreadExecutor(worker, work.options.workers)
+            executor = None
+            if store.done < spec.size:  # a finished run needs no history
+                where = named or _locate_history(games.history, store.location, opened)
+                setup = setup.with_history(where)
+                log = History(where, isolation=work.options.isolation, run=games.run)
+                executor = ThreadExecutor(GameWorker(setup, log), work.options.workers)
             results = work.decide(store, setup, executor)
         return work.finish(store, results)
 

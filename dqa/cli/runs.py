@@ -265,15 +265,15 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     against
         Compare each other decider with this one, not all pairs.
     all_pairs
-        Compare all pairs; without it, several runs that share deciders are compared decider by
-        decider.
+        Compare all pairs; without it, several runs that share deciders or players are compared one
+        by one.
     shared
         Compare on the questions that all were asked, if they differ.
     times
-        Also print how long decisions took; reads all traces.
+        Also print how long decisions took.
     """
-    from dqa.api.measuring import compare as compare_runs
-    from dqa.api.measuring import compare_games
+    from dqa.api.comparing import compare as compare_runs
+    from dqa.api.comparing import compare_games
     from dqa.api.stored import open_run
     from dqa.report.compare_tables import notes, tables
     from dqa.report.game_tables import game_lines, game_tables
@@ -281,12 +281,12 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     read = [open_run(run) for run in runs]
     names = options.names_in("--deciders", deciders)
     if all(isinstance(run.spec, PlaySpec) for run in read):
-        if scenario or shared or times or all_pairs:
+        if scenario or shared or times:
             raise UsageError(
                 "Players are compared on the deals that they share: leave out --scenario, "
-                "--shared, --times and --all-pairs, which are about questions."
+                "--shared and --times, which are about questions."
             )
-        played = compare_games(*read, players=names, against=against)
+        played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
         models = {one.player: one.model for one in played.players}
         show_output(played, [*game_tables(played), *game_lines(played, models)], as_json=as_json)
         return

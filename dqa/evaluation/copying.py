@@ -125,11 +125,20 @@ def _read_folder(folder: Path) -> RunContent:
 
 
 def _record(written: Mapping[str, Any]) -> RunRecord:
+    """Return the record of an old run; its spec without the fields that are gone."""
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
-    spec = written["spec"] or {}
-    is_current = spec.get("version") == (1 if "world" in spec else SPEC_VERSION)
-    return RunRecord.model_validate({**written, "resumable": is_current})
+    spec = written["spec"]
+    if spec is None:
+        return RunRecord.model_validate({**written, "resumable": False})
+    newest = 1 if "world" in spec else SPEC_VERSION
+    is_current = spec.get("version") == newest and not spec.get("planner")
+    for part, former in (("limits", "scans"), ("budget", "scanned")):
+        spec.get(part, {}).pop(former, None)
+    # Version 1 named no display: it showed every digit, and a row for each candidate.
+    spec = {"display": {"digits": 0, "fold": False}, **spec, "version": newest}
+    spec.pop("planner", None)
+    return RunRecord.model_validate({**written, "spec": spec, "resumable": is_current})
 
 
 def _read_store(connection: Connection, location: RunLocation) -> RunContent:

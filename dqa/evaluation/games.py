@@ -15,7 +15,7 @@ from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.settings import read_settings
@@ -248,7 +248,10 @@ def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str,
     """Make a program, and add the hash of its weights."""
     made = factory.policies[name]
     if made.trainer is None:
-        return made.make(seed)
+        try:
+            return made.make(seed)
+        except MissingKeyError as error:  # a library that only this program needs
+            raise CannotPlayError(name, str(error)) from error
     learned = learn(made.trainer, seed).weights
     weights[name] = hash_weights(learned)
     return made.trainer.play(learned)
@@ -283,17 +286,23 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
 def _require_known(
     factory: WorldFactory, asked: Sequence[str], known: Mapping[str, object]
 ) -> None:
-    """Raise `UsageError` for a contestant that is neither a program nor a decider."""
+    """Raise `CannotPlayError` for a contestant that is neither a program nor a decider."""
     deciders = plugins.names("decider")
     for name in asked:
         if decider_of(name) not in {*deciders, *known}:
             own = sorted({*factory.policies, *known})
             close = get_close_matches(decider_of(name), [*own, *deciders], n=1)
             hint = f" Did you mean '{close[0]}'?" if close else ""
-            raise UsageError(
+            raise CannotPlayError(
+                name,
                 f"There is no player of {factory.name} '{name}'. Its programs: {', '.join(own)}. "
-                f"Every decider plays, too: 'dqa list' names them.{hint}"
+                f"Every decider plays, too: 'dqa list' names them.{hint}",
             )
+        if name not in known:
+            try:
+                plugins.decider(decider_of(name))
+            except PluginError as error:
+                raise CannotPlayError(name, str(error)) from error
 
 
 def _connect(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag
 
 from dqa.core.distribution import find_versions
 from dqa.core.errors import UsageError
@@ -93,15 +93,6 @@ class RunRecord(Record):
     versions: dict[str, str] = Field(default_factory=dict)
     games: GamesRecord | None = None
     resumable: bool = True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _drop_planner(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        """Read a run of an agent with two models, which this version cannot resume."""
-        spec = given.get("spec") if isinstance(given, Mapping) else None
-        if not isinstance(spec, Mapping) or spec.get("planner") is None:
-            return given
-        return {**given, "spec": {**spec, "planner": None}, "resumable": False}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

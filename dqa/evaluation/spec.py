@@ -34,10 +34,6 @@ from dqa.core.secrets import redact, redacted
 from dqa.loaders.sources import QuestionSource, Source
 
 SPEC_VERSION, PLAY_VERSION = 2, 1
-_FIRST_DISPLAY = {"digits": 0, "fold": False}
-"""The display of version 1, which named none: every digit, and a row for each candidate."""
-_FORMER = {"limits": "scans", "budget": "scanned"}
-"""By part of a spec, the field that it had in earlier releases."""
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
 """The fields of a `ModelSpec` that its provider's chat model takes."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -200,13 +196,13 @@ class Deciding(Record, use_attribute_docstrings=True):
 class RunSpec(Deciding, use_attribute_docstrings=True):
     """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
-    The first of several `models` is `model`. A spec of version 1 showed models every digit. The
-    questions of a run in place name their own databases.
+    The first of several `models` is `model`. The questions of a run in place name their own
+    databases.
 
     Raises
     ------
     UsageError
-        A field is wrong, or the version is a newer one.
+        A field is wrong, or the version is another one.
     """
 
     version: Literal[2] = 2
@@ -243,7 +239,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        given = _of_version(cls, given, SPEC_VERSION, {1: {"display": _FIRST_DISPLAY}})
+        _require_version(cls, given, SPEC_VERSION)
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
@@ -351,7 +347,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     Raises
     ------
     UsageError
-        A field is wrong, or the version is a newer one.
+        A field is wrong, or the version is another one.
     """
 
     version: Literal[1] = 1
@@ -378,7 +374,8 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        return _of_version(cls, given, PLAY_VERSION, {})
+        _require_version(cls, given, PLAY_VERSION)
+        return given
 
     @field_validator("pairs")
     @classmethod
@@ -459,31 +456,14 @@ def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, .
     return tuple((player, opponent) for player in players for opponent in faced)
 
 
-def _of_version(
-    kind: type,
-    given: Any,  # noqa: ANN401  (whatever is to be validated)
-    newest: int,
-    earlier: Mapping[int, Mapping[str, Any]],
-) -> Any:  # noqa: ANN401
-    """Return a spec in its newest version, by the fields that earlier ones lack or had unset."""
-    if not isinstance(given, Mapping):
-        return given
-    given = dict(given)
-    if given.get("planner", ...) is None:  # a field of earlier versions
-        del given["planner"]
-    for name, former in _FORMER.items():
-        part = given.get(name)
-        if isinstance(part, Mapping) and former in part and not part[former]:
-            given[name] = {key: value for key, value in part.items() if key != former}
-    version = given.get("version", newest)
-    if version in earlier:
-        return {**earlier[version], **given, "version": newest}
+def _require_version(kind: type, given: object, newest: int) -> None:
+    """Raise `UsageError` for a spec of another version; one that names none is of the newest."""
+    version = given.get("version", newest) if isinstance(given, Mapping) else newest
     if version != newest:
         raise UsageError(
-            f"This {kind.__name__} is of version {version!r}, and this dqa reads versions up to "
-            f"{newest}: use the dqa that wrote it, or write it again."
+            f"This {kind.__name__} is of version {version!r}, and this dqa reads version {newest}: "
+            "use the dqa that wrote it, or write it again."
         )
-    return given
 
 
 def _called(model: object) -> str | None:

@@ -27,9 +27,9 @@ def game_tables(found: PlayFigures) -> list[Table]:
 
 def difference_table(found: PlayFigures) -> Table:
     """Return every two players on the same deals; without rows for one player."""
-    scale, form, unit = (100.0, "+.1f", "points") if found.alone else (1.0, "+.2f", "payoff")
+    unit, digits = ("score", "+.3f") if found.alone else ("payoff", "+.2f")
     columns: dict[str, Callable[[PlayerDifference], str]] = {
-        f"Difference,\n{unit} a game": lambda one: estimate_text(one.difference, scale, form),
+        f"Difference,\n{unit} a game": lambda one: estimate_text(one.difference, digits=digits),
         "p": lambda one: p_value(one.holm),
         "Deals": lambda one: str(one.difference.clusters),
     }

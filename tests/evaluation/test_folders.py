@@ -131,16 +131,14 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     assert folder.spec == first.spec
 
 
-def test_a_run_with_a_second_model_is_read_and_not_resumed(
+def test_a_run_with_a_second_model_is_imported_and_not_resumed(
     make: Callable[..., dqa.Run], tmp_path: Path
 ) -> None:
     """Agents with a planner of their own are gone; their results stay."""
-    make(out=tmp_path / "run")
-    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
-        ((written,),) = connection.execute("SELECT record FROM dqa_runs").fetchall()
-        record = json.loads(written)
-        record["spec"]["planner"] = {"name": "openai:planner"}
-        connection.execute("UPDATE dqa_runs SET record = ?", [json.dumps(record)])
-    assert dqa.read_run(tmp_path / "run").results
+    older = Path(shutil.copytree(DATA / "run-0.4", tmp_path / "older"))
+    record = json.loads((older / "run.json").read_text("utf-8"))
+    record["spec"]["planner"] = {"name": "openai:planner"}
+    (older / "run.json").write_text(json.dumps(record), "utf-8")
+    assert dqa.read_run(dqa.copy_run(older, tmp_path / "run")).results
     with pytest.raises(dqa.UsageError, match="not resume it"):
         make(out=tmp_path / "run", resume=True)

@@ -76,7 +76,8 @@ def run(*arguments: object, code: int = 0) -> Any:
 def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) -> None:
     """Every cell that can be filled is, beside what is printed."""
     found = play_tournament("kuhn", games=10, out=tmp_path / "run")
-    assert found.left_out == ("departed: no such player is installed",)
+    (line,) = found.left_out
+    assert line.startswith("departed: There is no player of kuhn 'departed'")
     assert {r.decider for r in found.run.results} == {"eager vs passive", "eager vs eager"}
     assert all(r.game and r.game.reference == "passive" for r in found.run.results)
     (view,) = found.views
@@ -105,7 +106,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
         *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
     assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
-    assert "left out: departed: no such player is installed" in shown
+    assert "left out: departed: There is no player" in shown
     assert "First minus second" not in shown  # of one player
     assert "16 games of kuhn on deals that all pairs share" in shown
     asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")

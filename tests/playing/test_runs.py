@@ -95,6 +95,12 @@ def test_players_of_several_runs_are_compared_on_the_same_deals(tmp_path: Path) 
         dqa.compare_games(run, played(games=2, mirror=False))
     with pytest.raises(UsageError, match="compare_games"):
         dqa.compare(run)
+    both = dqa.compare_games(run, dqa.read_run(tmp_path / "one")).differences
+    assert [(one.first, one.second) for one in both] == [
+        ("1-one:uniform", "2-one:uniform"),
+        ("1-one:eager", "2-one:eager"),
+    ]
+    assert len(dqa.compare_games(run, run, all_pairs=True).differences) == 6
     shown = CliRunner().invoke(app, ["compare", str(tmp_path / "one"), str(tmp_path / "two")])
     assert shown.exit_code == 0, shown.output
     assert "- two:passive" in shown.output
@@ -233,9 +239,14 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
             "UPDATE dqa_runs SET record = json_set(record, '$.games.history', "
             "'postgresql://me:***@host/games')"
         )
+    (tmp_path / "run" / "history.db").unlink()
+    assert dqa.play(out=run.location, resume=True).results == run.results
+    assert not (tmp_path / "run" / "history.db").exists()  # a finished run needs none
+    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
+        connection.execute("DELETE FROM dqa_results WHERE question LIKE '%m'")
     with pytest.raises(UsageError, match=r"me:\*\*\*@host/games, whose password .* \(--history\)"):
         dqa.play(out=run.location, resume=True)
-    assert len(dqa.read_run(tmp_path / "run").results) == 4
+    assert len(dqa.read_run(tmp_path / "run").results) == 2
 
 
 @pytest.mark.parametrize(

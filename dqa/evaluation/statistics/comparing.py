@@ -367,14 +367,10 @@ def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairC
     """
     found = [one for first, second in pairs if (one := _compare(first, second)) is not None]
     by_questions = holm([pair.by_questions.p_value for pair in found])
-    known = [pair.accuracy.p_value for pair in found]
-    by_situations = iter(holm([p_value for p_value in known if p_value is not None]))
+    by_situations = holm([pair.accuracy.p_value for pair in found])
     return tuple(
-        pair.changed(
-            holm_by_questions=corrected,
-            holm_by_situations=None if p_value is None else next(by_situations),
-        )
-        for pair, corrected, p_value in zip(found, by_questions, known, strict=True)
+        pair.changed(holm_by_questions=questions, holm_by_situations=situations)
+        for pair, questions, situations in zip(found, by_questions, by_situations, strict=True)
     )
 
 

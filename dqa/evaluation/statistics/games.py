@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from math import fsum, inf
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeGuard
 
 from pydantic import Field
@@ -190,7 +191,11 @@ _Measure: TypeAlias = Callable[[Result, PlayedGame], tuple[float, float] | None]
 
 
 def count_games(
-    results: Iterable[Result], *, mirrored: bool, against: str | None = None
+    results: Iterable[Result],
+    *,
+    mirrored: bool,
+    against: str | None = None,
+    contestants: Mapping[str, str] = MappingProxyType({}),
 ) -> PlayFigures:
     """Return the figures of the games of a run.
 
@@ -202,6 +207,9 @@ def count_games(
         Whether every deal is played twice.
     against
         The player to compare each of the others with; None compares every two.
+    contestants
+        The names of the same player in several runs, each with the player's own name. Only these
+        are compared with each other, if several runs have a player.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
@@ -219,18 +227,21 @@ def count_games(
         differences=_differences(
             {player: [*chain(*(whole[one] for one in faced))] for player, faced in players.items()},
             against,
+            contestants,
         ),
     )
 
 
 def _differences(
-    played: Mapping[str, Sequence[_Played]], against: str | None
+    played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
     """Compare every two players, or each of the others with `against`."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
     pairs = list(combinations(payoffs, 2))
+    alike = [pair for pair in pairs if len({contestants.get(name, name) for name in pair}) == 1]
+    pairs = alike or pairs
     if against is not None:
         pairs = [(player, against) for player in payoffs if player != against]
     found = []
@@ -241,17 +252,17 @@ def _differences(
         if difference is not None:
             opponents = len({opponent for opponent, _ in shared if opponent})
             found.append((first, second, opponents, difference))
-    corrected = iter(holm([one.p_value for *_, one in found if one.p_value is not None]))
+    corrected = holm([one.p_value for *_, one in found])
     return tuple(
         PlayerDifference(
             first=first,
             second=second,
             opponents=opponents,
             difference=difference,
-            holm=None if difference.p_value is None else next(corrected),
+            holm=p_value,
             needed=None if opponents else count_needed(difference, _SMALLEST),
         )
-        for first, second, opponents, difference in found
+        for (first, second, opponents, difference), p_value in zip(found, corrected, strict=True)
     )
 
 

@@ -175,14 +175,17 @@ def _design_effect(values: Sequence[float], mean: Estimate) -> float | None:
     return mean.standard_error**2 / independent if independent > 0.0 else None
 
 
-def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values corrected for their number (Holm, 1979), in the same order."""
-    corrected = [0.0] * len(p_values)
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Return p-values corrected for the number of known ones (Holm, 1979), in the same order."""
+    known = sorted(
+        (p_value, place) for place, p_value in enumerate(p_values) if p_value is not None
+    )
+    corrected: dict[int, float] = {}
     largest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - rank)))
+    for rank, (p_value, place) in enumerate(known):
+        largest = max(largest, min(1.0, p_value * (len(known) - rank)))
         corrected[place] = largest
-    return tuple(corrected)
+    return tuple(map(corrected.get, range(len(p_values))))
 
 
 Content: TypeAlias = tuple[str | None, str | None]

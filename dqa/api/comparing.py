@@ -1,0 +1,311 @@
+"""Compare deciders on questions, and players on deals, of one run or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from dqa.api.runs import Run, name_runs
+from dqa.api.stored import open_run
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Candidate
+from dqa.core.text import counted
+from dqa.evaluation.results import MOST_TIES, Result
+from dqa.evaluation.spec import PlaySpec, RunSpec
+from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
+from dqa.evaluation.statistics.games import PlayFigures, count_games
+from dqa.evaluation.statistics.pairs import match_questions, renamed
+from dqa.evaluation.statistics.summaries import grouped
+
+
+def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
+    *runs: Run | Path | str,
+    deciders: Sequence[str] = (),
+    against: str | None = None,
+    scenario: str | None = None,
+    only_shared: bool = False,
+    times: bool = False,
+    all_pairs: bool = False,
+) -> Comparison:
+    """Compare deciders, of one run or of several, on the questions that they share.
+
+    With several runs every contestant is called ``RUN:DECIDER``, and if they share deciders the
+    same decider is compared across runs. Questions are the same if their text, rules, candidates
+    and data are the same, whatever their names and files.
+
+    Parameters
+    ----------
+    runs
+        What `evaluate` returned, or the locations of runs.
+    deciders
+        Only these; by default all that took part.
+    against
+        The contestant to compare each of the others with. Fewer comparisons cost less correction.
+        With several runs a decider's name alone will do where one run has it.
+    all_pairs
+        Compare every two, also of several runs that share deciders.
+    scenario
+        Only the questions of this one.
+    only_shared
+        Compare on the questions that all were asked, where not all were asked the same.
+    times
+        Whether to compare the durations of decisions, too.
+
+    Raises
+    ------
+    UsageError
+        There is only one contestant, or none was asked anything; they were asked different
+        questions, which the message counts; or the runs count different answers as right.
+    UnknownNameError
+        No run has such a decider or scenario, or no contestant that name.
+    """
+    read = [open_run(run) for run in runs]
+    for run in read:
+        run.require_questions(_NO_COMPARISON)
+    _require_one_scoring(read)
+    found, differing = _contestants(read, times=times)
+    found = _select(found, deciders, scenario)
+    _require_several(found)
+    _require_one_truth(found)
+    found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
+    compared = compare_contestants(
+        found,
+        None if against is None else _find_contestant(found, against),
+        same_decider=not all_pairs,
+        only_shared=left_out,
+        strict_official=read[0].strict_official,
+    )
+    if not compared.pairs:
+        raise UsageError(
+            "No question was judged for two contestants: 'dqa show RUN --failed' says why."
+        )
+    return compared
+
+
+def compare_games(
+    *runs: Run | Path | str,
+    players: Sequence[str] = (),
+    against: str | None = None,
+    all_pairs: bool = False,
+) -> PlayFigures:
+    """Compare players, of one run of games or of several, on the deals that they share.
+
+    With several runs every player is called ``RUN:PLAYER``, and if they share players the same
+    player is compared across runs. The paired differences are those against opponents of the same
+    name.
+
+    Parameters
+    ----------
+    runs
+        What `play` returned, or the locations of runs.
+    players
+        Only these; by default all that played.
+    against
+        The player to compare each of the others with.
+    all_pairs
+        Compare every two, also of several runs that share players.
+
+    Raises
+    ------
+    UsageError
+        A run is not of games, the runs are of different worlds, or no two players share a deal.
+    UnknownNameError
+        No run has such a player.
+    """
+    read = [open_run(run) for run in runs]
+    specs = [run.spec for run in read if isinstance(run.spec, PlaySpec)]
+    worlds = {(one.world, *sorted(one.world_settings.items()), one.mirror) for one in specs}
+    if len(specs) < len(read) or len(worlds) > 1:
+        raise UsageError(
+            "The players of several runs are compared on the same deals: name runs of games of one "
+            "world, with the same settings and the same --mirror."
+        )
+    results, contestants = [], dict[str, str]()
+    for run, label in zip(read, _labels(read), strict=True):
+        for result, game in ((one, one.game) for one in run.results if one.game is not None):
+            name = _named(label, game.player)
+            contestants[name] = game.player
+            if not players or not {name, game.player}.isdisjoint(players):
+                results.append(result.changed(game=game.changed(player=name)))
+    for player in players:
+        _require_known("player", player, {*contestants, *contestants.values()})
+    if against is not None:
+        _require_known("player", against, {one.game.player for one in results if one.game})
+    found = count_games(
+        results,
+        mirrored=specs[0].mirror,
+        against=against,
+        contestants={} if all_pairs else contestants,
+    )
+    if not found.differences:
+        raise UsageError("There is nothing to compare: no two players finished the same deal.")
+    return found
+
+
+def _require_several(found: Sequence[Contestant]) -> None:
+    """Raise `UsageError` unless there are several contestants."""
+    if len(found) < 2:
+        taking_part = ", ".join(f"'{one.name}'" for one in found) or "no decider"
+        raise UsageError(
+            f"There is nothing to compare: {taking_part} took part. Name a run with several "
+            "deciders, or several runs."
+        )
+
+
+def _select(
+    found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
+) -> list[Contestant]:
+    """Return the contestants of some deciders, with their results of one scenario."""
+    if scenario is not None:
+        _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
+        found = _limited(found, lambda result: result.scenario == scenario)
+        found = [one for one in found if one.results]
+    for name in deciders:
+        _require_known("decider", name, {one.decider for one in found})
+    if not deciders:
+        return list(found)
+    return [one for name in deciders for one in found if one.decider == name]
+
+
+def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:
+    """Return the contestants with some of their results."""
+    return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
+
+
+def _require_known(kind: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
+
+
+_SHOWN = 3
+"""Questions that a message names."""
+_NO_COMPARISON = (
+    "this compares right decisions; 'dqa compare' with runs of games alone (dqa.compare_games) "
+    "compares players."
+)
+
+
+def _require_one_scoring(runs: Sequence[Run]) -> None:
+    """Raise `UsageError` if the runs do not count the same answers as right."""
+    specs = [
+        (str(run.location or "a run in memory"), run.spec)
+        for run in runs
+        if isinstance(run.spec, RunSpec)
+    ]
+    strict = [where for where, spec in specs if spec.strict_official]
+    if 0 < len(strict) < len(specs):
+        raise UsageError(
+            f"Only the official answer is right in {', '.join(strict)}, and every tie of the best "
+            "in the others: evaluate again with, or without, --strict-official."
+        )
+    if len({spec.rule_set for _, spec in specs}) > 1:
+        listed = ", ".join(f"{where} {spec.rule_set or 'the usual'}" for where, spec in specs)
+        raise UsageError(
+            f"The runs follow different rule sets: {listed}. Evaluate again with one --rule-set."
+        )
+
+
+def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant], list[str]]:
+    """Return the deciders of all runs, and how questions of one name differ.
+
+    A question has one name in all runs.
+    """
+    labels = _labels(runs)
+    names, differing = match_questions([run.results for run in runs], labels)
+    found = []
+    for run, label, new in zip(runs, labels, names, strict=True):
+        took = run.seconds if times else {}
+        seconds = {renamed(run.by_key[key], new).key: one for key, one in took.items()}
+        results = (renamed(result, new) for result in run.results)
+        for decider, decided in grouped(results, lambda result: result.decider).items():
+            cost = None if run.prices is None else run.prices.cost
+            timed = seconds if times else None
+            found.append(Contestant(_named(label, decider), tuple(decided), label, cost, timed))
+    return found, differing
+
+
+def _labels(runs: Sequence[Run]) -> Sequence[str | None]:
+    """Return the names of several runs, and None for the only one."""
+    return [None] if len(runs) == 1 else name_runs(runs)
+
+
+def _named(label: str | None, name: str) -> str:
+    """Return the name of a decider or player of a run."""
+    return name if label is None else f"{label}:{name}"
+
+
+def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
+    """Return the contestant of a name, or the only one of a decider's name."""
+    named = [one for one in found if name == one.name]
+    named = named or [one for one in found if name == one.decider]
+    if len(named) > 1:
+        raise UsageError(
+            f"Several contestants are {name}: {', '.join(one.name for one in named)}. Name "
+            "one of them (against, --against)."
+        )
+    if not named:
+        raise UnknownNameError("contestant", name, [one.name for one in found])
+    return named[0]
+
+
+def _require_one_truth(found: Sequence[Contestant]) -> None:
+    """Raise `UsageError` if the right answers to one question differ."""
+    first: dict[str, tuple[str, Result]] = {}
+    for one in found:
+        for result in one.results:
+            if not result.ties:  # a failing server ended it before it was judged
+                continue
+            name, other = first.setdefault(result.question, (one.name, result))
+            truth, known = ((each.situation, each.official, each.match) for each in (result, other))
+            if truth != known or _right_answers(result).isdisjoint(_right_answers(other)):
+                raise UsageError(
+                    f"{result.question} is not the same question for {name} and {one.name}: what "
+                    "is right differs. Compare runs on one set of questions (the same release, "
+                    "seed or file)."
+                )
+
+
+def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
+    """Return the possible right answers: a right statement is one of them, or follows them."""
+    answers = result.ties[:MOST_TIES]
+    ends_in_own = result.match is not None and len(answers) > 1 and answers[-1] == result.choice
+    return {answers, answers[:-1]} if ends_in_own else {answers}
+
+
+def _on_shared_questions(
+    found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
+) -> tuple[list[Contestant], int]:
+    """Return the contestants with the questions that all were asked, and how many others had."""
+    asked = {one.name: set(one.asked) for one in found}
+    shared, every = set.intersection(*asked.values()), set.union(*asked.values())
+    if shared == every:
+        return list(found), 0
+    if not only_shared or not shared:
+        counts, differences = _describe_different(asked, differing)
+        if not shared:
+            raise UsageError(f"They share no question on one database: {counts}.{differences}")
+        raise UsageError(
+            f"They were asked different questions: {counts}, of which all share "
+            f"{len(dict(shared))}. --shared (only_shared=True) compares on these.{differences}"
+        )
+    limited = _limited(found, lambda result: (result.question, result.database) in shared)
+    return limited, len(every) - len(shared)
+
+
+def _describe_different(
+    asked: Mapping[str, Collection[Asked]], differing: Sequence[str]
+) -> tuple[str, str]:
+    """Return how many questions each was asked, and what differs: databases, and questions."""
+    counts = (f"{name} {counted(len(dict(keys)), 'question')}" for name, keys in asked.items())
+    databases = {
+        name: ", ".join(sorted({database for _, database in keys})) for name, keys in asked.items()
+    }
+    differences = ""
+    if len({*databases.values()}) > 1:
+        listed = (f"{name} on {database}" for name, database in databases.items())
+        differences = f" Databases: {'; '.join(listed)}."
+    if differing:
+        more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+        differences += f" {'; '.join(differing[:_SHOWN])}{more}."
+    return ", ".join(counts), differences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -352,26 +352,15 @@ def record_alternatives(
         return asked.changed(problem=f"{kind}{error}")
     return asked.changed(
         total=len(outcomes.candidates),
-        alternatives=tuple(_alternatives(outcomes, choice)),
+        alternatives=Alternative.among(
+            outcomes, () if choice is None else (choice,), _STORED - _WORST, _WORST
+        ),
         spread=_spread(outcomes) if len(outcomes.candidates) > _STORED else None,
         unit=simulation.unit,
         goal=outcomes.goal,
         baseline=outcomes.baseline,
         statement=simulation.statement,
     )
-
-
-def _alternatives(outcomes: Outcomes, choice: Candidate | None) -> Iterator[Alternative]:
-    """Yield the alternatives that a record has, the best first."""
-    ranked = outcomes.best_first()
-    if len(ranked) > _STORED:
-        stored = [*ranked[: _STORED - _WORST], *ranked[-_WORST:]]
-        if choice is not None and choice in outcomes and choice not in stored:
-            stored.insert(_STORED - _WORST, choice)
-        ranked = stored
-    for candidate in ranked:
-        value, rank = outcomes.value(candidate), outcomes.rank(candidate)
-        yield Alternative(candidate=candidate, outcome=value, rank=rank)
 
 
 def _spread(outcomes: Outcomes) -> Spread:

@@ -13,17 +13,12 @@ from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
-from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.core.simulator import Outcomes
-from dqa.core.situation import Situation
 from dqa.core.text import counted
-from dqa.deciders.candidates import recorded_outcomes
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import Result
-from dqa.evaluation.score import has_record
 from dqa.evaluation.traces import Trace
 from dqa.report.hints import command
 from dqa.report.pages import write_page
@@ -188,29 +183,14 @@ def _truth(reported: Sequence[ReportedRun], decided: _Decided) -> QuestionTruth 
     place, first = decided[0]
     one = reported[place]
     question = one.questions.get(first.question)
-    if one.asked is None or question is None:
+    if one.judge is None or question is None:
         return None
-    situation = one.asked.situations.get(question.situation)
-    rules = (None if one.run.spec is None else one.run.spec.rule_set) or one.asked.rule_set
     chosen = [result.choice for _, result in decided if result.choice is not None]
-    return truth_of(question, _outcomes(one.asked, question, situation, rules), chosen)
-
-
-def _outcomes(
-    asked: QuestionSet, question: Question, situation: Situation | None, rules: str | None
-) -> Outcomes | None:
-    """Return the outcomes of the candidates of a question; None if they are unknown."""
-    if question.answer_form == "statement":
-        return None
-    is_recorded = question.scenario not in plugins.names("simulator")
-    if is_recorded or situation is None or has_record(asked, question):
-        return recorded_outcomes(question, asked.truth_of(question))
-    simulator = plugins.simulator(question.scenario)
-    known = rules if rules in simulator.rule_sets else None
     try:
-        return simulator.outcomes(situation, [question], known)[0]
+        outcomes = one.judge.outcomes_of(question)
     except DqaError:  # results have the outcomes that the judge knew
-        return None
+        outcomes = None
+    return truth_of(question, outcomes, chosen)
 
 
 def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:

@@ -215,7 +215,7 @@ class Judge:
 
     def unchosen(self, question: Question) -> Assessment:
         """Return the assessment of a question before a choice."""
-        truth, outcomes = self._set.truth_of(question), self._outcomes_of(question)
+        truth, outcomes = self._set.truth_of(question), self.outcomes_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, official=truth.official, ties=truth.answers)
         if outcomes is None:
             return known
@@ -241,7 +241,7 @@ class Judge:
         """
         if question.answer_form == "statement":
             return self._judge_statement(question, decision, database)
-        outcomes, unchosen = self._outcomes_of(question), self.unchosen(question)
+        outcomes, unchosen = self.outcomes_of(question), self.unchosen(question)
         is_answered = decision.ending is Ending.ANSWERED
         if not unchosen.ties and (is_answered or not _outcome_of(decision).repeated):
             return replace(unchosen, outcome=Outcome.UNLABELLED, choice=decision.choice)
@@ -305,8 +305,11 @@ class Judge:
             value=outcomes.value(choice),
         )
 
-    def _outcomes_of(self, question: Question) -> Outcomes | None:
-        """Return a question's outcomes; all questions on a situation are simulated at once."""
+    def outcomes_of(self, question: Question) -> Outcomes | None:
+        """Return a question's outcomes; None if they are unknown.
+
+        All questions about a situation are simulated at once.
+        """
         simulation = self._simulations.get(question.key)
         if simulation is None:
             return recorded_outcomes(question, self._set.truth_of(question))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import AliasChoices, Field, SerializeAsAny, create_model, field_validator
@@ -17,7 +17,7 @@ from dqa.core.provenance import user_name
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
-from dqa.core.simulator import Goal
+from dqa.core.simulator import Goal, Outcomes
 from dqa.evaluation.keys import DecisionKey
 
 _DECIDED = (
@@ -41,6 +41,21 @@ class Alternative(Record):
     candidate: Candidate
     outcome: float | None = None
     rank: int | None = Field(default=None, ge=1)
+
+    @classmethod
+    def among(
+        cls, outcomes: Outcomes, chosen: Iterable[Candidate], best: int, worst: int
+    ) -> tuple[Self, ...]:
+        """Return the alternatives by rank; of more the `best`, the `worst` and the chosen ones."""
+        listed = outcomes.best_first()
+        if len(listed) > best + worst:
+            picked = (one for one in chosen if one in outcomes)
+            listed = list(dict.fromkeys((*listed[:best], *picked, *listed[-worst:])))
+        ranks = {candidate: outcomes.rank(candidate) for candidate in listed}
+        return tuple(
+            cls(candidate=one, outcome=outcomes.value(one), rank=ranks[one])
+            for one in sorted(listed, key=ranks.__getitem__)
+        )
 
 
 class Spread(Record):

@@ -49,8 +49,8 @@ function meanOf(shares) {
 
 // Contestants with their cells, the best on the mean of all databases first.
 function byContestant(report, cells) {
-  const shown = report.contestants.map((one, place) => ({
-    name: one.name, cells: cells.filter((cell) => cell.contestant === place),
+  const shown = report.contestants.map((one) => ({
+    name: one.name, cells: cells.filter((cell) => cell.contestant === one),
   })).filter((one) => one.cells.length);
   return bestFirst(shown, (one) => meanOf(one.cells.map((cell) => cell.share)));
 }
@@ -66,12 +66,12 @@ function shareRows(report, shown, references, more) {
 }
 
 function accuracyChart(report, scenario) {
-  const cells = report.accuracies.map(accuracyCell).filter((one) => one.scenario === scenario);
+  const cells = report.contestants.flatMap(accuracyCells).filter((one) => one.scenario === scenario);
   if (!cells.some((cell) => cell.share !== null)) {
     return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
       el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw.")));
   }
-  const references = report.references.filter((one) => one.scenario === scenario);
+  const references = report.runs.flatMap((run) => run.references).filter((one) => one.scenario === scenario);
   const said = references.flatMap((one) => [
     one.shortcut === null ? null : `The line is the best shortcut, ${one.shortcut} (${percent(one.shortcut_share)}).`,
     one.chance === null ? null : `The dashed line is chance (${percent(one.chance)}).`]).filter(Boolean);
@@ -84,10 +84,10 @@ function accuracyChart(report, scenario) {
 }
 
 function epochsChart(report, scenario) {
-  const cells = report.epochs.filter(({ figures }) => figures.scenario === scenario && figures.pass_rates.length).map(({ contestant, figures }) => {
+  const cells = report.contestants.flatMap((contestant) => contestant.epochs.filter((one) => one.scenario === scenario && one.pass_rates.length).map((figures) => {
     const last = figures.pass_rates[figures.pass_rates.length - 1];
     return { ...figures, contestant, last, share: figures.pass_rates[0].at_k.value, low: last.all_k.value, high: last.at_k.value };
-  });
+  }));
   if (!cells.length) return null;
   const k = Math.max(...cells.map((cell) => cell.last.k));
   const rate = (found) => [percent(found.value), el("small", {}, interval(found.low, found.high))];
@@ -101,14 +101,14 @@ function epochsChart(report, scenario) {
 
 function spendingOf(report) {
   for (const name of ["cost", "tokens"]) {
-    if (report.totals.some((one) => spentBy(one, name))) return [name, name];
+    if (report.contestants.some((one) => spentBy(one, name))) return [name, name];
   }
   return ["steps", "model replies"];
 }
 
 function spendingChart(report) {
   const [field, name] = spendingOf(report);
-  const points = bestFirst(report.totals.filter((one) => accuracyOf(one) !== null && spentBy(one, field) !== null), accuracyOf);
+  const points = bestFirst(report.contestants.filter((one) => accuracyOf(one) !== null && spentBy(one, field) !== null), accuracyOf);
   if (!points.length) return null;
   const most = Math.max(...points.map((one) => spentBy(one, field)), 1e-9);
   const height = 230;
@@ -129,14 +129,14 @@ function spendingChart(report) {
   const labels = groups.map(({ left, top, one, places }) =>
     text(x(one), top - 9, places.join(", "), { class: "name", "text-anchor": left > 0.5 ? "end" : "start" }));
   const marks = points.map((one, place) => svg("g", { class: `c${place % 8}` },
-    svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} a question`),
+    svg("title", {}, `${one.name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} a question`),
     intervalOf(one)[0] === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(intervalOf(one)[0]), y2: y(intervalOf(one)[1]), class: "whisker thin" }),
     svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
   const title = `Accuracy against ${name} a question`;
   const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
   const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. A filled dot is on the Pareto front: no other decider is better in both accuracy and ${name}.`,
     ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
-    points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
+    points.map((one, place) => el("tr", {}, number(place + 1), nameCell(one.name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
       field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null, number(one.pareto ? "yes" : "no"))));
   found.querySelector("figcaption").after(drawing);
   return found;
@@ -145,22 +145,24 @@ function spendingChart(report) {
 // Bars of parts that are a whole. `tones` are the classes of the parts' colours, `nameOf` names a
 // part, and `withRight` says how many of a part are right.
 function stackedChart(report, kind, title, about, tones, nameOf = (part) => part, withRight = false) {
-  const shares = report.shares.filter((one) => one.chart === kind && one.of);
-  const shown = bestFirst([...new Set(shares.map((one) => one.contestant))], (contestant) => accuracyOf(report.totals[contestant]));
+  const sharesOf = (contestant) => contestant.shares.filter((one) => one.chart === kind && one.of);
+  const shown = bestFirst(report.contestants.filter((one) => sharesOf(one).length), accuracyOf);
+  const shares = shown.flatMap(sharesOf);
   if (!shown.length) return null;
   const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
   const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${tones[part]}` }), ` ${nameOf(part)}`));
   return chart(title, `${about} Who is right most often comes first.`, ["Decider", axis(PERCENT), ...heads, "#of"],
-    shown.map((place) => {
-      const own = parts.map((part) => shares.find((one) => one.contestant === place && one.part === part) || { count: 0 });
-      const { of } = shares.find((one) => one.contestant === place);
+    shown.map((contestant) => {
+      const found = sharesOf(contestant);
+      const own = parts.map((part) => found.find((one) => one.part === part) || { count: 0 });
+      const [{ of }] = found;
       let end = 0;
       const bars = own.map((one, number_) => {
         const begin = end;
         end += one.count / of;
         return svg("rect", { x: at(begin), width: at(one.count / of), y: 1, height: 18, class: `bar ${tones[parts[number_]]}` });
       });
-      return el("tr", {}, nameCell(report.contestants[place].name), strip(bars),
+      return el("tr", {}, nameCell(contestant.name), strip(bars),
         own.map((one) => number(one.count, withRight && one.count ? el("small", {}, `${percent(one.correct / one.count)} right`) : null)), number(of));
     }));
 }
@@ -184,9 +186,8 @@ function charts(report) {
 }
 
 // Every two deciders on the questions that both answered; the drawing has those with the best one.
-function turned(pair, last) {
-  const one = pair.figures;
-  const back = pair.second === last ? 1 : -1;
+function turned(one, last) {
+  const back = one.second === last ? 1 : -1;
   const difference = (found) => found && {
     value: back * found.value,
     low: found.low === null ? null : Math.min(back * found.low, back * found.high),
@@ -194,7 +195,7 @@ function turned(pair, last) {
   };
   const { better, worse } = one.by_questions;
   return {
-    first: back === 1 ? pair.first : pair.second, second: last, accuracy: difference(one.accuracy), regret: difference(one.relative_regret),
+    first: back === 1 ? one.first : one.second, second: last, accuracy: difference(one.accuracy), regret: difference(one.relative_regret),
     better: back === 1 ? better : worse, worse: back === 1 ? worse : better,
     questions: one.holm_by_questions, situations: one.holm_by_situations,
     pairs: one.accuracy.pairs, clusters: one.accuracy.clusters,
@@ -226,9 +227,9 @@ function pairsTable(report, rows) {
   return table(titles, rows.map((one) => {
     const { value, low, high } = one.accuracy;
     const marks = [ticks.map(([share]) => across(share, share === 0.5 ? "zero" : "axis")),
-      low === null ? null : line(x(low), x(high), "whisker"), point(x(value), one.first)];
-    return el("tr", {}, el("th", { scope: "row" }, breakable(report.contestants[one.first].name),
-      el("small", {}, "minus ", breakable(report.contestants[one.second].name))), strip(marks), difference(one.accuracy),
+      low === null ? null : line(x(low), x(high), "whisker"), point(x(value), report.contestants.findIndex((found) => found.name === one.first))];
+    return el("tr", {}, el("th", { scope: "row" }, breakable(one.first),
+      el("small", {}, "minus ", breakable(one.second))), strip(marks), difference(one.accuracy),
     number(one.better), number(one.worse), number(probability(one.questions)), shared ? number(probability(one.situations)) : null,
     regrets ? difference(one.regret) : null, number(counted(one.pairs, "answer"), shared ? el("small", {}, counted(one.clusters, "situation")) : null));
   }), { class: "pairs figures" });
@@ -238,7 +239,7 @@ function comparison(report) {
   const { best } = report;
   const withBest = report.pairs.filter((pair) => pair.first === best || pair.second === best).map((pair) => turned(pair, best));
   const others = report.pairs.filter((pair) => pair.first !== best && pair.second !== best).map((pair) => turned(pair, pair.second));
-  const who = el("bdi", {}, report.contestants[best].name);
+  const who = el("bdi", {}, best);
   const corrected = report.pairs.length > 1 ? `; p-values are corrected for all ${report.pairs.length} pairs (Holm)` : "";
   return [
     el("p", { class: "muted small" }, "Each decider minus ", who, ", which is right most often, on the questions that both answered: differences with 95 % intervals, p-values by McNemar's test", corrected, "."),

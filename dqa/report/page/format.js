@@ -60,24 +60,26 @@ function mark(outcome) {
   return svg("svg", { class: `mark ${kind}`, width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, paths[kind]);
 }
 
-// The share of right answers of a total, and the ends of its interval: by situations, else by questions.
-const accuracyOf = (total) => (total.figures.accuracy ? total.figures.accuracy.value : null);
-function intervalOf(total) {
-  const { accuracy, low, high } = total.figures;
+// The share of right answers of a contestant, and the ends of its interval: by situations, else by questions.
+const accuracyOf = (contestant) => (contestant.figures.accuracy ? contestant.figures.accuracy.value : null);
+function intervalOf(contestant) {
+  const { accuracy, low, high } = contestant.figures;
   return accuracy && accuracy.low !== null ? [accuracy.low, accuracy.high] : [low, high];
 }
 
 // What a question cost a contestant: in money (cost), tokens or replies (steps).
-function spentBy(total, name) {
-  if (name === "steps") return total.steps;
-  const rate = total.figures.efficiency[name === "cost" ? "money" : "tokens"];
+function spentBy(contestant, name) {
+  if (name === "steps") return contestant.steps;
+  const rate = contestant.figures.efficiency[name === "cost" ? "money" : "tokens"];
   return rate && rate.per_question ? rate.per_question.value : null;
 }
 
-// A cell of accuracies, with its interval and the number of judged decisions.
-function accuracyCell({ contestant, figures }) {
-  const unjudged = [...UNJUDGED].reduce((sum, outcome) => sum + figures[outcome], 0);
-  const clustered = figures.clustered_low !== null;
-  return { ...figures, contestant, share: figures.accuracy, judged: figures.questions - unjudged, byQuestions: [figures.low, figures.high],
-    low: clustered ? figures.clustered_low : figures.low, high: clustered ? figures.clustered_high : figures.high };
+// The accuracies of a contestant, with their intervals and the number of judged decisions.
+function accuracyCells(contestant) {
+  return contestant.accuracies.map((figures) => {
+    const unjudged = [...UNJUDGED].reduce((sum, outcome) => sum + figures[outcome], 0);
+    const clustered = figures.clustered_low !== null;
+    return { ...figures, contestant, share: figures.accuracy, judged: figures.questions - unjudged, byQuestions: [figures.low, figures.high],
+      low: clustered ? figures.clustered_low : figures.low, high: clustered ? figures.clustered_high : figures.high };
+  });
 }

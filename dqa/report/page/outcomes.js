@@ -15,7 +15,7 @@ function choosers(report, question) {
 function outcomes(truth, question, chosenBy) {
   const rows = truth.outcomes.length ? truth.outcomes : knownOutcomes(question);
   if (!rows.length) return null;
-  const all = truth.values.length ? truth.values : rows.map((row) => row.value);
+  const all = truth.values.length ? truth.values : rows.map((row) => row.outcome);
   const base = question.baseline;
   const known = [...all, ...(base === null ? [] : [base])];
   const [least, most] = [Math.min(...known), Math.max(...known)];
@@ -26,8 +26,8 @@ function outcomes(truth, question, chosenBy) {
   const list = rows.map((row) => {
     const who = [...(chosenBy.get(String(row.candidate)) || [])].map(([name, times]) => (times > 1 ? `${name} ×${times}` : name));
     return el("tr", { class: `outcome ${row.rank === 1 ? "best" : ""} ${who.length ? "chosen" : ""}` }, number(row.rank), el("td", {}, el("bdi", {}, row.candidate)),
-      strip(ground, line(x(base === null ? least : base), x(row.value), "stem"), svg("circle", { cx: at(x(row.value)), cy: 10, r: 5.5, class: "face" })),
-      number(figure(row.value, 6)), el("td", {}, who.join(", ")));
+      strip(ground, line(x(base === null ? least : base), x(row.outcome), "stem"), svg("circle", { cx: at(x(row.outcome)), cy: 10, r: 5.5, class: "face" })),
+      number(figure(row.outcome, 6)), el("td", {}, who.join(", ")));
   });
   const better = question.goal ? ` ${question.goal === "maximise" ? "More" : "Less"} is better.` : "";
   const nothing = base === null ? "" : ` The dashed line is deciding nothing (${figure(base, 5)}).`;
@@ -41,10 +41,10 @@ function outcomes(truth, question, chosenBy) {
 function knownOutcomes(question) {
   const found = new Map();
   for (const one of question.ties) {
-    if (question.best_value !== null) found.set(String(one), { candidate: one, value: question.best_value, rank: 1 });
+    if (question.best_value !== null) found.set(String(one), { candidate: one, outcome: question.best_value, rank: 1 });
   }
   for (const { choice, value, rank } of question.decisions) {
-    if (choice !== null && value !== null && rank !== null) found.set(String(choice), { candidate: choice, value, rank });
+    if (choice !== null && value !== null && rank !== null) found.set(String(choice), { candidate: choice, outcome: value, rank });
   }
   return [...found.values()].sort((a, b) => a.rank - b.rank);
 }

@@ -111,7 +111,7 @@ function questionList(report) {
 function marksExplained(report) {
   const said = [];
   if (report.databases.length > 1) said.push(`its answers on ${report.databases.join(", ")}, in this order`);
-  if (report.epochs.length) said.push("how many of its attempts were right, as 2/3");
+  if (report.contestants.some((one) => one.epochs.length)) said.push("how many of its attempts were right, as 2/3");
   return said.length ? el("p", { class: "muted small" }, `A decider's column has ${said.join(": ")}. Each opens what was decided.`) : null;
 }
 
@@ -169,7 +169,7 @@ function questionRow(report, question) {
 // Whether the run of a decision has several epochs.
 function isRepeated(report, one) {
   const { run } = report.contestants[one.contestant];
-  return report.epochs.some(({ contestant }) => report.contestants[contestant].run === run);
+  return report.contestants.some((other) => other.run === run && other.epochs.length);
 }
 
 // What opens a decision: its mark, or of several epochs how many were right.

@@ -9,30 +9,27 @@ async function readDetails(question) {
 }
 
 function summaryTable(report) {
-  const order = bestFirst(report.totals.map((_, place) => place), (place) => accuracyOf(report.totals[place]));
-  const cells = report.accuracies.map(accuracyCell);
+  const cells = report.contestants.flatMap(accuracyCells);
   const columns = report.scenarios.flatMap((scenario) => report.databases
     .filter((database) => cells.some((one) => one.scenario === scenario && one.database === database))
     .map((database) => [scenario, database]));
   const [field, name] = spendingOf(report);
-  const regrets = report.totals.some((one) => one.figures.relative_regret);
+  const regrets = report.contestants.some((one) => one.figures.relative_regret);
   const titles = ["Decider", "#Accuracy", "#Right", ...columns.map(([scenario, database]) =>
     el("th", { scope: "col", class: "number" }, capital(scenario), el("small", {}, database,
       el("br"), situations(cells.filter((one) => one.scenario === scenario && one.judged))))),
   ...(regrets ? ["#Regret", "#Rank"] : []), `#${capital(name)} a question`];
-  return table(titles, order.map((place) => {
-    const total = report.totals[place];
-    const own = total.figures;
-    const who = report.contestants[place];
+  return table(titles, bestFirst(report.contestants, accuracyOf).map((who) => {
+    const own = who.figures;
     const shares = columns.map(([scenario, database]) => {
-      const one = cells.find((found) => found.contestant === place && found.scenario === scenario && found.database === database);
+      const one = cells.find((found) => found.contestant === who && found.scenario === scenario && found.database === database);
       return one && one.accuracy !== null ? number(percent(one.accuracy), el("small", {}, interval(one.low, one.high))) : number("–");
     });
-    return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, who.model === "none" ? "asks no model" : breakable(who.model))),
-      number(el("strong", {}, percent(accuracyOf(total))), el("small", {}, interval(...intervalOf(total)))),
-      number(`${own.correct}/${own.judged}`, el("small", {}, situations([total]))), shares,
+    return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, own.model === "none" ? "asks no model" : breakable(own.model))),
+      number(el("strong", {}, percent(accuracyOf(who))), el("small", {}, interval(...intervalOf(who)))),
+      number(`${own.correct}/${own.judged}`, el("small", {}, situations([who]))), shares,
       regrets ? [estimate(own.relative_regret, percent, 100), estimate(own.rank, (value) => figure(value, 3))] : null,
-      number(spentBy(total, field) === null ? "unknown" : figure(spentBy(total, field), 3)));
+      number(spentBy(who, field) === null ? "unknown" : figure(spentBy(who, field), 3)));
   }), { class: "summary" });
 }
 
@@ -50,8 +47,8 @@ function estimate(found, shown, factor = 1) {
 }
 
 function subtitle(report) {
-  const decisions = report.totals.reduce((sum, { figures }) => sum + figures.judged + figures.unjudged, 0);
-  const models = [...new Set(report.contestants.map((one) => one.model))].filter((one) => one !== "none");
+  const decisions = report.contestants.reduce((sum, { figures }) => sum + figures.judged + figures.unjudged, 0);
+  const models = [...new Set(report.contestants.map((one) => one.figures.model))].filter((one) => one !== "none");
   const scripted = report.contestants.some((one) => one.scripted) ? ", a scripted program and no language model" : "";
   return [counted(decisions, "decision"), `on ${counted(report.questions.length, "question")}`, `by ${counted(report.contestants.length, "decider")}`,
     `on ${counted(report.databases.length, "database")}${models.length ? `; ${models.join(", ")}${scripted}` : ""}.`].join(" ");

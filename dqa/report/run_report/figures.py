@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,26 +15,28 @@ from dqa.core.text import counted
 from dqa.evaluation import statistics
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
+from dqa.evaluation.score import Judge
 from dqa.evaluation.shortcuts import best_shortcuts
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.clusters import situations_of
-from dqa.evaluation.statistics.comparing import compare_pairs, every_two, stand
+from dqa.evaluation.statistics.comparing import (
+    PairComparison,
+    compare_pairs,
+    every_two,
+    stand,
+)
 from dqa.evaluation.statistics.pairs import match_questions, renamed
-from dqa.evaluation.statistics.summaries import mean_of
+from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
 from dqa.report.run_report.records import (
-    Accuracy,
     Chart,
     Contestant,
     DecisionRow,
-    Epochs,
-    Pair,
     QuestionRow,
     Reference,
     Report,
     RunFacts,
     Share,
-    Total,
 )
 from dqa.report.spending import reports_tokens
 from dqa.report.table import interval_text, listed
@@ -42,7 +44,7 @@ from dqa.report.tables import epoch_lines, interval_lines
 
 if TYPE_CHECKING:
     from dqa.api.runs import Evaluation, Run
-    from dqa.core.budgets import Prices
+    from dqa.core.decision import Usage
 
 _TIES = 8
 """The most best decisions that a row of the list names."""
@@ -72,6 +74,12 @@ class ReportedRun:
     def questions(self) -> Mapping[str, Question]:
         """The questions by key, if they are available."""
         return {} if self.asked is None else {one.key: one for one in self.asked.questions}
+
+    @cached_property
+    def judge(self) -> Judge | None:
+        """What knows the outcomes of candidates, if the questions are available."""
+        rules = None if self.run.spec is None else self.run.spec.rule_set
+        return None if self.asked is None else Judge(self.asked, rules)
 
     @cached_property
     def figures(self) -> Evaluation:
@@ -108,50 +116,25 @@ def make_report(
     outcomes, traces
         Why they are not shown, as in `Report`.
     """
-    contestants = _contestants(runs)
-    number = {(c.run, c.decider): place for place, c in enumerate(contestants)}
-    decided: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
-    compared: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
-    for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
-        for result in run.run.results:
-            decided[number[place, result.decider]].append(result)
-            compared[number[place, result.decider]].append(renamed(result, names))
+    decided = _decided(runs)
+    contestants = with_front(_contestants(runs, decided))
+    number = {key: place for place, key in enumerate(decided)}
+    pairs = _pairs(contestants, runs, decided)
     results = [result for run in runs for result in run.run.results]
-    totals = with_front(
-        [total_of(n, found, runs[contestants[n].run].run.prices) for n, found in decided.items()]
-    )
-    pairs = compare_every_two(contestants, compared, [run.measure for run in runs])
     lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
     intervals = lines[runs[0].name]
     if len(set(lines.values())) > 1:
         intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
     return Report(
         title=title,
-        headline=headline_of(contestants, totals, pairs),
+        headline=headline_of(contestants, pairs),
         runs=tuple(map(_facts, runs)),
-        contestants=tuple(contestants),
+        contestants=contestants,
         databases=tuple(dict.fromkeys(result.database for result in results)),
         scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
-        accuracies=tuple(
-            Accuracy(contestant=number[place, summary.decider], figures=summary)
-            for place, run in enumerate(runs)
-            for summary in run.run.summaries
-        ),
-        references=tuple(_references(runs)),
-        totals=totals,
         intervals=intervals,
         pairs=pairs,
-        best=best_of(pairs, totals),
-        epochs=tuple(
-            Epochs(contestant=number[place, found.decider], figures=found)
-            for place, run in enumerate(runs)
-            for found in run.run.epochs
-        ),
-        shares=tuple(
-            share
-            for place, found in decided.items()
-            for share in shares_of(place, found, runs[contestants[place].run].classes)
-        ),
+        best=best_of(contestants, pairs),
         questions=tuple(_questions(runs, number)),
         outcomes=outcomes,
         traces=traces,
@@ -176,23 +159,40 @@ def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
     ]
 
 
-def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
-    found = [
-        (place, result.decider, result.model)
-        for place, run in enumerate(runs)
-        for result in {result.decider: result for result in run.run.results}.values()
-    ]
-    names = Counter(decider for _, decider, _ in found)
-    return [
-        Contestant(
-            name=decider if names[decider] == 1 else f"{decider} ({runs[place].name})",
+def _decided(runs: Sequence[ReportedRun]) -> dict[tuple[int, str], list[Result]]:
+    """Return the results of each contestant, by the place of its run and its decider."""
+    found = ((place, result) for place, run in enumerate(runs) for result in run.run.results)
+    groups = grouped(found, lambda one: (one[0], one[1].decider))
+    return {key: [result for _, result in results] for key, results in groups.items()}
+
+
+def _contestants(
+    runs: Sequence[ReportedRun], decided: Mapping[tuple[int, str], Sequence[Result]]
+) -> Iterator[Contestant]:
+    names = Counter(decider for _, decider in decided)
+    for (place, decider), results in decided.items():
+        run = runs[place]
+        name = decider if names[decider] == 1 else f"{decider} ({run.name})"
+        judged = [result for result in results if result.outcome.judged]
+        figures = stand(statistics.Contestant(name, tuple(results), cost=_cost(run, judged)))
+        yield Contestant(
+            name=name,
             run=place,
-            decider=decider,
-            model=model,
-            scripted=model != NO_MODEL and is_scripted(model),
+            scripted=figures.model != NO_MODEL and is_scripted(figures.model),
+            figures=figures,
+            situations=situations_of(judged),
+            steps=mean_of(float(result.steps) for result in judged),
+            accuracies=tuple(one for one in run.run.summaries if one.decider == decider),
+            epochs=tuple(one for one in run.run.epochs if one.decider == decider),
+            shares=tuple(shares_of(results, run.classes)),
         )
-        for place, decider, model in found
-    ]
+
+
+def _cost(run: ReportedRun, judged: Sequence[Result]) -> Callable[[Usage], float] | None:
+    """Return what the cost of usage is; None without prices, or if a server counted no tokens."""
+    prices = run.run.prices
+    is_known = prices is not None and all(reports_tokens(result.usage) for result in judged)
+    return prices.cost if prices is not None and is_known else None
 
 
 def _facts(reported: ReportedRun) -> RunFacts:
@@ -203,6 +203,7 @@ def _facts(reported: ReportedRun) -> RunFacts:
         counts=run.counts,
         facts=tuple(_settings(run)),
         notes=tuple(line for line in reported.figures.lines() if line not in above),
+        references=tuple(_references(reported)),
     )
 
 
@@ -236,19 +237,17 @@ def _settings(run: Run) -> list[tuple[str, str]]:
     return found
 
 
-def _references(runs: Sequence[ReportedRun]) -> Iterator[Reference]:
-    for place, run in enumerate(runs):
-        best = best_shortcuts(run.figures.shortcuts)
-        chance = {one.scenario: one.share for one in run.figures.chance}
-        for scenario in dict.fromkeys((*best, *chance)):
-            shortcut = best.get(scenario)
-            yield Reference(
-                run=place,
-                scenario=scenario,
-                shortcut=None if shortcut is None else shortcut.name,
-                shortcut_share=None if shortcut is None else shortcut.share,
-                chance=chance.get(scenario),
-            )
+def _references(run: ReportedRun) -> Iterator[Reference]:
+    best = best_shortcuts(run.figures.shortcuts)
+    chance = {one.scenario: one.share for one in run.figures.chance}
+    for scenario in dict.fromkeys((*best, *chance)):
+        shortcut = best.get(scenario)
+        yield Reference(
+            scenario=scenario,
+            shortcut=None if shortcut is None else shortcut.name,
+            shortcut_share=None if shortcut is None else shortcut.share,
+            chance=chance.get(scenario),
+        )
 
 
 def _questions(
@@ -309,14 +308,12 @@ CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 
 def shares_of(
-    place: int, results: Sequence[Result], classes: Mapping[DecisionKey, str | None] | None
+    results: Sequence[Result], classes: Mapping[DecisionKey, str | None] | None
 ) -> Iterator[Share]:
     """Yield the parts of a contestant's decisions in each chart.
 
     Parameters
     ----------
-    place
-        The contestant.
     results
         Its decisions.
     classes
@@ -325,18 +322,18 @@ def shares_of(
     judged = [result for result in results if result.outcome.judged]
     planned = [(one, _REPLANNED[min(one.plans, 5) - 1]) for one in judged if one.plans]
     if any(result.plans > 1 for result in judged):
-        yield from _parts(place, "replanning", _REPLANNED, planned)
+        yield from _parts("replanning", _REPLANNED, planned)
     outcomes = [outcome.value for outcome in OF_QUESTIONS]
-    yield from _parts(place, "failures", outcomes, [(one, one.outcome.value) for one in results])
+    yield from _parts("failures", outcomes, [(one, one.outcome.value) for one in results])
     regrets = [(one, _regret(one)) for one in judged if one.best_value is not None]
-    yield from _parts(place, "regret", (*_REGRETS, _HARMS, _NO_CHOICE), regrets)
+    yield from _parts("regret", (*_REGRETS, _HARMS, _NO_CHOICE), regrets)
     if classes is not None:
         known = [(one, classes[one.key] or "") for one in judged if one.key in classes]
-        yield from _parts(place, "classes", CLASSES, known)
+        yield from _parts("classes", CLASSES, known)
 
 
 def _parts(
-    place: int, chart: Chart, parts: Sequence[str], results: Sequence[tuple[Result, str]]
+    chart: Chart, parts: Sequence[str], results: Sequence[tuple[Result, str]]
 ) -> Iterator[Share]:
     """Yield the parts that occur; of re-plannings all."""
     counts = Counter(part for _, part in results)
@@ -344,7 +341,6 @@ def _parts(
     for part in parts:
         if counts[part] or chart == "replanning":
             yield Share(
-                contestant=place,
                 chart=chart,
                 part=part,
                 count=counts[part],
@@ -368,115 +364,90 @@ def _regret(result: Result) -> str:
 _LEVEL = 0.05
 
 
-def total_of(place: int, results: Sequence[Result], prices: Prices | None) -> Total:
-    """Return the figures of a contestant over everything that it decided."""
-    judged = [result for result in results if result.outcome.judged]
-    priced = prices is not None and all(reports_tokens(result.usage) for result in judged)
-    cost = prices.cost if prices is not None and priced else None
-    return Total(
-        contestant=place,
-        figures=stand(statistics.Contestant("", tuple(results), cost=cost)),
-        situations=situations_of(judged),
-        steps=sum(result.steps for result in judged) / len(judged) if judged else None,
-    )
-
-
-def with_front(totals: Sequence[Total]) -> tuple[Total, ...]:
+def with_front(found: Iterable[Contestant]) -> tuple[Contestant, ...]:
     """Mark those that no other is both as right as and as cheap as, and better in one.
 
     Spending is the first of cost, tokens and replies that any of them has.
     """
-    names = (name for name in ("cost", "tokens") if any(getattr(one, name) for one in totals))
+    contestants = tuple(found)
+    names = (name for name in ("cost", "tokens") if any(one.spent[name] for one in contestants))
     by = next(names, "steps")
-    points = {
-        total.contestant: (total.accuracy, getattr(total, by))
-        for total in totals
-        if total.accuracy is not None and getattr(total, by) is not None
+    points = {one.name: (one.accuracy, one.spent[by]) for one in contestants}
+    known = {
+        name: (right, spent)
+        for name, (right, spent) in points.items()
+        if right is not None and spent is not None
     }
 
     def is_beaten(right: float, spent: float) -> bool:
         return any(
             other >= right and less <= spent and (other, less) != (right, spent)
-            for other, less in points.values()
+            for other, less in known.values()
         )
 
-    front = {place for place, point in points.items() if not is_beaten(*point)}
-    return tuple(one.changed(pareto=one.contestant in front) for one in totals)
+    front = {name for name, point in known.items() if not is_beaten(*point)}
+    return tuple(one.changed(pareto=one.name in front) for one in contestants)
 
 
-def compare_every_two(
+def _pairs(
     contestants: Sequence[Contestant],
-    decided: Mapping[int, Sequence[Result]],
-    measures: Sequence[str],
-) -> tuple[Pair, ...]:
+    runs: Sequence[ReportedRun],
+    decided: Mapping[tuple[int, str], Sequence[Result]],
+) -> tuple[PairComparison, ...]:
     """Compare every two contestants on the questions that both answered.
 
-    Parameters
-    ----------
-    contestants
-        Their names differ.
-    decided
-        The decisions of each; equal questions have one name in all runs.
-    measures
-        By run, what counts as right: contestants of runs that differ in it are not compared.
+    Equal questions have one name in all runs. Contestants of runs with other measures of what is
+    right are not compared.
     """
-    place = {one.name: number for number, one in enumerate(contestants)}
+    names = _names(runs)
     measured: dict[str, list[statistics.Contestant]] = {}
-    for number, one in enumerate(contestants):
-        found = statistics.Contestant(one.name, tuple(decided[number]))
-        measured.setdefault(measures[one.run], []).append(found)
+    for one, ((place, _), results) in zip(contestants, decided.items(), strict=True):
+        same = tuple(renamed(result, names[place]) for result in results)
+        found = statistics.Contestant(one.name, same)
+        measured.setdefault(runs[place].measure, []).append(found)
     pairs = [pair for alike in measured.values() for pair in every_two(alike, None)]
-    return tuple(
-        Pair(first=place[pair.first], second=place[pair.second], figures=pair)
-        for pair in compare_pairs(pairs)
-    )
+    return compare_pairs(pairs)
 
 
-def best_of(pairs: Sequence[Pair], totals: Sequence[Total]) -> int | None:
+def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
     """Return who of those in pairs is right most often; of equals the first."""
-    compared = sorted({place for pair in pairs for place in (pair.first, pair.second)})
-    return max(compared, key=lambda place: totals[place].accuracy or 0.0, default=None)
+    names = {name for pair in pairs for name in (pair.first, pair.second)}
+    compared = [one for one in contestants if one.name in names]
+    best = max(compared, key=lambda one: one.accuracy or 0.0, default=None)
+    return None if best is None else best.name
 
 
-def headline_of(
-    contestants: Sequence[Contestant], totals: Sequence[Total], pairs: Sequence[Pair]
-) -> str:
+def headline_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
     """Return who is right most often, and whether that differs from the next; "" for nothing."""
-    judged = [total for total in totals if total.accuracy is not None]
+    judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""
-    best, *others = sorted(judged, key=lambda total: -(total.accuracy or 0.0))
-    equal = [other for other in others if other.accuracy == best.accuracy]
-    sentence = f"{contestants[best.contestant].name} is right in {_share(best)}"
+    best, *others = sorted(judged, key=lambda one: -(one.accuracy or 0.0))
+    equal = [other.name for other in others if other.accuracy == best.accuracy]
+    sentence = f"{best.name} is right in {_share(best)}"
     if equal:
-        names = [contestants[other.contestant].name for other in equal]
-        sentence += f", and so {'is' if len(names) == 1 else 'are'} {listed(names)}"
+        sentence += f", and so {'is' if len(equal) == 1 else 'are'} {listed(equal)}"
     elif others:
         sentence += f", more often than {counted(len(others), 'other decider')}"
-    worse = [other for other in others if other not in equal]
-    return f"{sentence}.{_next(contestants, best, worse, pairs)}"
+    worse = [other.name for other in others if other.name not in equal]
+    return f"{sentence}.{_next(best.name, worse[0], pairs) if worse else ''}"
 
 
-def _share(total: Total) -> str:
-    share = f"{100 * (total.accuracy or 0.0):.1f} %"
-    if total.interval is not None:
-        share += f", 95 % interval {interval_text(*total.interval)}"
-    return f"{total.figures.correct} of {total.figures.judged:,} judged decisions ({share})"
+def _share(one: Contestant) -> str:
+    share = f"{100 * (one.accuracy or 0.0):.1f} %"
+    if one.interval is not None:
+        share += f", 95 % interval {interval_text(*one.interval)}"
+    return f"{one.figures.correct} of {one.figures.judged:,} judged decisions ({share})"
 
 
-def _next(
-    contestants: Sequence[Contestant], best: Total, worse: Sequence[Total], pairs: Sequence[Pair]
-) -> str:
+def _next(best: str, second: str, pairs: Sequence[PairComparison]) -> str:
     """Return how the best compares with the next one on the questions that both answered."""
-    ends = {best.contestant, *(other.contestant for other in worse[:1])}
-    pair = next((one for one in pairs if {one.first, one.second} == ends), None)
+    pair = next((one for one in pairs if {one.first, one.second} == {best, second}), None)
     if pair is None:
         return ""
-    figures = pair.figures
-    by_situations = figures.holm_by_situations
-    p = figures.holm_by_questions if by_situations is None else by_situations
+    by_situations = pair.holm_by_situations
+    p = pair.holm_by_questions if by_situations is None else by_situations
     verdict = "is more than chance" if p < _LEVEL else "may be chance"
-    points = f"{100 * abs(figures.accuracy.value):.1f} points"
-    second = contestants[worse[0].contestant].name
+    points = f"{100 * abs(pair.accuracy.value):.1f} points"
     p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     return f" The difference to {second}, which is next, is {points} and {verdict} ({p_text})."

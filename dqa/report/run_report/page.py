@@ -10,11 +10,11 @@ from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
-from dqa.evaluation.traces import Trace
+from dqa.evaluation.traces import Alternative, Trace
 from dqa.report.pages import drawn_page, stored_once
 from dqa.report.passages import Passage
 from dqa.report.reading import read
-from dqa.report.run_report.records import CandidateOutcome, QuestionTruth, Report
+from dqa.report.run_report.records import QuestionTruth, Report
 
 _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questions", "report")
 
@@ -118,18 +118,10 @@ def truth_of(
     """
     if outcomes is None:
         return QuestionTruth(text=question.text, rules=question.rules)
-    picked = tuple(one for one in dict.fromkeys(chosen) if one in outcomes)
-    named = ranked = outcomes.best_first()
-    if len(ranked) > _BEST + _WORST:
-        named = list(dict.fromkeys((*ranked[:_BEST], *picked, *ranked[-_WORST:])))
-    rows = [
-        CandidateOutcome(candidate=one, value=outcomes.value(one), rank=outcomes.rank(one))
-        for one in named
-    ]
     return QuestionTruth(
         text=question.text,
         rules=question.rules,
-        outcomes=tuple(sorted(rows, key=lambda row: row.rank)),
+        outcomes=Alternative.among(outcomes, chosen, _BEST, _WORST),
         total=len(outcomes.candidates),
         values=_spread(outcomes),
     )

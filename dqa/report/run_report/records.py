@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -10,116 +11,18 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.statistics import EpochStatistics, PairComparison, Summary
-from dqa.evaluation.statistics.comparing import Rate, Standing
+from dqa.evaluation.statistics.comparing import Standing
+from dqa.evaluation.traces import Alternative
 from dqa.report.counts import RunCounts
-
-
-class Contestant(Record):
-    """Who decided: a decider of a run.
-
-    Attributes
-    ----------
-    name
-        Its name in the report: the decider, and its run if several runs have one of that name.
-    run
-        The place of its run in `Report.runs`.
-    model, scripted
-        What answered, and whether that was a program.
-    """
-
-    name: str
-    run: int = Field(ge=0)
-    decider: str
-    model: str
-    scripted: bool
-
-
-class Accuracy(Record):
-    """How often a contestant was right on one scenario and database."""
-
-    contestant: int = Field(ge=0)
-    figures: Summary
 
 
 class Reference(Record):
     """The accuracy of a scenario's best heuristic, and of chance, on the questions of a run."""
 
-    run: int = Field(ge=0)
     scenario: str
     shortcut: str | None
     shortcut_share: float | None
     chance: float | None
-
-
-class Total(Record):
-    """A contestant over everything that it decided, on all scenarios and databases.
-
-    Attributes
-    ----------
-    figures
-        As ``dqa compare`` has them; money if the run has prices.
-    situations
-        The number of situations of the judged questions; None if unknown.
-    steps
-        The mean of the judged decisions.
-    """
-
-    contestant: int = Field(ge=0)
-    figures: Standing
-    situations: int | None = Field(ge=1)
-    steps: float | None
-    pareto: bool = Field(
-        default=False, description="whether no other is as right for less, or more for as much"
-    )
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of right answers among the judged ones; None of nothing."""
-        return None if self.figures.accuracy is None else self.figures.accuracy.value
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval by situations, or by questions if all are about one situation."""
-        for one in (self.figures.accuracy, self.figures):
-            if one is not None and one.low is not None and one.high is not None:
-                return one.low, one.high
-        return None
-
-    @property
-    def tokens(self) -> float | None:
-        """The tokens of a question."""
-        return _of_question(self.figures.efficiency.tokens)
-
-    @property
-    def cost(self) -> float | None:
-        """The money of a question."""
-        return _of_question(self.figures.efficiency.money)
-
-
-def _of_question(rate: Rate | None) -> float | None:
-    mean = None if rate is None else rate.per_question
-    return None if mean is None else mean.value
-
-
-class Pair(Record):
-    """Two contestants on the questions that both answered, as ``dqa compare`` has them.
-
-    Attributes
-    ----------
-    first, second
-        Who they are; differences are the first's minus the second's.
-    """
-
-    first: int = Field(ge=0)
-    second: int = Field(ge=0)
-    figures: PairComparison
-
-
-class Epochs(Record):
-    """The figures of a contestant over repeated questions."""
-
-    contestant: int = Field(ge=0)
-    figures: EpochStatistics
 
 
 Chart = Literal["replanning", "failures", "regret", "classes"]
@@ -136,12 +39,73 @@ class Share(Record):
         How many of them are right.
     """
 
-    contestant: int = Field(ge=0)
     chart: Chart
     part: str
     count: int = Field(ge=0)
     of: int = Field(ge=0)
     correct: int = Field(ge=0, default=0)
+
+
+class Contestant(Record):
+    """A decider of a run with its figures.
+
+    Attributes
+    ----------
+    name
+        Its name in the report: the decider, and its run if several runs have one of that name.
+    run
+        The place of its run in `Report.runs`.
+    scripted
+        Whether a program answered.
+    figures
+        All its decisions together, as ``dqa compare`` has them; money if the run has prices.
+    situations
+        The number of situations of the judged questions; None if unknown.
+    steps
+        The mean of the judged decisions.
+    accuracies
+        By scenario and database.
+    epochs
+        By scenario and database; empty of a single epoch.
+    shares
+        The parts of its bars in the charts.
+    """
+
+    name: str
+    run: int = Field(ge=0)
+    scripted: bool
+    figures: Standing
+    situations: int | None = Field(ge=1)
+    steps: float | None
+    pareto: bool = Field(
+        default=False, description="whether no other is as right for less, or more for as much"
+    )
+    accuracies: tuple[Summary, ...]
+    epochs: tuple[EpochStatistics, ...]
+    shares: tuple[Share, ...]
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of right answers among the judged ones; None of nothing."""
+        return None if self.figures.accuracy is None else self.figures.accuracy.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval by situations, or by questions if all are about one situation."""
+        for one in (self.figures.accuracy, self.figures):
+            if one is not None and one.low is not None and one.high is not None:
+                return one.low, one.high
+        return None
+
+    @property
+    def spent(self) -> Mapping[str, float | None]:
+        """The cost, the tokens and the replies of a question."""
+        efficiency = self.figures.efficiency
+        means = {
+            name: None if rate is None or rate.per_question is None else rate.per_question.value
+            for name, rate in (("cost", efficiency.money), ("tokens", efficiency.tokens))
+        }
+        return {**means, "steps": self.steps}
 
 
 class DecisionRow(Record):
@@ -206,12 +170,15 @@ class RunFacts(Record):
         Its settings, by name, in words.
     notes
         Notes on its figures: how answers were scored, which models answered.
+    references
+        What heuristics and chance reach, by scenario.
     """
 
     name: str
     counts: RunCounts
     facts: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    references: tuple[Reference, ...]
 
 
 class Report(Record):
@@ -224,44 +191,29 @@ class Report(Record):
     intervals
         The clusters that the intervals allow for, in words.
     pairs
-        Every two contestants that were judged by one measure on questions that they share; their
-        p-values are corrected for all of them.
+        Every two contestants that were judged by one measure on questions that they share, as
+        ``dqa compare`` has them; their p-values are corrected for all of them.
     best
         The contestant that is right most often among those of `pairs`; None where there is none.
-    epochs
-        By contestant, scenario and database; empty of a single epoch.
     outcomes
         Why the outcomes of candidates are missing, where they are.
     traces
         Why some traces are left out of the page, where some are.
     """
 
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     title: str
     headline: str = ""
     runs: tuple[RunFacts, ...]
     contestants: tuple[Contestant, ...]
     databases: tuple[str, ...]
     scenarios: tuple[str, ...]
-    accuracies: tuple[Accuracy, ...]
-    references: tuple[Reference, ...]
-    totals: tuple[Total, ...]
     intervals: tuple[str, ...]
-    pairs: tuple[Pair, ...]
-    best: int | None
-    epochs: tuple[Epochs, ...]
-    shares: tuple[Share, ...]
+    pairs: tuple[PairComparison, ...]
+    best: str | None
     questions: tuple[QuestionRow, ...]
     outcomes: str | None = None
     traces: str | None = None
-
-
-class CandidateOutcome(Record):
-    """The outcome of a candidate, and its rank: 1 for the best."""
-
-    candidate: Candidate
-    value: float
-    rank: int = Field(ge=1)
 
 
 class QuestionTruth(Record):
@@ -281,6 +233,6 @@ class QuestionTruth(Record):
 
     text: str | None = None
     rules: str | None = None
-    outcomes: tuple[CandidateOutcome, ...] = ()
+    outcomes: tuple[Alternative, ...] = ()
     total: int | None = None
     values: tuple[float, ...] = ()

@@ -19,7 +19,6 @@ from dqa.evaluation.statistics import (
 )
 from dqa.evaluation.statistics.comparing import stand
 from dqa.evaluation.statistics.summaries import pass_all, pass_at
-from dqa.report.run_report.figures import total_of
 from tests.evaluation.statistics.results import result
 
 
@@ -119,8 +118,7 @@ def test_neither_epochs_nor_databases_narrow_the_interval_of_one_situation(
         assert not summary.is_clustered
     (total,) = total_matches(summarise(often))
     (tagged,) = count_tags(often)
-    reported = total_of(0, often, None).figures
     standing = stand(Contestant("d", tuple(often)))
-    for found in (total, tagged, reported, standing):
+    for found in (total, tagged, standing):
         assert (found.low, found.high) == pytest.approx(expected)
         assert (found.correct, found.judged) == (40 * sum(right), 80)

@@ -46,17 +46,18 @@ def rows(run: dqa.Run, tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Conn
 
 def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.Report) -> None:
     """Accuracies, epochs, totals with intervals, and pairs with p-values."""
-    assert tuple(one.figures for one in report.accuracies) == run.summaries
-    assert tuple(one.figures for one in report.epochs) == run.epochs
+    accuracies = [one for found in report.contestants for one in found.accuracies]
+    assert sorted(accuracies, key=repr) == sorted(run.summaries, key=repr)
+    epochs = [one for found in report.contestants for one in found.epochs]
+    assert sorted(epochs, key=repr) == sorted(run.epochs, key=repr)
     compared = dqa.compare(run)
-    assert {pair.figures for pair in report.pairs} == set(compared.pairs)
+    assert set(report.pairs) == set(compared.pairs)
     standings = {one.name: one for one in compared.standings}
-    for total in report.totals:
-        wanted = standings[report.contestants[total.contestant].name]
+    for found in report.contestants:
+        wanted = standings[found.name]
         for field in ("judged", "correct", "accuracy", "relative_regret", "rank", "efficiency"):
-            assert getattr(total.figures, field) == getattr(wanted, field)
-    best = max(report.totals, key=lambda total: total.accuracy or 0.0)
-    assert report.best == best.contestant
+            assert getattr(found.figures, field) == getattr(wanted, field)
+    assert report.best == max(report.contestants, key=lambda one: one.accuracy or 0.0).name
 
 
 def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
@@ -71,7 +72,7 @@ def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
               AND other.spent <= one.spent
               AND (other.share > one.share OR other.spent < one.spent))"""
     )
-    shown = {report.contestants[one.contestant].name for one in report.totals if one.pareto}
+    shown = {one.name for one in report.contestants if one.pareto}
     assert {name for (name,) in found} == shown
 
 
@@ -97,11 +98,13 @@ def test_charts(
     report: dqa.Report, rows: sqlite3.Connection, chart: str, part: str, where: str
 ) -> None:
     """Each part of each bar, and its total."""
-    shares = [one for one in report.shares if one.chart == chart and one.count]
-    shown = {
-        (report.contestants[one.contestant].name, one.part): (one.count, one.correct)
-        for one in shares
-    }
+    shares = [
+        (found.name, one)
+        for found in report.contestants
+        for one in found.shares
+        if one.chart == chart and one.count
+    ]
+    shown = {(name, one.part): (one.count, one.correct) for name, one in shares}
     names = sorted({name for name, _ in shown})
     found = rows.execute(
         f"""SELECT decider, {part} AS part, COUNT(*), SUM(outcome = 'correct') FROM decision
@@ -110,8 +113,7 @@ def test_charts(
     )
     assert shares
     assert {line[:2]: line[2:] for line in found} == shown
-    for one in shares:
-        name = report.contestants[one.contestant].name
+    for name, one in shares:
         (of,) = rows.execute(
             f"SELECT COUNT(*) FROM decision WHERE {where} AND decider = ?", [name]
         ).fetchone()
@@ -152,10 +154,11 @@ def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_p
     shutil.copytree(run_folder, again)
     one, both = dqa.read_report(run_folder), dqa.read_report(run_folder, again)
     assert [found.name for found in both.contestants] == [
-        f"{found.decider} ({name})" for name in ("first", "second") for found in one.contestants
+        f"{found.name} ({name})" for name in ("first", "second") for found in one.contestants
     ]
     assert len(both.questions) == len(one.questions)
-    assert both.totals[0].figures == both.totals[len(one.totals)].figures == one.totals[0].figures
+    first, second = (both.contestants[place].figures for place in (0, len(one.contestants)))
+    assert first.accuracy == second.accuracy == one.contestants[0].figures.accuracy
 
 
 def test_an_empty_run_and_an_existing_file_are_refused(run_folder: Path, tmp_path: Path) -> None:
@@ -202,8 +205,6 @@ def test_questions_of_two_runs_are_the_same_by_their_content(drawn_run: dqa.Run)
     other = [one.changed(situation="other data") for one in results]
     report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(other)))
     assert len(report.questions) == 80
-    runs = [
-        {report.contestants[place].run for place in (pair.first, pair.second)}
-        for pair in report.pairs
-    ]
+    run_of = {one.name: one.run for one in report.contestants}
+    runs = [{run_of[pair.first], run_of[pair.second]} for pair in report.pairs]
     assert sorted(map(tuple, runs)) == [(0,)] * 3 + [(1,)] * 3

@@ -34,7 +34,7 @@ def difference_table(found: PlayFigures) -> Table:
         "Deals": lambda one: str(one.difference.clusters),
     }
     if found.alone:
-        columns["Deals for\n5 points"] = lambda one: str(one.needed or "")
+        columns["Deals for\n0.05"] = lambda one: str(one.needed or "")
     else:
         columns["Opponents"] = lambda one: str(one.opponents)
     rows = {f"{one.first}\n- {one.second}": one for one in found.differences}

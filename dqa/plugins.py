@@ -236,6 +236,13 @@ def decider(name: str) -> DeciderFactory:
     return make(heuristics[0], name)
 
 
+def decider_group(name: str) -> str:
+    """Return the package of a decider (``dqa`` for baselines), or the scenario of a heuristic."""
+    if name in _registered("decider"):
+        return _registered("decider")[name].module.partition(".")[0].removeprefix("dqa_")
+    return f"heuristics of {_heuristics()[name][0].name}"
+
+
 def _heuristics() -> dict[str, list[Scenario]]:
     """Return the scenarios that have a heuristic, by its name."""
     found: dict[str, list[Scenario]] = {}

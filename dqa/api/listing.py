@@ -22,10 +22,15 @@ _SEE_WORLDS = "'dqa list --worlds' describes it"
 
 
 class Entry(Record):
-    """One plug-in: its name, and its description or the reason why it cannot be used."""
+    """One plug-in: its name, and its description or the reason why it cannot be used.
+
+    The group of a decider is the package of its paper, ``baselines``, or ``heuristics of`` a
+    scenario; other plug-ins have none.
+    """
 
     name: str
     description: str
+    group: str = ""
 
 
 def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
@@ -39,6 +44,7 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     for folder in scenarios:
         plugins.scenario(scenario_name(folder))
     found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
+    found["deciders"] = _deciders()
     program = "a program, not a language model"
     models = (
         Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
@@ -54,19 +60,29 @@ def list_worlds() -> tuple[Entry, ...]:
 
 
 def list_deciders() -> tuple[Entry, ...]:
-    """Return every decider."""
-    return installed()["deciders"]
+    """Return every decider: those of papers, then baselines, then heuristics by scenario."""
+    return _deciders()
 
 
-def _entry(kind: str, name: str) -> Entry:
+def _deciders() -> tuple[Entry, ...]:
+    groups = {name: plugins.decider_group(name) for name in plugins.names("decider")}
+    groups = {name: "baselines" if group == "dqa" else group for name, group in groups.items()}
+    own = ("baselines", "heuristics of")
+    ordered = sorted(groups, key=lambda name: (groups[name].startswith(own), groups[name], name))
+    return tuple(_entry("decider", name, groups[name]) for name in ordered)
+
+
+def _entry(kind: str, name: str, group: str = "") -> Entry:
     """Describe one plug-in; one that cannot be loaded says why and hides no other."""
     try:
-        return Entry(name=name, description=_description(kind, name))
+        return Entry(name=name, description=_description(kind, name), group=group)
     except DqaError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  (whatever a package's own code raises)
         problem = f"{type(error).__name__}: {error}"
-    return Entry(name=name, description=f"cannot be loaded: {' '.join(problem.split())}")
+    return Entry(
+        name=name, description=f"cannot be loaded: {' '.join(problem.split())}", group=group
+    )
 
 
 def _description(kind: str, name: str) -> str:

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -348,7 +349,10 @@ def list_known(
         for title, entries in found.items():
             width = max((len(entry.name) for entry in entries), default=0)
             lines.append(f"{title}:")
-            lines += [f"  {entry.name:<{width}}  {entry.description}" for entry in entries]
+            for group, grouped in groupby(entries, key=lambda entry: entry.group):
+                lines += [f"  {group}:"] if group else []
+                indent = "    " if group else "  "
+                lines += [f"{indent}{one.name:<{width}}  {one.description}" for one in grouped]
         show(found, lines, as_json=as_json)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Value: TypeAlias = str | bool | int | float | Sequence[str]
 Content: TypeAlias = Callable[[], object]
 
+_API = "opentelemetry.trace"
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
@@ -82,7 +83,8 @@ def start_span(
     kind
         Whether it is a request to another system, such as a server.
     """
-    tracer = _tracer()
+    # The program that sets a provider imports the API.
+    tracer = _tracer() if _API in sys.modules else None
     if tracer is None:
         yield Span()
         return
@@ -107,14 +109,11 @@ def start_span(
 
 def is_exporting() -> bool:
     """Whether this process has a provider."""
-    return _tracer() is not None
+    return _API in sys.modules and _tracer() is not None
 
 
 def _tracer() -> Tracer | None:
-    # The program that sets a provider imports the API.
-    api = sys.modules.get("opentelemetry.trace")
-    if api is None:
-        return None
+    api = sys.modules[_API]
     provider: TracerProvider = api.get_tracer_provider()
     is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
     return None if is_none else provider.get_tracer("dqa")

@@ -93,41 +93,38 @@ class OpenedFiles:
 
     def __init__(self, file: Path | None, sources: Sequence[Source]) -> None:
         self._file = file
-        self._sources = tuple(sources)
-        self._state = None if file is None else _state_of(file)
         self._identity = None if file is None else _identity_of(file)
+        self._states: dict[Path | str, object] = dict(sources)
+        if file is not None:
+            self._states[file] = None  # it was not looked at
 
     def require_same(self) -> None:
         """Raise `DatabaseUnavailableError` if a worker that opens now would read other files."""
-        if self._file is not None and (state := _state_of(self._file)) != self._state:
-            if _identity_of(self._file) != self._identity:
-                raise _changed_error(self._file, "replaced or removed")
-            self._state = state
-        for path, before in self._sources:
-            if _state_of(path) != before:
-                raise _changed_error(path, "changed or removed")
+        for path, before in self._states.items():
+            try:
+                found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
+            except OSError:
+                state = None
+            else:
+                state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            if state is not None and state == before:
+                continue
+            if path is self._file and _identity_of(path) == self._identity:
+                self._states[path] = state
+                continue
+            how = "replaced" if path is self._file else "changed"
+            raise DatabaseUnavailableError(
+                f"'{path}' was {how} or removed since it was opened; open it again."
+            )
 
 
-def _changed_error(file: Path | str, how: str) -> DatabaseUnavailableError:
-    return DatabaseUnavailableError(f"'{file}' was {how} since it was opened; open it again.")
-
-
-def _state_of(path: Path | str) -> tuple[int, int, int, int] | None:
-    """Return the state of a file as `Source` has it; None without a file."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _identity_of(path: Path) -> tuple[int, int, bytes] | None:
+def _identity_of(path: Path | str) -> tuple[int, int, bytes] | None:
     """Return the device, the inode and DuckDB's own number of a file; None without a file.
 
     SQLite itself notices that its file was overwritten by another.
     """
     try:
-        header, found = read_start(path, _HEADER), path.stat()
+        header, found = read_start(Path(path), _HEADER), os.stat(path)  # noqa: PTH116
     except OSError:
         return None
     return found.st_dev, found.st_ino, header if header[8:12] == b"DUCK" else b""

@@ -45,6 +45,7 @@ _FREE = 0.3
 _REOPENING = 0.6
 """Least seconds in which an embedded database may be opened again for a statement."""
 _BUSY = "Ask from fewer threads at once, or give statements more seconds."
+_NO_WORKER = f"is busy or does not answer: no worker process was free in time. {_BUSY}"
 _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""
 _TIMES, _SPARE = 16, 1 << 20
@@ -186,8 +187,14 @@ class IsolatedSession(Session):
         """Lend a worker until a time, which is later if an embedded database was opened again."""
         if self._owner != os.getpid():
             self._reset()
-        with self._place(self._places, until):
-            worker, until = self._take(until)
+        if not self._places.acquire(timeout=max(until - monotonic(), 0.0)):
+            raise self._unavailable(_NO_WORKER)
+        try:
+            if self._is_closed:
+                raise self._unavailable("is closed.")
+            worker = _pop(self._idle)
+            if worker is None:
+                worker, until = self._start(until)
             try:
                 yield worker, until
             except (DqaError, WorkerBugError):  # it has answered, or is over
@@ -197,31 +204,21 @@ class IsolatedSession(Session):
                 raise
             finally:
                 self._add(worker)
-
-    @contextmanager
-    def _place(self, places: Semaphore, until: float) -> Iterator[None]:
-        """Wait for one of the places that workers have."""
-        if not places.acquire(timeout=max(until - monotonic(), 0.0)):
-            raise self._unavailable(
-                f"is busy or does not answer: no worker process was free in time. {_BUSY}"
-            )
-        try:
-            yield
         finally:
-            places.release()
+            self._places.release()
 
-    def _take(self, until: float) -> tuple[Worker, float]:
-        """Return an idle worker, or a new one; several threads start few at once."""
-        if self._is_closed:
-            raise self._unavailable("is closed.")
-        if worker := _pop(self._idle):
-            return worker, until
-        with self._place(self._starts, until):
+    def _start(self, until: float) -> tuple[Worker, float]:
+        """Return a new worker, or one that is free first; several threads start few at once."""
+        if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
+            raise self._unavailable(_NO_WORKER)
+        try:
             if worker := _pop(self._idle):
                 return worker, until
             if not self._opening.is_server:  # opening it may take longer than a statement
                 until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
             return Worker(self._opening, until), until
+        finally:
+            self._starts.release()
 
     def _add(self, worker: Worker) -> None:
         if not worker.is_over:

@@ -23,6 +23,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
 )
 
@@ -51,13 +52,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
-def _not_blank(value: str) -> str:
-    if not value.strip():
-        raise ValueError("it is empty; fill it in")
-    return value.strip()
-
-
-Text = Annotated[str, AfterValidator(_not_blank)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A text with something in it."""
 
 

@@ -115,7 +115,6 @@ class _Check:
             if (rule := self._rules.get(type(node))) is not None:
                 rule(self, node)
         self._check_lengths()
-        self._check_pairs()
         if self.dialect in {"postgres", "mariadb"}:
             self._check_dots()
 
@@ -224,13 +223,10 @@ class _Check:
             if cost > _LARGEST:
                 raise Refusal(f"{name or 'it'} could work on over {_LARGEST:,} values; use less")
 
-    def _check_pairs(self) -> None:
-        """Refuse operators on two long arrays if the statement builds arrays from no table."""
-        pairs = [node for node in self.parsed.nodes if isinstance(node, _PAIRWISE)]
-        if not pairs or self.dialect != "postgres":
-            return
-        builds = any(map(_builds_array, self.parsed.nodes))
-        if builds and any(all(map(_is_long_array, n.iter_expressions())) for n in pairs):
+    def _check_pairs(self, node: exp.Expr) -> None:
+        """Refuse an operator on two long arrays if the statement builds arrays from no table."""
+        is_long = self.dialect == "postgres" and all(map(_is_long_array, node.iter_expressions()))
+        if is_long and any(map(_builds_array, self.parsed.nodes)):
             raise Refusal(
                 "@>, <@ and && compare all pairs of two arrays, which no limit on time stops; "
                 "write one of the arrays as a list"
@@ -429,6 +425,7 @@ class _Check:
         exp.DataType: _check_type,
         exp.Table: _check_table,
         exp.TableAlias: _check_alias,
+        **dict.fromkeys(_PAIRWISE, _check_pairs),
         **dict.fromkeys(
             (
                 *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample),

@@ -41,7 +41,8 @@ _FORMS = {
     rf"{_TABLE}{_SCHEMA}{_LIKE}",
     "info": rf"pragma (?:{_NAME} ?\. ?)?table_x?info ?\( ?{_TABLE} ?\)",
     "create": rf"show create (?:table|view) {_TABLE}",
-    "keys": rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) {_TABLE}{_SCHEMA}",
+    "keys": rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) {_TABLE}{_SCHEMA}"
+    r"(?P<primary> where key_name ?= ?'primary')?",
     "lists": rf"pragma (?:{_NAME} ?\. ?)?(?:index_list|foreign_key_list) ?\( ?{_TABLE} ?\)",
     "duckdb": rf"show {_TABLE}",
 }
@@ -93,7 +94,8 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     keyed = dict.fromkeys(table.key, "primary key")
     if kind in {"keys", "lists"}:
         keys = [(key, column, "") for column, key in keyed.items()]
-        keys += [("foreign key", column, other) for column, other in references.items()]
+        if not found.get("primary"):
+            keys += [("foreign key", column, other) for column, other in references.items()]
         return Rows(("key", "column", "references"), tuple(keys))
     return Rows(
         ("column", "type", "key", "references", "comment"),

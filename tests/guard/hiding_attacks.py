@@ -7,7 +7,8 @@ they return rows, the twin must return the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
 import dqa
@@ -28,6 +29,7 @@ FILTERS = {"customer": "region = 'EU'"}
 ALL = Limits(rows=10_000, bytes=10_000_000)
 
 
+_OWN_NAME = re.compile(r"dqa_scratch_\w+")
 SCRIPT = (FOLDER / "hiding.sql").read_text("ascii")
 
 
@@ -80,6 +82,25 @@ KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
 }
 """By kind of policy: the policy, two databases that differ in hidden data only, and their twin with
 the visible part only."""
+_COLUMNS = {"email": "name", "salary": "id"}
+_TABLES = {
+    "customer": "orders",
+    "contacts": "totals",
+    "deep": "totals",
+    "renamed": "totals",
+    "email": "customer_id",
+    "salary": "total",
+    "name": "id",
+    "note": "total",
+    "region": "customer_id",
+}
+VISIBLE: Mapping[str, Mapping[str, str]] = {
+    "denied columns": _COLUMNS,
+    "columns and rows": _COLUMNS,
+    "tables": _TABLES,
+}
+"""By kind of policy: what three of four statements name in place of hidden columns and tables, so
+that they are answered."""
 
 
 def attack(
@@ -108,7 +129,8 @@ def attack(
         twin = opened(contents[2], None, None)
         assert policy or [table.name for table in one.schema().tables][-2:] == ["orders", "totals"]
         answered, leaks = 0, list[str]()
-        for statement in (*SqlAttacks(one.dialect, 15).statements(count), *SHADOWS):
+        drawn = _named(SqlAttacks(one.dialect, 15).statements(count), VISIBLE.get(kind, {}))
+        for statement in (*drawn, *SHADOWS):
             entries.clear()
             found, other = _answer(one, statement), _answer(two, statement)
             if found != other:
@@ -127,6 +149,14 @@ def attack(
     return answered, leaks
 
 
+def _named(statements: Iterable[str], words: Mapping[str, str]) -> Iterator[str]:
+    """Yield statements, three of four with other names."""
+    pattern = re.compile(rf"\b(?:{'|'.join(words)})\b")
+    for number, statement in enumerate(statements):
+        is_plain = not words or number % 4 == 0
+        yield statement if is_plain else pattern.sub(lambda name: words[name[0]], statement)
+
+
 def _answer(database: Database, statement: str) -> tuple[object, ...]:
     """Return the answer; for an error also its causes."""
     try:
@@ -136,7 +166,9 @@ def _answer(database: Database, statement: str) -> tuple[object, ...]:
         while cause is not None:
             messages.append(str(cause))
             cause = cause.__cause__
-        return type(error).__name__, str(error), tuple(messages)
+        # Each database has its own name, which a server may name.
+        said = [_OWN_NAME.sub("dqa_scratch", message) for message in (str(error), *messages)]
+        return type(error).__name__, *said
     return "rows", rows.columns, sorted(rows.rows, key=repr), rows.translated
 
 

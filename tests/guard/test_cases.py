@@ -65,7 +65,7 @@ def test_every_case_gets_its_verdict(dialect: str) -> None:
         elif verdict.statement and check(verdict.statement, dialect).statement != expected:
             wrong.append(f"{case['class']}: {expected}: another text runs the second time")
     assert wrong == []
-    assert sum(case["allowed"] and case.get("runs", "") is None for case in found) <= 2
+    assert sum(case["allowed"] and case.get("runs", "") is None for case in found) <= 1
     attacks = sum(not case["allowed"] for case in found)
     assert attacks >= 130  # a file that shrinks by accident
     assert len(found) - attacks >= 60

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -17,167 +20,10 @@ from dqa_simulators.company.settings import PAST
 Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Cell, ...]
 
-TABLES: Final[Mapping[str, tuple[str, tuple[tuple[str, str, str], ...]]]] = {
-    "items": (
-        "what the company sells",
-        (
-            ("item", "TEXT", "the id"),
-            ("name", "TEXT", ""),
-            ("reference_price", "REAL", "price level 3; levels 1 to 5 are 80 to 120 % of it"),
-            ("volume", "REAL", "storage volume of a unit"),
-            ("shelf_life", "INTEGER", "periods in which a unit can be sold; NULL: no limit"),
-            ("holding_cost", "REAL", "of a unit in stock at the end of a period"),
-            ("stockout_penalty", "REAL", "of a customer who finds no stock"),
-            ("salvage", "REAL", "value of a unit after the last period"),
-        ),
-    ),
-    "sites": (
-        "shops, each with its storage",
-        (
-            ("site", "TEXT", "the id"),
-            ("capacity", "REAL", "storage volume in the period to decide"),
-            ("fixed_cost", "REAL", "of a period, while it is open"),
-            ("is_open", "INTEGER", "1 if open"),
-        ),
-    ),
-    "offers": (
-        "which supplier offers which item",
-        (
-            ("item", "TEXT", ""),
-            ("supplier", "TEXT", ""),
-            ("list_price", "REAL", "of a unit ordered in the period to decide"),
-            ("promised_lead", "INTEGER", "periods until delivery, as promised"),
-            ("is_default", "INTEGER", "1 for the usual supplier"),
-        ),
-    ),
-    "sales": (
-        "postings of the tills",
-        (
-            ("row_id", "INTEGER", ""),
-            ("period", "INTEGER", "when it was posted"),
-            ("item", "TEXT", ""),
-            ("site", "TEXT", ""),
-            ("units", "INTEGER", "at most the stock: if nothing was left, demand may be higher"),
-            ("kind", "TEXT", "sale, or correction of the sale of ref_period (add it)"),
-            ("ref_period", "INTEGER", "the period of the sale"),
-        ),
-    ),
-    "prices": (
-        "our prices and the competitor's",
-        (
-            ("period", "INTEGER", ""),
-            ("item", "TEXT", ""),
-            ("level", "INTEGER", "1 to 5"),
-            ("price", "REAL", ""),
-            ("competitor_price", "REAL", "list price in the same period"),
-        ),
-    ),
-    "inventory": (
-        "stock by period",
-        (
-            ("period", "INTEGER", ""),
-            ("item", "TEXT", ""),
-            ("site", "TEXT", ""),
-            ("opening", "INTEGER", "before deliveries"),
-            ("arrived", "INTEGER", "usable units delivered at the start"),
-            ("expired", "INTEGER", ""),
-            ("closing", "INTEGER", "after sales and expiry"),
-        ),
-    ),
-    "orders": (
-        "orders placed with suppliers",
-        (
-            ("order_id", "INTEGER", ""),
-            ("period", "INTEGER", "when it was placed"),
-            ("item", "TEXT", ""),
-            ("site", "TEXT", ""),
-            ("supplier", "TEXT", ""),
-            ("quantity", "INTEGER", ""),
-            ("unit_cost", "REAL", "paid also for defective units"),
-            ("promised_period", "INTEGER", "by the promised lead time"),
-            ("arrival_period", "INTEGER", "NULL until it arrives"),
-            ("good_units", "INTEGER", "usable units; NULL until it arrives"),
-        ),
-    ),
-    "promotions": (
-        "advertised items",
-        (("period", "INTEGER", ""), ("item", "TEXT", "")),
-    ),
-    "forecasts": (
-        "guesses of the sales department for usual prices, made one period ahead",
-        (
-            ("period", "INTEGER", "the period that it is about"),
-            ("item", "TEXT", ""),
-            ("units", "INTEGER", "of all sites"),
-        ),
-    ),
-    "memos": (
-        "texts that the company received",
-        (("period", "INTEGER", "when"), ("text", "TEXT", "")),
-    ),
-    "ledger": (
-        "money by period; costs are negative",
-        (
-            ("period", "INTEGER", ""),
-            ("revenue", "REAL", ""),
-            ("purchases", "REAL", ""),
-            ("holding", "REAL", ""),
-            ("stockouts", "REAL", ""),
-            ("overflow", "REAL", ""),
-            ("relabelling", "REAL", ""),
-            ("fees", "REAL", "for small orders"),
-            ("fixed_costs", "REAL", ""),
-            ("proposals", "REAL", "promotions and closing a site"),
-            ("profit", "REAL", "the sum"),
-        ),
-    ),
-    "data_dictionary": (
-        "known errors of the data",
-        (("table_name", "TEXT", ""), ("note", "TEXT", "")),
-    ),
-    "events": (
-        "the decisions so far",
-        (
-            ("game", "INTEGER", ""),
-            ("number", "INTEGER", "from 1"),
-            ("stage", "TEXT", ""),
-            ("actor", "TEXT", ""),
-            ("action", "TEXT", "the decision"),
-            ("detail", "TEXT", "its result"),
-        ),
-    ),
-}
-"""By table: its comment, and its columns with their types and comments."""
-
-
-CONTEXT: Final = (
-    """
-    SELECT i.item, i.site, i.closing AS stock,
-      (SELECT COALESCE(SUM(o.quantity), 0) FROM orders o
-       WHERE o.item = i.item AND o.site = i.site AND o.arrival_period IS NULL) AS units_on_order,
-      (SELECT SUM(s.units) FROM sales s
-       WHERE s.item = i.item AND s.site = i.site AND s.ref_period = i.period) AS sold,
-      (SELECT SUM(s.units) / 8.0 FROM sales s WHERE s.item = i.item AND s.site = i.site
-       AND s.ref_period > i.period - 8) AS mean_sold_in_8_periods
-    FROM inventory i WHERE i.period = (SELECT MAX(period) FROM ledger)
-    """,
-    """
-    SELECT i.*, p.level, p.price, p.competitor_price FROM items i JOIN prices p ON p.item = i.item
-    WHERE p.period = (SELECT MAX(period) FROM ledger)
-    """,
-    """
-    SELECT f.*, AVG(o.arrival_period - o.period) AS mean_lead,
-      SUM(o.good_units) * 1.0 / SUM(o.quantity) AS usable_share
-    FROM offers f LEFT JOIN orders o ON o.item = f.item AND o.supplier = f.supplier
-      AND o.arrival_period IS NOT NULL
-    GROUP BY f.item, f.supplier, f.list_price, f.promised_lead, f.is_default
-    """,
-    "SELECT * FROM sites",
-    "SELECT * FROM forecasts WHERE period > (SELECT MAX(period) FROM ledger)",
-    "SELECT * FROM promotions WHERE period > (SELECT MAX(period) FROM ledger) - 2",
-    "SELECT * FROM memos",
-    "SELECT * FROM ledger ORDER BY period DESC LIMIT 4",
-)
+_SCHEMA: Final = Path(__file__).with_name("schema.sql").read_text("utf-8")
+TABLES: Final = tuple(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))
+"""The names of the tables."""
+CONTEXT: Final = tuple(Path(__file__).with_name("context.sql").read_text("utf-8").split(";\n")[:-1])
 """Statements that show a period at a glance."""
 
 
@@ -270,6 +116,13 @@ class Books:
         """Return the units sold in the last period, by item and site."""
         return self._sold
 
+    def copy(self) -> Books:
+        """Return a copy that grows on its own."""
+        other = copy(self)
+        tables = {name: list(rows) for name, rows in self.tables.items()}
+        vars(other).update(tables=tables, _random=deepcopy(self._random))
+        return other
+
     def snapshot(self, game: int, events: Iterable[GameEvent]) -> dict[str, tuple[Row, ...]]:
         """Return all rows, with the events of a game."""
         written = [
@@ -323,7 +176,7 @@ class Books:
         arrival = period + int(report.lead[item, site])
         arrived: Row = (*open_order[:-2], arrival, int(report.good[item, site]))
         self.tables["orders"].append(open_order)
-        self._pending.append((arrival, number, arrived))
+        self._pending = [*self._pending, (arrival, number, arrived)]
 
     def _write_sale(self, period: int, names: tuple[str, str], sold: int, item: int) -> None:
         rows, random = self.tables["sales"], self._random
@@ -340,28 +193,21 @@ class Books:
     def _receive_orders(self, period: int, state: State) -> None:
         """Complete the orders that arrived in a period; those of a closed site never do."""
         closed = {SITES[site] for site in np.flatnonzero(~state.open)}
-        self._pending = [one for one in self._pending if one[2][3] not in closed]
-        for arrival, number, row in self._pending:
+        pending = [one for one in self._pending if one[2][3] not in closed]
+        for arrival, number, row in pending:
             if arrival <= period:
                 self.tables["orders"][number] = row
-        self._pending = [one for one in self._pending if one[0] > period]
+        self._pending = [one for one in pending if one[0] > period]
 
 
 def to_script(tables: Mapping[str, Sequence[Row]]) -> str:
     """Return SQL that creates and fills the tables, equal for equal rows."""
-    parts = []
-    for name, (comment, columns) in TABLES.items():
-        lines = [f"  {column} {kind}" for column, kind, _ in columns]
-        notes = [f" -- {note}" if note else "" for _, _, note in columns]
-        body = "".join(
-            f"{line}{',' if number < len(lines) else ''}{note}\n"
-            for number, (line, note) in enumerate(zip(lines, notes, strict=True), 1)
-        )
-        parts.append(f"CREATE TABLE {name} ( -- {comment}\n{body});")
-        values = ",\n".join(f"({', '.join(map(_literal, row))})" for row in tables[name])
-        if values:
-            parts.append(f"INSERT INTO {name} VALUES\n{values};")
-    return "\n".join(parts) + "\n"
+    written = {
+        name: ",\n".join(f"({', '.join(map(_literal, row))})" for row in tables[name])
+        for name in TABLES
+    }
+    filled = [f"INSERT INTO {name} VALUES\n{rows};\n" for name, rows in written.items() if rows]
+    return "".join([_SCHEMA, *filled])
 
 
 def _literal(value: Cell) -> str:

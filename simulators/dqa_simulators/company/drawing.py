@@ -107,6 +107,11 @@ class Company:
     cost_factor, late, least
         By period and supplier: the factor of list prices, additional periods, and the order below
         which a fee is due.
+    start
+        By item and site, the units in stock before the history, and those that arrive in its first
+        two periods.
+    cash
+        The money at the end of the history.
     capacity, fixed
         By period and site, the storage volume; by site, the fixed cost of a period.
     moved
@@ -143,6 +148,8 @@ class Company:
     cost_factor: Floats
     late: Integers
     least: Floats
+    start: Floats
+    cash: float
     capacity: Floats
     fixed: Floats
     moved: float
@@ -197,10 +204,10 @@ def draw_company(seed: int, settings: CompanySettings) -> Company:
         lift=float(rng.uniform(0.3, 0.6)),
         dip=float(rng.uniform(0.1, 0.2)),
         **offers,
+        **_draw_sizes(seed, base, volume, offers["cost"], total),
         cost_factor=np.ones((total, SUPPLIERS)),
         late=np.full((total, SUPPLIERS), settings.delay),
         least=np.zeros((total, SUPPLIERS)),
-        capacity=np.tile(np.round((base * volume[:, None]).sum(0) * 3.0, -1), (total, 1)),
         fixed=np.round((base * (reference - costs)[:, None]).sum(0) * rng.uniform(0.2, 0.6), 0),
         moved=float(rng.uniform(0.2, 0.6)),
         follow=rng.uniform(0.35, 0.6, count),
@@ -257,6 +264,21 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
         "leads": leads,
         "defects": defects,
         "default": np.nanargmin(cost, axis=1),
+    }
+
+
+def _draw_sizes(
+    seed: int, base: Floats, volume: Floats, cost: Floats, total: int
+) -> dict[str, Any]:
+    """Draw what the books show of the company's size, none of it a known multiple of the demand."""
+    rng = np.random.default_rng([9_119, seed])
+    weekly = (base.sum(1) * np.nanmin(cost, 1)).sum()
+    capacity = (base * volume[:, None]).sum(0) * rng.uniform(2.6, 3.4, base.shape[1])
+    units = rng.uniform((1.5, 0.5, 0.5), (2.5, 1.5, 1.5), (*base.shape, 3))
+    return {
+        "start": np.floor(base[:, :, None] * units),
+        "cash": float(np.round(weekly * rng.uniform(7, 9), -2)),
+        "capacity": np.tile(np.round(capacity, -1), (total, 1)),
     }
 
 

@@ -134,8 +134,7 @@ def begin(company: Company) -> State:
     """Return the state before the history."""
     count, sites = company.base.shape
     stock, coming = np.zeros((count, sites, _AGES)), np.zeros((count, sites, _AHEAD))
-    stock[:, :, 0] = np.floor(company.base * 2)
-    coming[:, :, :2] = np.floor(company.base)[:, :, None]
+    stock[:, :, 0], coming[:, :, :2] = company.start[:, :, 0], company.start[:, :, 1:]
     return State(
         period=0,
         stock=stock,
@@ -147,12 +146,6 @@ def begin(company: Company) -> State:
         open=np.ones(sites, dtype=bool),
         promoted=np.zeros((3, count), dtype=bool),
     )
-
-
-def starting_cash(company: Company) -> float:
-    """Return the money at the end of the history: eight periods of usual orders, rounded."""
-    weekly = (company.base.sum(1) * np.nanmin(company.cost, 1)).sum()
-    return float(np.round(8 * weekly, -2))
 
 
 def mean_demand(

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from dqa_simulators.company.books import Row, supplier_id
 from dqa_simulators.company.demand import DemandModel
-from dqa_simulators.company.drawing import LEVELS
+from dqa_simulators.company.drawing import LEVELS, Floats
 from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
-
-Tables: TypeAlias = Mapping[str, tuple[Row, ...]]
 
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
 """What the competitor may do, with the factor of its prices."""
 
 
-def expect_period(tables: Tables, text: str, reply: str) -> tuple[Tables, str]:
+def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:
     """Return the books after a period as expected, and its result in words.
 
     Demand is that of a regression on the books, orders arrive after their mean lead time in the
@@ -27,14 +24,13 @@ def expect_period(tables: Tables, text: str, reply: str) -> tuple[Tables, str]:
 
     Parameters
     ----------
-    tables
+    reading
         The books before the period.
     text
         The plan.
     reply
         One of `REPLIES`.
     """
-    reading = Reading(tables)
     plan, period = read_plan(reading, text), reading.periods + 1
     reference = np.array(reading.column("items", 2))
     prices = np.round(reference * LEVELS[plan.level], 2)
@@ -46,7 +42,8 @@ def expect_period(tables: Tables, text: str, reply: str) -> tuple[Tables, str]:
     available = reading.stock + arrived
     sold = np.minimum(available, np.round(demand))
     closing = available - sold
-    new: dict[str, list[Row]] = {"orders": [], "sales": [], "inventory": []}
+    new: dict[str, list[Row]] = {"sales": [], "inventory": []}
+    placed: list[Any] = []
     for item, site in np.ndindex(*reading.shape):
         names = (reading.items[item], reading.sites[site])
         units = int(sold[item, site])
@@ -56,32 +53,28 @@ def expect_period(tables: Tables, text: str, reply: str) -> tuple[Tables, str]:
         if quantity := int(plan.quantity[item, site]):
             offer = reading.offers[item][supplier_id(int(plan.supplier[item, site]))]
             due = period + max(1, round(offer.lead))
-            placed = (0, period, *names, offer.supplier, quantity, offer.price, due)
-            new["orders"].append((*placed, None, None))
+            order = (0, period, *names, offer.supplier, quantity, offer.price, due)
+            placed.append((*order, None, None))
     new["prices"] = [
         (period, name, int(plan.level[item]) + 1, float(prices[item]), float(rivals[item]))
         for item, name in enumerate(reading.items)
     ]
     money = {
         "revenue": (sold * prices[:, None]).sum(),
-        "purchases": -sum(row[5] * row[6] for row in _rows(new["orders"])),
+        "purchases": -sum(row[5] * row[6] for row in placed),
         "holding": -(closing.sum(1) * reading.column("items", 5)).sum(),
         "stockouts": -((demand - sold).sum(1) * reading.column("items", 6)).sum(),
-        "fixed_costs": -sum(row[2] for row in _rows(tables["sites"]) if row[3]),
+        "fixed_costs": -sum(row[2] for row in reading.tables["sites"] if row[3]),
     }
     profit = round(float(sum(money.values())), 2)
     new["ledger"] = [(period, *(0.0 for _ in range(9)), profit)]
-    after = {name: (*rows, *new.get(name, ())) for name, rows in tables.items()}
-    after["orders"] = (*orders, *new["orders"])
+    after = {name: (*rows, *new.get(name, ())) for name, rows in reading.tables.items()}
+    after["orders"] = (*orders, *placed)
     amounts = ", ".join(f"{name} {amount:.0f}" for name, amount in money.items())
-    return after, f"Expected in period {period}: profit {profit:.0f} ({amounts})."
+    return Reading(after), f"Expected in period {period}: profit {profit:.0f} ({amounts})."
 
 
-def _rows(rows: Any) -> Any:  # noqa: ANN401  (cells of known kinds)
-    return rows
-
-
-def _deliver(reading: Reading, period: int) -> tuple[list[Row], Any]:
+def _deliver(reading: Reading, period: int) -> tuple[list[Row], Floats]:
     """Return the orders after the expected deliveries of a period, and the units that arrive."""
     arrived, orders = np.zeros(reading.shape), []
     for row in reading.tables["orders"]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,10 +15,7 @@ from dqa_simulators.company.plans import FORM, propose_plans
 from dqa_simulators.company.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dqa.core.question import Candidate
-    from dqa_simulators.company.books import Row
 
 COMPETITOR: Final = "competitor"
 """The other player in positions that are looked ahead."""
@@ -32,8 +27,8 @@ class CompanyPosition(ObservedPosition):
 
     Attributes
     ----------
-    tables
-        All rows of the books, by table.
+    reading
+        The books.
     proposal
         The kind of proposal that is to be decided; empty for a plan.
     left
@@ -42,18 +37,10 @@ class CompanyPosition(ObservedPosition):
         The plan that was chosen, while the competitor has not replied; else empty.
     """
 
-    tables: Mapping[str, tuple[Row, ...]] = field(default_factory=dict, repr=False)
+    reading: Reading = field(default=Reading({}), repr=False)
     proposal: str = ""
     left: int = 0
     plan: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
-
-    @cached_property
-    def reading(self) -> Reading:
-        """The books as arrays."""
-        return Reading(self.tables)
 
     @property
     def node(self) -> Node:  # type: ignore[override]
@@ -79,10 +66,12 @@ class CompanyPosition(ObservedPosition):
         if not self.plan:
             made = GameEvent(len(self.events) + 1, stage, self.viewer, str(action))
             return self._next(made, tuple(REPLIES), free_form="", plan=str(action))
-        tables, result = expect_period(self.tables, self.plan, str(action))
+        reading, result = expect_period(self.reading, self.plan, str(action))
         made = GameEvent(len(self.events) + 1, stage, COMPETITOR, str(action), result)
-        actions = propose_plans(Reading(tables)) if self.left > 1 else ()
-        return self._next(made, actions, free_form=FORM, plan="", tables=tables, left=self.left - 1)
+        actions = propose_plans(reading) if self.left > 1 else ()
+        return self._next(
+            made, actions, free_form=FORM, plan="", reading=reading, left=self.left - 1
+        )
 
     def _next(
         self,

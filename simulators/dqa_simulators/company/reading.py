@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dqa_simulators.company.books import Row
 from dqa_simulators.company.drawing import Floats, Integers
 
 _RECENT: Final = 26
@@ -50,22 +50,32 @@ class Offer:
         return self.price / self.usable
 
 
+@dataclass(frozen=True)
 class Reading:
     """The books as arrays with the axes period, item and site.
 
-    Parameters
+    Attributes
     ----------
     tables
         All rows by table.
     """
 
-    def __init__(self, tables: Mapping[str, Sequence[Row]]) -> None:
-        self.tables: Mapping[str, Sequence[Any]] = dict(tables)
-        self.items = [str(row[0]) for row in tables["items"]]
-        self.sites = [str(row[0]) for row in tables["sites"]]
-        self.periods = max((int(row[0]) for row in self.tables["ledger"]), default=0)
-        self._at = {name: index for index, name in enumerate(self.items)}
-        self._where = {name: index for index, name in enumerate(self.sites)}
+    tables: Mapping[str, Sequence[Any]]
+
+    @cached_property
+    def items(self) -> list[str]:
+        """The ids of the items."""
+        return self.column("items", 0)
+
+    @cached_property
+    def sites(self) -> list[str]:
+        """The ids of the sites."""
+        return self.column("sites", 0)
+
+    @cached_property
+    def periods(self) -> int:
+        """The number of periods that were played."""
+        return max(self.column("ledger", 0), default=0)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,19 +86,19 @@ class Reading:
     def sales(self) -> Floats:
         """Units sold, with corrections and without the known doubled postings."""
         units = np.zeros((self.periods, *self.shape))
-        for _, _, item, site, posted, _, period in self.tables["sales"]:
-            units[period - 1, self._at[item], self._where[site]] += posted
+        _, _, items, sites, posted, _, periods = self._columns("sales")
+        np.add.at(units, self._index(periods, items, sites), posted)
         for _, note in self.tables["data_dictionary"]:
             if found := _DOUBLED.search(note):
                 first, last = int(found[1]), int(found[2])
-                units[first - 1 : last, self._at[found[3]]] /= 2
+                units[first - 1 : last, self.items.index(found[3])] /= 2
         return units
 
     @cached_property
     def _inventory(self) -> Floats:
         counts = np.zeros((self.periods, *self.shape, 2))
-        for period, item, site, _, _, expired, closing in self.tables["inventory"]:
-            counts[period - 1, self._at[item], self._where[site]] = (closing, expired)
+        periods, items, sites, _, _, expired, closing = self._columns("inventory")
+        counts[self._index(periods, items, sites)] = np.array([closing, expired]).T
         return counts
 
     @property
@@ -97,15 +107,15 @@ class Reading:
         return self._inventory[-1, :, :, 0]
 
     @cached_property
-    def is_complete(self) -> Any:  # noqa: ANN401
+    def is_complete(self) -> NDArray[np.bool_]:
         """Whether the sales of a period were all of the demand: some stock was left."""
-        return self._inventory.sum(3) > 0
+        return np.asarray(self._inventory.sum(3) > 0)
 
     @cached_property
     def _prices(self) -> Floats:
         values = np.zeros((self.periods, len(self.items), 3))
-        for period, item, level, price, rival in self.tables["prices"]:
-            values[period - 1, self._at[item]] = (level, price, rival)
+        periods, items, *figures = self._columns("prices")
+        values[self._index(periods, items)] = np.array(figures).T
         return values
 
     @property
@@ -124,11 +134,11 @@ class Reading:
         return self._prices[:, :, 2]
 
     @cached_property
-    def promoted(self) -> Any:  # noqa: ANN401
+    def promoted(self) -> NDArray[np.bool_]:
         """Whether an item is advertised, by period (two more than the others) and item."""
         found = np.zeros((self.periods + 2, len(self.items)), dtype=bool)
         for period, item in self.tables["promotions"]:
-            found[period - 1, self._at[item]] = True
+            found[period - 1, self.items.index(item)] = True
         return found
 
     @cached_property
@@ -137,7 +147,7 @@ class Reading:
         units = np.zeros(self.shape)
         for _, _, item, site, _, quantity, *_, good in self.tables["orders"]:
             if good is None:
-                units[self._at[item], self._where[site]] += quantity
+                units[self.items.index(item), self.sites.index(site)] += quantity
         return units
 
     @cached_property
@@ -154,7 +164,7 @@ class Reading:
                 100 + sum(quantity for _, quantity, _ in orders)
             )
             leads = tuple(lead for lead, *_ in orders) or (promised,)
-            found[self._at[item]][supplier] = Offer(supplier, price, leads, usable)
+            found[self.items.index(item)][supplier] = Offer(supplier, price, leads, usable)
         return found
 
     @cached_property
@@ -164,9 +174,9 @@ class Reading:
         return [names[item] for item in self.items]
 
     @cached_property
-    def is_open(self) -> Any:  # noqa: ANN401
+    def is_open(self) -> NDArray[np.bool_]:
         """By site, whether it is open."""
-        return np.array([bool(row[3]) for row in self.tables["sites"]])
+        return np.array(self.column("sites", 3), dtype=bool)
 
     def recent_demand(self, weeks: int = _RECENT) -> tuple[Floats, Floats]:
         """Return the mean and the standard deviation of recent demand, by item and site.
@@ -184,3 +194,12 @@ class Reading:
     def column(self, table: str, number: int) -> list[Any]:
         """Return a column of a table."""
         return [row[number] for row in self.tables[table]]
+
+    def _columns(self, table: str) -> tuple[tuple[Any, ...], ...]:
+        return tuple(zip(*self.tables[table], strict=True))
+
+    def _index(self, periods: Iterable[int], *names: Iterable[str]) -> tuple[list[int], ...]:
+        """Return the index of rows by period, item and site."""
+        places = ({name: place for place, name in enumerate(of)} for of in (self.items, self.sites))
+        found = [[at[name] for name in of] for of, at in zip(names, places, strict=False)]
+        return ([period - 1 for period in periods], *found)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from copy import deepcopy
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
@@ -24,12 +23,12 @@ from dqa_simulators.company.engine import (
     decide_proposal,
     play_period,
     settle,
-    starting_cash,
 )
 from dqa_simulators.company.history import play_history, play_naive
 from dqa_simulators.company.plans import FORM, PlanError, propose_plans, read_plan
 from dqa_simulators.company.policies import POLICIES
 from dqa_simulators.company.position import CompanyPosition
+from dqa_simulators.company.reading import Reading
 from dqa_simulators.company.settings import PAST, CompanySettings
 from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
 
@@ -56,7 +55,7 @@ class CompanyEpisode(GameEpisode):
         self, settings: CompanySettings, *, seed: int, mirrored: bool, history: History | None
     ) -> None:
         self._company, self._state, self._books, self._anchors = _begun(seed, settings)
-        self._state, self._books = self._state.copy(), deepcopy(self._books)
+        self._state, self._books = self._state.copy(), self._books.copy()
         self._proposals = list(self._company.proposals)
         self._open_moves = ExitStack()
         self._refused, self._defaults = False, 0
@@ -101,8 +100,7 @@ class CompanyEpisode(GameEpisode):
         return self._state.cash < 0
 
     def _mover(self) -> str | None:
-        is_over = self._state.period >= self._company.settings.total or self._is_bankrupt
-        return None if is_over else AGENT
+        return None if self._left == 0 or self._is_bankrupt else AGENT
 
     @property
     def _contract(self) -> str:
@@ -122,29 +120,26 @@ class CompanyEpisode(GameEpisode):
         return due[0] if due else None
 
     def _position(self, viewer: str) -> CompanyPosition:
-        proposal, tables = self._proposal, self._books.snapshot(self.game, self._events)
-        view = CompanyPosition(
-            *(NAME, _GOAL, (), tuple(self._events)),
-            viewer=viewer,
-            tables=tables,
-            proposal="" if proposal is None else proposal.kind,
-            left=self._company.settings.total - self._state.period,
-        )
-        actions = propose_plans(view.reading) if proposal is None else proposal.choices
-        form = FORM if proposal is None else ""
+        proposal, reading = self._proposal, Reading(self._books.snapshot(self.game, self._events))
+        actions = propose_plans(reading) if proposal is None else proposal.choices
         return CompanyPosition(
-            *(NAME, _GOAL, actions, view.events, form),
+            *(NAME, _GOAL, actions, tuple(self._events), "" if proposal else FORM),
             viewer=viewer,
-            tables=tables,
-            proposal=view.proposal,
-            left=view.left,
+            reading=reading,
+            proposal="" if proposal is None else proposal.kind,
+            left=self._left,
         )
+
+    @property
+    def _left(self) -> int:
+        """The periods that are left, with the one to decide."""
+        return self._company.settings.total - self._state.period
 
     def _ask(self, position: Position) -> tuple[str, str]:
         del position
-        period, left = self._state.period + 1, self._company.settings.total - self._state.period
+        period = self._state.period + 1
         start = (
-            f"Period {period}; periods left with this one: {left} of "
+            f"Period {period}; periods left with this one: {self._left} of "
             f"{self._company.settings.periods}. Cash: {self._state.cash:.0f}."
             f"{self._contract} {self._events[-1].detail}\n"
         )
@@ -157,8 +152,7 @@ class CompanyEpisode(GameEpisode):
 
     def _target(self, player: str) -> Mapping[str, str]:
         del player
-        left = self._company.settings.total - self._state.period
-        return {GOAL: _GOAL, EPISODE: str(self.game), LEFT: str(left)}
+        return {GOAL: _GOAL, EPISODE: str(self.game), LEFT: str(self._left)}
 
     def _apply(self, action: str) -> list[GameEvent]:
         proposal, period = self._proposal, self._state.period + 1
@@ -167,7 +161,7 @@ class CompanyEpisode(GameEpisode):
             self._proposals.remove(proposal)
             self._books.refresh(self._state)
             return self._add_event(proposal.kind, action, f"Decided: {action}.")
-        reading = self._position(AGENT).reading
+        reading = self._reading
         try:
             plan = read_plan(reading, action)
         except PlanError as error:
@@ -187,7 +181,7 @@ class CompanyEpisode(GameEpisode):
     def _prepare(self) -> None:
         """Write what is known before the next period."""
         memos = [memo for memo in self._company.memos if memo.period == self._state.period]
-        if self._state.period < self._company.settings.total:
+        if self._left:
             self._books.prepare(self._state, memos)
 
     def _add_event(self, stage: str, action: str, detail: str) -> list[GameEvent]:
@@ -198,8 +192,13 @@ class CompanyEpisode(GameEpisode):
         """Open the books as they are at this move, in memory."""
         del player
         self._require_open()
-        tables = self._books.snapshot(self.game, self._events)
-        return self._open_moves.enter_context(plugins.backend("sqlite").scratch(to_script(tables)))
+        script = to_script(self._reading.tables)
+        return self._open_moves.enter_context(plugins.backend("sqlite").scratch(script))
+
+    @property
+    def _reading(self) -> Reading:
+        """The books at the next move."""
+        return cast("CompanyPosition", self._move.position).reading  # type: ignore[union-attr]
 
     def _reveal(self) -> State:
         return self._state.copy()
@@ -225,7 +224,7 @@ def _begun(
     company = draw_company(seed, settings)
     books = Books(company, seed)
     state = play_history(company, seed, begin(company), books)
-    state.cash = starting_cash(company)
+    state.cash = company.cash
     naive = play_naive(company, state, books)
     return company, state, books, (naive, bound_profit(company, state))
 
@@ -252,7 +251,7 @@ class CompanyWorld(GameWorld[CompanySettings]):
         kinds = [one.split()[0] for one in map(str, seen.actions)]
         return CompanyPosition(
             *(NAME, seen.goal, seen.actions, seen.events, seen.free_form),
-            tables=tables,
+            reading=Reading(tables),
             proposal="" if seen.free_form else _KINDS[kinds[0]],
             left=int(question.target[LEFT]),
         )

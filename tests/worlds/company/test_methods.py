@@ -99,9 +99,9 @@ def test_the_competitor_replies_to_a_plan_and_the_books_go_on() -> None:
     assert now.reading.levels[1] == 5
     rivals = np.round(start.reading.rival_prices[-1] * 0.95, 2)
     assert (now.reading.rival_prices[-2] == rivals).all()
-    for row in now.tables["inventory"][len(start.tables["inventory"]) :]:
-        sold = [one[4] for one in now.tables["sales"] if one[1:4] == row[:3]]
-        assert row[3] + row[4] - sold[0] == row[6] >= 0  # type: ignore[operator]
+    for row in now.reading.tables["inventory"][len(start.reading.tables["inventory"]) :]:
+        sold = [one[4] for one in now.reading.tables["sales"] if one[1:4] == row[:3]]
+        assert row[3] + row[4] - sold[0] == row[6] >= 0
     with pytest.raises(UsageError):
         now.after("plan[nothing]")
 

@@ -37,7 +37,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """
     readme = Path(config.config_file_path).with_name("README.md").read_text("utf-8")
     pages = {
-        "index.md": readme.replace("](docs/", "]("),
+        "index.md": readme.replace("](docs/", "](").replace(
+            "[CONTRIBUTING.md](CONTRIBUTING.md)", "`CONTRIBUTING.md`"
+        ),
         "reference/commands.md": "\n".join(_commands()),
         "reference/settings.md": "\n".join(_settings()),
         "reference/formats.md": "\n".join(_formats()),

@@ -120,9 +120,9 @@ def show(  # noqa: PLR0913  (one parameter per option)
     failed
         List decisions that a failing server, a spent budget or a bug ended.
     outcome
-        List decisions with this outcome: correct, wrong, no_candidate, ambiguous, step_limit,
-        unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be
-        repeated.
+        List decisions with this outcome: correct, wrong, forbidden, no_candidate, ambiguous,
+        step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played;
+        may be repeated.
     epoch
         Only this repeat.
     full

@@ -57,6 +57,9 @@ class Truth:
         The file and entry of the official answer, for messages.
     tables
         Right results as rows, next to or in place of `answers`.
+    forbidden
+        Candidates that the rules forbid, which are not only bad. Their outcome is that of the worst
+        of the others.
     """
 
     answers: tuple[Candidate, ...] = ()
@@ -64,6 +67,7 @@ class Truth:
     match: MatchRule | None = None
     source: str = ""
     tables: tuple[GoldTable, ...] = ()
+    forbidden: tuple[Candidate, ...] = ()
 
     @property
     def is_known(self) -> bool:

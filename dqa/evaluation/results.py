@@ -36,6 +36,8 @@ class Outcome(StrEnum):
 
     CORRECT = "correct"
     WRONG = "wrong"
+    FORBIDDEN = "forbidden"
+    """A candidate that the rules forbid: worse than a wrong one."""
     NO_CANDIDATE = "no_candidate"
     AMBIGUOUS = "ambiguous"
     STEP_LIMIT = "step_limit"

@@ -260,7 +260,9 @@ class Judge:
             except InvalidAnswerError as error:
                 outcome = Outcome.AMBIGUOUS if error.named else Outcome.NO_CANDIDATE
                 return replace(unchosen, outcome=outcome)
-        return self._chosen(choice, unchosen, outcomes)
+        judged = self._chosen(choice, unchosen, outcomes)
+        is_forbidden = choice in self._set.truth_of(question).forbidden
+        return replace(judged, outcome=Outcome.FORBIDDEN) if is_forbidden else judged
 
     def _judge_statement(
         self, question: Question, decision: Decision, database: Database | None

@@ -24,7 +24,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.guard import Audit, Policy
-from dqa.loaders.custom_question import OwnQuestion, RulesFile
+from dqa.loaders.custom_question import ANSWERS, OwnQuestion, RulesFile
 from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.loaders.locations import name_of, whole_url
 from dqa.loaders.readback import read_situation
@@ -77,6 +77,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
         # Not splitlines(): a JSON string may contain other line separators.
         numbered = enumerate(read_text(questions).split("\n"), start=1)
         written = ((n, parse_json_of(questions, line, n)) for n, line in numbered if line.strip())
+        written = _with_answers(questions, list(written))
     else:
         written = enumerate(questions, start=1)
     lines = [_line(value, number, file, scenario) for number, value in written]
@@ -88,6 +89,41 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     reading = _Reading(name or name_of(str(file)), locations, policy, audit)
     with reading.opened:
         return reading.read(lines, scenarios, limit)
+
+
+def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """Return questions with the answers of the file ``NAME.answers.jsonl`` next to theirs, if any.
+
+    Raises
+    ------
+    ParseError
+        It lacks questions, or has others, or it answers one that its own line answers.
+    """
+    other = file.with_suffix(f".answers{file.suffix}")
+    if not other.is_file():
+        return written
+    answers: dict[str, dict[str, Any]] = {}
+    for number, text in enumerate(read_text(other).split("\n"), start=1):
+        line = parse_json_of(other, text, number) if text.strip() else {}
+        if not isinstance(line, dict) or not line.keys() <= {"id", *ANSWERS}:
+            fields = ", ".join(sorted(ANSWERS))
+            raise ParseError(other, number, f"a line has the fields 'id' and {fields}")
+        answers |= {str(line.pop("id", number)): line} if line else {}
+    asked = {str(one.get("id", n) if isinstance(one, dict) else n): one for n, one in written}
+    problems = {
+        "has no line for": asked.keys() - answers.keys(),
+        "has lines for unknown questions": answers.keys() - asked.keys(),
+        "repeats what the questions answer of": {
+            name for name, one in asked.items() if isinstance(one, dict) and ANSWERS & one.keys()
+        },
+    }
+    for problem, names in problems.items():
+        if names:
+            raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
+    return [
+        (n, {**one, **answer} if isinstance(one, dict) else one)
+        for (n, one), answer in zip(written, (answers[name] for name in asked), strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +279,9 @@ class _Reading:
         )
         with line.field("answer"):
             truth = Truth(_answers_of(written.answer, candidates))
+        if written.forbidden or written.outcomes is not None:
+            with line.field("outcomes" if written.outcomes else "forbidden"):
+                truth = _judged_by(written, truth, candidates)
         if written.scenario is not None:
             with line.field("scenario"):
                 truth = self._with_outcomes(question, truth)
@@ -305,6 +344,28 @@ def _rules_of(line: _Line) -> str:
             f"{rules.file} lies outside the folder of the questions, {home}: put it there"
         )
     return read_text(file, home=home)
+
+
+def _judged_by(
+    written: OwnQuestion, truth: Truth, candidates: tuple[Candidate, ...] | None
+) -> Truth:
+    """Return the truth with forbidden candidates, and with the outcome of each candidate."""
+    if candidates is None:
+        raise UsageError("needs candidates: list them")
+    forbidden = _answers_of(written.forbidden, candidates)
+    if written.outcomes is None:
+        return replace(truth, forbidden=forbidden)
+    values = {
+        _answers_of((name,), candidates)[0]: value for name, value in written.outcomes.items()
+    }
+    for name in forbidden:
+        values.pop(name, None)
+    missing = [str(one) for one in candidates if one not in values and one not in forbidden]
+    if missing or not values:
+        raise UsageError(f"is missing of {', '.join(missing) or 'every candidate'}")
+    outcomes = tuple(values.get(one, min(values.values())) for one in candidates)
+    best = tuple(one for one, value in values.items() if value == max(values.values()))
+    return Truth(truth.answers or best, outcomes, forbidden=forbidden)
 
 
 def _answers_of(

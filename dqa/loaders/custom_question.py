@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -82,6 +82,10 @@ class RulesFile(Record):
     )
 
 
+ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden"})
+"""The fields of a question that no decider may see, and that a file of answers may have."""
+
+
 class OwnQuestion(Record):
     """A line of a user's own file of questions; most fields are optional.
 
@@ -108,6 +112,12 @@ class OwnQuestion(Record):
         (),
         description="the right choice, if it is known: one name, or several equally good ones, the "
         "official one first; without it the decision is not judged",
+    )
+    outcomes: dict[str, float] | None = Field(
+        None, description="the outcome of each candidate, where more is better; judges in figures"
+    )
+    forbidden: _Answers = Field(
+        (), description="candidates that the rules forbid, which are counted apart from wrong ones"
     )
     id: _Id = Field(None, description="unique in the file; by default the number of its line")
     tags: _OneOrMore = Field((), description="words that group questions in results")

@@ -387,11 +387,12 @@ def _rightness(result: Result) -> str:
             return f"Right: {choice} is the official answer, and only that counted."
         best = "the best decision" if len(ties) == 1 else f"one of {len(ties):,} best decisions"
         return f"Right: {choice} is {best}."
-    if result.outcome is Outcome.WRONG:
-        if choice in ties:
+    if result.outcome in {Outcome.WRONG, Outcome.FORBIDDEN}:
+        is_wrong = result.outcome is Outcome.WRONG
+        if is_wrong and choice in ties:
             return f"Wrong: {choice} is as good as any, but only the official answer counted."
         rank = "" if result.rank is None else f"; it has rank {result.rank}"
-        return f"Wrong: {choice} is not the best decision{rank}."
+        return f"Wrong: {choice} is {'not the best decision' if is_wrong else 'forbidden'}{rank}."
     if result.outcome in _WITHOUT_CHOICE:
         return f"No decision: the answer names {_WITHOUT_CHOICE[result.outcome]}."
     return f"No decision ({result.outcome.value}): {result.error or 'the run ended without one.'}"

@@ -55,6 +55,7 @@ _RULES: Mapping[MatchRule, str] = {
     "evaluation counts)",
 }
 _NOTED = {
+    Outcome.FORBIDDEN: ("decision", "for a candidate that the rules forbid (wrong)"),
     Outcome.NO_CANDIDATE: ("answer", "without a candidate's name"),
     Outcome.AMBIGUOUS: ("answer", "with several candidates' names"),
     Outcome.STEP_LIMIT: ("run", "that reached the step limit"),

@@ -117,6 +117,38 @@ def test_a_mistake_is_reported_with_file_line_and_field(shop: Path, tmp_path: Pa
         assert "\n" not in str(error.value)
 
 
+def test_answers_are_in_a_file_of_their_own(shop: Path, tmp_path: Path) -> None:
+    """With outcomes, which give regrets, and with forbidden candidates, which count apart."""
+    asked = {**BEST, "candidates": ["Arnold", "Bell", "Castle"]}
+    own = written(tmp_path, {**asked, "id": "profit"}, asked, {**asked, "id": 3})
+    answers = written(
+        tmp_path,
+        {"id": 3, "answer": "Arnold"},
+        {"id": "profit", "outcomes": {"Arnold": 3, "Bell": 4, "Castle": 1}},
+        {"id": 2, "outcomes": {"Bell": 4, "Castle": 1}, "forbidden": "Arnold"},
+        name="own.answers.jsonl",
+    )
+    run = dqa.evaluate(dqa.read_questions(own, shop), "first")
+    found = [(one.outcome.value, one.official, one.regret) for one in run.results]
+    assert found == [("wrong", "Bell", 1), ("forbidden", "Bell", 3), ("correct", "Arnold", None)]
+    assert (run.summaries[0].forbidden, run.summaries[0].judged) == (1, 3)
+    assert "1 decision for a candidate that the rules forbid" in run.report()
+    text = answers.read_text("utf-8")
+    for changed, problem in (
+        (text.replace('"id": 3', '"id": 4'), "has no line for 3"),
+        (text + '{"id": 4, "answer": "Bell"}', "has lines for unknown questions 4"),
+        (text + '{"id": 4, "question": "?"}', "a line has the fields 'id' and answer, forbidden"),
+        ('{"id": 2, "answer": "Bell"}', "has no line for 3, profit"),
+    ):
+        answers.write_text(changed, "utf-8")
+        with pytest.raises(ParseError, match=problem) as error:
+            dqa.read_questions(own, shop)
+        assert str(error.value).startswith(str(answers))
+    written(tmp_path, {"outcomes": {"Arnold": 3, "Bell": 4}}, name="own.answers.jsonl")
+    with pytest.raises(ParseError, match="outcomes: is missing of Castle"):
+        dqa.read_questions(written(tmp_path, asked), shop)
+
+
 def test_an_id_belongs_to_one_question(shop: Path, tmp_path: Path) -> None:
     """Also if the other id is a line number."""
     for lines in ([{**BEST, "id": "a"}] * 2, [{**BEST, "id": 2}, BEST]):

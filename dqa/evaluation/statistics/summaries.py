@@ -113,6 +113,7 @@ class Summary(Record):
     situations: int | None = Field(default=None, ge=1)
     degrees_of_freedom: float | None = Field(default=None, gt=0)
     wrong: int = Field(ge=0)
+    forbidden: int = Field(default=0, ge=0)
     no_candidate: int = Field(ge=0)
     ambiguous: int = Field(ge=0)
     step_limit: int = Field(ge=0)

@@ -170,7 +170,7 @@ function stackedChart(report, kind, title, about, tones, nameOf = (part) => part
 const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
 const REPLANNED = { 0: "s0", 1: "s1", 2: "s2", 3: "s3", "4 and more": "s4" };
 const TIMES = { 0: "not once", 1: "once", 2: "twice", 3: "3 times", "4 and more": "4 times and more" };
-const FAILED = { correct: "s0", wrong: "c1", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
+const FAILED = { correct: "s0", wrong: "c1", forbidden: "c2", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
 const CLASSES = { CAN: "c1", MIS: "c2", DEEP: "c3", QUR: "c4", OTH: "c5" };
 
 function charts(report) {

@@ -1,5 +1,5 @@
 const OUTCOMES = {
-  correct: "right", wrong: "wrong", no_candidate: "names no candidate",
+  correct: "right", wrong: "wrong", forbidden: "forbidden", no_candidate: "names no candidate",
   ambiguous: "names several", step_limit: "step limit", unparsable: "unreadable replies",
   no_decision: "budget ended it undecided", infrastructure: "a server failed",
   budget: "run's budget spent", stopped: "a person ended it", crashed: "crashed",

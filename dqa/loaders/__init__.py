@@ -1,1 +1,1 @@
-"""Readers and writers of files: the DQA release, generated sets; a database read back."""
+"""Read and write question sets: releases, generated folders, named sets, own files."""

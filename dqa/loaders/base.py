@@ -1,4 +1,4 @@
-"""The contract of readers, and the reader of any folder of questions.
+"""The interface of readers of question folders, and the function that selects one.
 
 Readers are found by entry point in the group ``dqa.readers``.
 """
@@ -16,21 +16,21 @@ from dqa.loaders.release_layout import Form
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which questions of a folder are wanted.
+    """Select questions of a folder.
 
     Attributes
     ----------
     limit
-        Most questions of each scenario; None for all.
+        Maximum number of questions per scenario; None for all.
     key
-        The only wanted question (``scenario/id``); None for any.
+        The only question to read (``scenario/id``); None for all questions.
     """
 
     limit: int | None = None
     key: str | None = None
 
     def wants(self, key: str, before: int) -> bool:
-        """Whether the question `key` is wanted after `before` others of its scenario."""
+        """Return whether to read question `key`, the scenario's question number `before` + 1."""
         return self.key in {None, key} and (self.limit is None or before < self.limit)
 
 
@@ -58,11 +58,11 @@ class QuestionReader(Protocol):
 
     @property
     def rule_set(self) -> str | None:
-        """The rule set of the answers; None if each set has its own (`QuestionSet.rule_set`)."""
+        """The rule set of the answers; None if each question set names its own."""
         ...
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a folder has this layout, by the names of a few files; reads none of them."""
+        """Return whether a folder has this layout, judged by file names only."""
         ...
 
     def read(
@@ -78,19 +78,19 @@ class QuestionReader(Protocol):
         Parameters
         ----------
         folder
-            One that it recognises, or that the user says is one.
+            A folder that `recognises` accepts, or that the user assigned to this reader.
         scenarios
-            Which to read; None for all.
+            The scenarios to read; None for all.
         form
             Which database files to read, if the layout has several kinds.
         part
-            Which questions are wanted. A reader may return more.
+            The questions to read. A reader may return more.
 
         Raises
         ------
         DataError
             The folder cannot be read.
         UnknownNameError
-            The layout holds none of `scenarios`, or no question `Part.key`.
+            The folder has none of `scenarios`, or no question `Part.key`.
         """
         ...

@@ -1,8 +1,8 @@
-"""A user's own questions about the user's own databases, which are queried in place.
+"""Read a user's own questions about databases that are queried in place.
 
 A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers
-may pass a list of the same. For a question that names its scenario, the database returns the
-outcomes that the scenario defines by a statement. Only a simulator in Python needs the data.
+may pass a list of such objects. If a question names a scenario, the scenario's statement returns
+the outcomes. The data are read only for a simulator in Python.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     Parameters
     ----------
     questions
-        A file with one JSON object on each line, or a list of the same.
+        A file with one JSON object per line, or a list of such objects.
     locations
-        The databases of the questions: locations by name.
+        The locations of the databases, by name.
     name
-        The name of the set; by default that of the file.
+        The name of the set; by default the name of the file.
     scenario
-        The scenario of questions without one: a name or a folder.
+        The default scenario, a name or a folder, for questions that name none.
     scenarios, limit
-        The scenarios to keep, and the most questions of each.
+        The scenarios to read, and the maximum number of questions per scenario.
     policy, audit
-        The policy of the databases, and the record of their statements.
+        The policy and the audit of the databases.
 
     Raises
     ------
     ParseError
-        A line of the file is wrong; names file, line and field.
+        A line of the file is wrong. The message names file, line and field.
     UsageError
-        A question of the list is wrong; or the file cannot be read, or a database is missing.
+        A question of the list is wrong, the file cannot be read, or a database is missing.
     InfrastructureError
         A database failed.
     """
@@ -85,7 +85,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     if not lines:
         raise UsageError(f"{where} holds no question.")
     if not locations:
-        raise UsageError(f"{where} is about a database: name it (--database URL).")
+        raise UsageError(f"{where} needs a database: name it (--database URL).")
     reading = _Reading(name or name_of(str(file)), locations, policy, audit)
     with reading.opened:
         return reading.read(lines, scenarios, limit)
@@ -128,7 +128,7 @@ def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int,
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A question as it was written.
+    """A question of the file or list, before it is resolved.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class _Line:
 
     @contextmanager
     def field(self, name: str) -> Iterator[None]:
-        """Add the line and the field to errors."""
+        """Add the line number and the field to errors that are raised inside."""
         with _position(self.file, self.number, f"{name}: "):
             yield
 
@@ -172,12 +172,12 @@ def _line(value: object, number: int, file: Path | None, scenario: str | None) -
 
 @dataclass
 class _Reading:
-    """Reads questions, and opens their databases when they are needed.
+    """Resolve questions, and open their databases on first use.
 
     Attributes
     ----------
     name
-        The set's, and the scenario of its questions without one.
+        The name of the set. It is also the scenario of questions that name none.
     locations
         Locations of databases by name.
     """
@@ -194,7 +194,7 @@ class _Reading:
     def read(
         self, lines: Sequence[_Line], scenarios: Sequence[str] | None, limit: int | None
     ) -> QuestionSet:
-        """Return the wanted questions; the others need no database."""
+        """Return the selected questions. Databases of other questions stay closed."""
         first: dict[str, int] = {}
         for position, line in enumerate(lines, start=1):
             with line.field("id"):
@@ -227,7 +227,7 @@ class _Reading:
         return self.databases[name]
 
     def _scenario_of(self, line: _Line) -> str:
-        """Return a question's scenario: its own, or the name of the set."""
+        """Return the scenario of a question; by default the name of the set."""
         named = line.written.scenario
         known = plugins.names("scenario")
         if named is None:
@@ -237,7 +237,7 @@ class _Reading:
                     "file another name"
                 )
             return self.name
-        # The path of a scenario's folder starts at the folder of the questions.
+        # A relative scenario folder is relative to the folder of the questions.
         path = named if line.file is None else str(line.file.parent / named)
         is_folder = named not in known and (Path(path) / DOCUMENT).is_file()
         return plugins.scenario(scenario_name(path if is_folder else named)).name
@@ -296,9 +296,9 @@ class _Reading:
         return named or next(iter(self.locations))
 
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
-        """Return the truth with the outcomes of the scenario's statement.
+        """Return the truth with the outcomes that the scenario's statement returns.
 
-        For a simulator in Python the database is read, once for all questions of a scenario.
+        For a simulator in Python, the database is read once per scenario.
         """
         scenario, name = question.scenario, question.situation
         if scenario not in plugins.names("simulator"):
@@ -320,18 +320,18 @@ class _Reading:
     def _candidates(
         self, listed: tuple[Candidate, ...] | str, database: str
     ) -> tuple[Candidate, ...]:
-        """Return the listed candidates; a statement runs once, through the guard."""
+        """Return the candidates. A statement that lists them runs once, through the guard."""
         if not isinstance(listed, str):
             return tuple(dict.fromkeys(listed))
         called = f"The statement, which is run on '{database}' (known candidates are a list),"
         cells = first_column(self._database(database), listed, LISTING, called)
         if not cells:
-            raise DataError("the statement lists none: its first column is empty")
+            raise DataError("the statement returns no candidate: its first column is empty")
         return tuple(dict.fromkeys(map(candidate_name, cells)))
 
 
 def _rules_of(line: _Line) -> str:
-    """Return a line's rules, which may be a file in the folder of the questions."""
+    """Return the rules: the text, or the content of a file in the folder of the questions."""
     rules = line.written.rules
     if not isinstance(rules, RulesFile):
         return rules

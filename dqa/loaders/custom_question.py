@@ -1,4 +1,4 @@
-"""A user's own question as it is written: a JSON object, or a Python mapping."""
+"""The fields of a user's own question: a JSON object, or a Python mapping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _listed(value: object) -> object:
 
 
 def _names(value: object) -> object:
-    """Return candidates, each a name or a whole number."""
+    """Check that each candidate is a name or a whole number."""
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
@@ -27,7 +27,7 @@ def _names(value: object) -> object:
 
 
 def _candidates(value: object) -> object:
-    """Return a statement as it is, and anything else as a list of names."""
+    """Return a statement unchanged, and a list of candidates as names."""
     if value is None or isinstance(value, str):
         return value
     if not isinstance(value, list | tuple) or not value:
@@ -40,7 +40,7 @@ def _numbered(value: object) -> object:
 
 
 def _text(value: object) -> object:
-    """Return the text of a target's value; of several a list of texts."""
+    """Return a target's value as text, or several values as a list of texts."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -56,7 +56,7 @@ TargetValue: TypeAlias = Annotated[
         _text, json_schema_input_type=str | int | float | bool | list[str | int | float]
     ),
 ]
-"""A value of a target: a text, or a value that has one."""
+"""A value of a target, as text."""
 _OneOrMore: TypeAlias = Annotated[
     tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
 ]
@@ -87,7 +87,7 @@ ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden"})
 
 
 class OwnQuestion(Record):
-    """A line of a user's own file of questions; most fields are optional.
+    """A line of a user's own question file. Most fields are optional.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class OwnQuestion(Record):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a line; the reader is stricter."""
+        """Return the JSON Schema of a line. The reader checks more than the schema can express."""
         return cls.model_json_schema(mode="validation")
 
     @model_validator(mode="after")
@@ -156,7 +156,7 @@ class OwnQuestion(Record):
 
     @classmethod
     def checked(cls, value: object) -> Self:
-        """Read an object; `DataError` names the wrong field and how to fix it."""
+        """Check an object. `DataError` names the wrong field and how to fix it."""
         if not isinstance(value, dict):
             raise DataError(
                 "a question is an object of fields, such as "

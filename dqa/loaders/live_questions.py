@@ -1,7 +1,7 @@
-"""A scenario's question about a live database, which is queried in place.
+"""Ask a scenario's question about a live database, which is queried in place.
 
-A listing of a table's column becomes a statement over that column; a statement in the database's
-language runs unchanged. No table is read whole.
+A column that lists values becomes a statement. A statement in the database's language runs
+unchanged. No table is read whole.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dqa.scenarios.tables import live_table, order_of
 from dqa.scenarios.toml_lines import lines_of
 
 _KNOWN = 10_000
-"""The number of values that a message compares with an unknown one."""
+"""Maximum number of values that are compared with an unknown one for a suggestion."""
 _NARROWED = 10_000
 """A question with more candidates names the statement that lists them, so that a model can narrow
 them down."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
-    """Return a scenario's question about a database, which lists candidates and values itself.
+    """Return a scenario's question about a database. The database lists candidates and values.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     database
         A database with the scenario's tables, and perhaps others.
     target
-        The values of its parameters; those with one choice may be missing.
+        The values of its parameters. A parameter with one possible value may be missing.
 
     Raises
     ------
     ParseError
-        The guesses of ``dqa init`` are not confirmed; names the file and the line.
+        The guesses of ``dqa init`` are not confirmed.
     UsageError
         The target does not fit the scenario, or the database does not.
     DataError
@@ -119,7 +119,7 @@ class LiveScenario:
         return self._scenario.candidates_by(self.listed, target)
 
     def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
-        """Return the cells of a listing; those of a column in the order of its values."""
+        """Return the values of a listing; values of a column are sorted."""
         statement = self.statement(listing, target)
         if listing.table is not None:
             if statement is None:
@@ -142,8 +142,8 @@ class LiveScenario:
     ) -> str | None:
         """Return the statement of a listing.
 
-        None means that no row of a table can match, or that the database's language has no
-        statement. Of a table's column, `equal` selects one value, and `most` limits the rows.
+        It is None if no row can match, or if the scenario has no statement in the database's
+        language. For a column, `equal` selects one value, and `most` limits the rows.
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)
@@ -200,7 +200,7 @@ class LiveScenario:
         return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
 
     def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
-        """Return the value that a text means, as the database has it; an unknown one is refused."""
+        """Return the database's value for a text; `UnknownNameError` for an unknown one."""
         found = self.values(key, target, 1, equal=text)
         if found:
             return found[0]
@@ -209,7 +209,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the target with every value that has one choice; `UsageError` if it is wrong."""
+        """Return the target, with parameters added that have one possible value."""
         scenario = self._scenario
         target = {key: value for key, value in given.items() if value}
         named = dict(target)

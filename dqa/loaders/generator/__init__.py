@@ -1,4 +1,4 @@
-"""A seeded generator of situations and questions, at any size and difficulty."""
+"""Generate questions and their databases from a seed."""
 
 from dqa.loaders.generator.generate import (
     generate,

@@ -1,4 +1,4 @@
-"""Question sets from a seed."""
+"""Generate question sets from a seed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size, require
 
 MapJobs: TypeAlias = Callable[..., Iterator[Any]]
-"""Calls a function of a module with each job, as `map` does, here or on other machines."""
+"""A function like `map`: it calls a module's function with each job, possibly on other machines."""
 
 
 def judged_scenarios() -> tuple[str, ...]:
-    """Return the scenarios that are generated unless others are named.
-
-    They are those whose answers a simulator judges, in their order. Moves of worlds are asked for
-    by name: a search for the best of each takes longer than all of the others.
-    """
+    """Return the default scenarios of the generator: those with a simulator, in their order."""
     worlds = plugins.names("world")
     return tuple(
         found.name
@@ -50,52 +46,51 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     resistance: Resistance | None = None,
     map_jobs: MapJobs = map,
 ) -> QuestionSet:
-    """Generate `count` questions of each scenario, with their worlds.
+    """Generate `count` questions per scenario, with their databases.
 
-    The same arguments give the same question set, on every machine. Every database has random
-    streams of its own, so neither another scenario nor a larger `count` changes a question that
-    was there before.
+    The same arguments give the same question set on every machine. Each database has its own random
+    stream, so a larger `count` or another scenario does not change earlier questions.
 
     Parameters
     ----------
     scenarios
-        Which, of those that have a generator; by default `judged_scenarios`, for harder
-        questions without those whose generator cannot make them.
+        Scenarios with a generator; by default `judged_scenarios`, without those whose generator
+        does not support `difficulty`, if it is set.
     count
-        Questions of each scenario; by default 10.
+        Number of questions per scenario; by default 10.
     seed
         Not negative.
     sizes
-        At most one a scenario, for all its worlds: by scenario some of its numbers, or whole sizes.
-        A scenario without one gets worlds of varied sizes around its usual one.
+        The sizes of worlds, at most one per scenario: a size, or some of its fields. By default the
+        sizes vary around the usual one.
     difficulty
-        Bounds for harder questions; by default the usual ones. Worlds of known
-        uncertainty do not support it.
+        Bounds for harder questions; by default the usual ones. Scenarios without a simulator do not
+        support it.
     per_database
-        Most questions that share a world; by default the scenario's usual number.
+        Maximum number of questions per world; by default the scenario's usual number.
     like_release
-        Whether each scenario whose generator knows a release gets the counts of its questions and
-        databases, and its mean sizes over questions; that fixes everything else but the seed.
+        Use the number of questions and databases and the mean sizes of the published release. Only
+        the seed can be set in addition.
     resistance
-        Tells which questions to keep; None for all.
+        Decides which questions to keep; None keeps all.
     map_jobs
-        Draws the worlds: as `map`, or on other machines.
+        Generates the worlds, like `map`, possibly on other machines.
 
     Returns
     -------
     QuestionSet
-        Questions numbered from 1 in each scenario. Each has exactly one answer, the same under
-        every rule set of its generator (in worlds of more than 100,000 rows: under the first). In
-        worlds of known uncertainty it has the highest true expected utility, and `Truth.outcomes`
-        are the expected utilities of all candidates.
+        Questions, numbered from 1 in each scenario. Each has exactly one answer, which is the same
+        under every rule set of its generator (in worlds of more than 100,000 rows: under the
+        first). In scenarios without a simulator, `Truth.outcomes` are the true expected utilities
+        of the candidates, and the answer has the highest one.
 
     Raises
     ------
     UsageError
-        A number is out of range, a size is of a scenario that is not asked for, or no question of
-        the wanted difficulty turns up, or a difficulty is asked of worlds that do not support it.
+        A number is out of range, a size belongs to a scenario that is not generated, no question of
+        the difficulty was found, or a scenario does not support a difficulty.
     UnknownNameError
-        A scenario that cannot be generated.
+        A scenario has no generator.
     """
     difficulty = difficulty or Difficulty()
     harder = difficulty != Difficulty() or resistance is not None
@@ -126,14 +121,14 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
         for name in wanted
     ]
-    # Deciders to resist stay in this process.
+    # Deciders of `resistance` stay in this process.
     run = map if resistance is not None else map_jobs
     jobs = list(zip(_locations(wanted), requests, strict=True))
     return gather(f"generated-{seed}", run(_draw, jobs))
 
 
 def _locations(scenarios: Iterable[str]) -> list[str]:
-    """Return the names of scenarios, or their folders, which another process needs."""
+    """Return the names of scenarios, or the folders of those that are not installed."""
     return [str(registered().get(name, name)) for name in scenarios]
 
 
@@ -148,7 +143,7 @@ def _draw_like_release(job: tuple[str, int]) -> list[Drawn]:
 
 
 def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
-    """Return the drawn questions of several scenarios, numbered from 1 in each."""
+    """Combine the generated questions of several scenarios, numbered from 1 in each."""
     questions: list[LabelledQuestion] = []
     situations: dict[str, Situation] = {}
     for drawn in scenarios:
@@ -164,7 +159,7 @@ def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
 
 
 def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
-    """Return the rule sets under which every label holds that a simulator judges."""
+    """Return the rule sets under which every label is right."""
     judged = set(plugins.names("simulator")) & set(plugins.names("generator"))
     used = {(q.scenario, q.situation) for q in question_set.questions if q.scenario in judged}
     rules = [
@@ -176,25 +171,25 @@ def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
 
 
 def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
-    """Return the size of a scenario's worlds with some numbers of its own.
+    """Return a size of a scenario's worlds, with some numbers changed.
 
     Parameters
     ----------
     scenario
         Name of a scenario that can be generated.
     numbers
-        By field of its size, as text; the others are as usual.
+        Numbers by field of the size, as text; other fields keep their defaults.
 
     Raises
     ------
     UnknownNameError
         The scenario's size has no such field.
     UsageError
-        Its worlds are of one size, a number is none, or no world has these numbers.
+        The scenario has only one size, a value is not a number, or no world can have this size.
     """
     usual = plugins.generator(scenario).size
     if usual is None:
-        raise UsageError(f"Worlds of '{scenario}' are of one size: leave out the sizes.")
+        raise UsageError(f"The worlds of '{scenario}' have only one size: leave out the sizes.")
     known = asdict(cast("Any", usual))
     for name in numbers:
         if name not in known:

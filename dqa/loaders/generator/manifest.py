@@ -1,4 +1,4 @@
-"""Generated question sets on disk: the release's layout, and a manifest that vouches for it."""
+"""Write and read generated folders: the release's layout, and a manifest with hashes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 GENERATOR_VERSION = 2
-"""Raised whenever the same seed and options would give other questions."""
+"""The version of the generator; a new version gives other questions for the same seed."""
 
 
 class Counts(Record):
-    """What there is of one scenario."""
+    """The size of one scenario in a set."""
 
     questions: int = Field(ge=1)
     databases: int = Field(ge=1)
@@ -46,18 +46,18 @@ class Counts(Record):
 
 
 class Manifest(Record):
-    """``manifest.json`` of a generated folder: what made it, and what its files hash to.
+    """``manifest.json`` of a generated folder: its seed, options and hashes of files.
 
     Attributes
     ----------
     options
-        What else the questions were asked for with.
+        The other options of the generator.
     label_rules
-        Rule sets under which every label holds.
+        Rule sets under which every label is right.
     counts
-        By scenario.
+        Counts by scenario.
     files
-        By name within the folder, the SHA-256 of each.
+        The SHA-256 of each file, by its path within the folder.
     """
 
     format: Literal["dqa-generated"] = "dqa-generated"
@@ -87,21 +87,19 @@ def write_generated(
 ) -> Path:
     """Write a generated question set into an empty folder.
 
-    The files are those of `write_release`, whose scripts MySQL and Neo4j run as they are, and
-    ``manifest.json``: format, generator version, seed, options, the rule sets that every label
-    holds under, counts by scenario, and the SHA-256 of every file. The manifest is written last,
-    so a folder that was not finished has none.
+    The files are those of `write_release`, and ``manifest.json``. The manifest is written last, so
+    an unfinished folder has none.
 
     Parameters
     ----------
     question_set
-        From `generate`.
+        The result of `generate`.
     folder
-        Where to; created if missing.
+        The new folder.
     seed
         The seed of the set.
     options
-        The other options: plain values, sizes, a difficulty.
+        The other options of the generator.
 
     Returns
     -------
@@ -111,7 +109,7 @@ def write_generated(
     Raises
     ------
     UsageError
-        The folder holds something, or is no folder.
+        The folder is not empty, or is a file.
     """
     files = write_release(question_set, folder)
     plain = {name: _plain(value) for name, value in (options or {}).items()}
@@ -130,14 +128,14 @@ def write_generated(
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a generated folder and check its form, not the files it lists.
+    """Read and validate the manifest of a generated folder. Hashes are not checked.
 
     Raises
     ------
     UsageError
-        There is no such folder.
+        The folder does not exist.
     DataError
-        It is missing, is no JSON, or is not what `write_generated` writes; names the field.
+        The manifest is missing or invalid. The message names the field.
     """
     require_folder(folder, "Name the folder of 'dqa data generate --out'.")
     path = folder / MANIFEST
@@ -147,19 +145,19 @@ def read_manifest(folder: Path) -> Manifest:
         return Manifest.model_validate(document)
     except ValidationError as error:
         raise DataError(
-            f"{path} is no manifest of a generated folder: {problem_of(error)}."
+            f"{path} is not the manifest of a generated folder: {problem_of(error)}."
         ) from error
 
 
 class GeneratedReader:
-    """Reads generated folders; see `dqa.loaders.base.QuestionReader`."""
+    """The reader of generated folders (`dqa.loaders.base.QuestionReader`)."""
 
     name = "a generated folder"
     rule_set = None  # the manifest has it
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether the folder has a manifest."""
+        """Return whether the folder has a manifest."""
         return (folder / MANIFEST).exists()
 
     def read(
@@ -170,14 +168,14 @@ class GeneratedReader:
         form: Form = "relational",
         part: Part = WHOLE,
     ) -> QuestionSet:
-        """Read a generated folder, after every file was checked against the manifest.
+        """Check every file of a generated folder against its manifest, and read the folder.
 
         The parameters are those of `dqa.loaders.release.read_release`.
 
         Raises
         ------
         DataError
-            The manifest is missing or malformed, or a file is missing or was changed; names the
+            The manifest is invalid, or a file is missing or was changed. The message names the
             file.
         """
         del part  # every file is checked
@@ -197,7 +195,7 @@ class GeneratedReader:
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)
-        # A rule set of version 1 may have another meaning today; the simulators' first one holds.
+        # The rule sets of version 1 had other meanings: use the simulator's first one.
         is_current = manifest.generator_version > 1
         return replace(
             found, rule_set=next(iter(manifest.label_rules), None) if is_current else None
@@ -217,7 +215,7 @@ def _digest(path: Path, folder: Path) -> str:
 
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:
-    """Questions, databases and mean rows of a question's database, by scenario."""
+    """Return numbers of questions and databases, and mean rows of a question's database."""
     situations: dict[str, list[str]] = {}
     for question in question_set.questions:
         situations.setdefault(question.scenario, []).append(question.situation)
@@ -234,7 +232,7 @@ def _counts(question_set: QuestionSet) -> dict[str, Counts]:
 
 
 def _plain(value: object) -> object:
-    """Return an option as JSON; an infinite bound is null, and a size names its scenario."""
+    """Return an option as JSON. An infinite bound becomes null, a size includes its scenario."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     plain = to_jsonable_python(value, inf_nan_mode="null")

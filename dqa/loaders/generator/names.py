@@ -1,4 +1,4 @@
-"""Invented names: unique at any scale, and the same wherever a seed is used."""
+"""Invent unique names from a seed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ROOM = 4  # names used at most, as a share of names there are: keeps neighbours
 def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
     """Return `count` different stems such as ``"velan"``.
 
-    A stem is a number spelt in syllables. The numbers are consecutive multiples of a step that
-    shares no factor with their range, so they look random and never repeat.
+    A stem is a number, written in syllables. The numbers are multiples of a step that has no common
+    factor with their range, so they look random and never repeat.
 
     Returns
     -------

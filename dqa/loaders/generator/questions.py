@@ -1,4 +1,4 @@
-"""The search for questions about a generated world whose answers can be trusted."""
+"""Search a generated world for questions with one reliable answer."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
 
 SMALLEST_MARGIN = 1e-6
-"""Least lead of an answer over the runner-up, and over doing nothing, as a share of its value."""
+"""Minimum lead of the answer over the runner-up and over doing nothing, as a share of its value."""
 
 Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
 _LARGE = 100_000  # rows from which a world is called large
 _BATCH = 64  # most questions screened at once
 _MOST_ASKED = 1000
-"""The search ends after so many questions to deciders who were always right."""
+"""The search ends after this number of questions that every decider answered correctly."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts a search, for the message if it finds nothing.
+    """Counters of a search, for its error message.
 
     Attributes
     ----------
     rows
-        Of each world that was drawn.
+        The number of rows of each world.
     met
         The number of questions that were ``searched``, of those that are ``sure``, of these by
         bound, and of those that were ``asked`` to deciders and ``resist`` all of them.
@@ -83,24 +83,24 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What questions have to fulfil.
+    """The requirements on questions.
 
     Attributes
     ----------
     rules
-        The rule sets under which an answer has to be the same.
+        The rule sets under which the answer must be the same.
     difficulty
-        How hard they have to be, by the first of the rule sets.
+        The required difficulty, measured under the first rule set.
     steps
-        Counts the steps from each candidate to the question's target.
+        Returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question, on which its place in a mix hangs.
+        The number of the first question, which decides its kind in a mix.
     resistance
-        Tells which questions to keep; None for all.
+        Decides which questions to keep; None keeps all.
     at_once
-        Most questions that are simulated together; None for as many as are useful.
+        Maximum number of questions that are simulated together; None chooses it.
     tally
-        Counts the search.
+        The counters of the search.
     """
 
     rules: tuple[str, ...]
@@ -112,9 +112,9 @@ class Asking:
     tally: Tally = field(default_factory=Tally)
 
     def about(self, situation: Situation) -> Self:
-        """Return what questions about a situation have to fulfil.
+        """Return the requirements on questions about a situation.
 
-        In a large world a simulation takes seconds, so one rule set has to do there.
+        In a large world a simulation takes seconds, so only the first rule set is used.
         """
         if situation.row_count > _LARGE:
             return replace(self, rules=self.rules[:1], at_once=1)
@@ -122,7 +122,7 @@ class Asking:
 
 
 class _Fit(NamedTuple):
-    """A question that meets all bounds, and whether its answer is far; None without a mix."""
+    """A question that meets all bounds. `far` tells the kind of its answer in a mix."""
 
     labelled: LabelledQuestion
     far: bool | None
@@ -135,21 +135,20 @@ def ask(
     wanted: int,
     asking: Asking,
 ) -> list[LabelledQuestion]:
-    """Make the first `wanted` questions about `targets` that have one sure answer.
+    """Return the first `wanted` questions about `targets` that have one reliable answer.
 
-    The answer is unique, leads by at least `SMALLEST_MARGIN`, betters doing nothing by as much,
-    and is the same under each rule set, so that it hangs neither on the last bit of a sum nor on
-    what only one rule set counts.
+    The answer is unique and the same under each rule set. It leads the runner-up and doing nothing
+    by at least `SMALLEST_MARGIN`, so the last bit of a sum does not decide.
 
     Returns
     -------
     list[LabelledQuestion]
-        At most `wanted`, in the order of `targets` (in a mix: within each kind of answer); their
-        ids are still empty.
+        At most `wanted` questions without ids, in the order of `targets` (in a mix: within each
+        kind of answer).
     """
     asking = asking.about(situation)
     mix, first = asking.difficulty.mix, asking.first
-    # In a mix each place is for one kind of answer.
+    # In a mix, each position requires one kind of answer.
     kinds = [None if mix is None else mix.is_far(n) for n in range(first, first + wanted)]
     found: dict[bool | None, list[LabelledQuestion]] = {kind: [] for kind in kinds}
 
@@ -174,7 +173,7 @@ def ask(
 
 
 def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
-    """Keep the questions with one sure answer that meet every bound, each with that answer."""
+    """Return the questions that have one reliable answer and meet every bound, with the answer."""
     simulator = plugins.simulator(questions[0].scenario)
     first, *others = asking.rules
     sure: list[_Fit] = []
@@ -200,7 +199,7 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
 def _fit(
     situation: Situation, question: Question, outcome: Outcomes, asking: Asking
 ) -> _Fit | None:
-    """Return a question with its sure answer; None where it breaks a bound. Counts which hold."""
+    """Return a question with its answer; None if it breaks a bound. Count the bounds it meets."""
     difficulty, mix = asking.difficulty, asking.difficulty.mix
     labelled = LabelledQuestion(question, Truth((outcome.answer,)))
     margin = outcome.margin / _gain(outcome)
@@ -219,7 +218,7 @@ def _fit(
 
 
 def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_Fit]:
-    """Keep the questions that the deciders to resist get wrong."""
+    """Return the questions that all deciders of `resistance` get wrong."""
     if asking.resistance is None or not fit:
         return fit
     flags = asking.resistance.keeps(situation, [found.labelled for found in fit])
@@ -261,7 +260,7 @@ def _rivals(outcome: Outcomes) -> int:
 
 
 def _distance(situation: Situation, labelled: LabelledQuestion, steps: Steps) -> float:
-    """Count the steps from the answer to the target; no way at all counts as none."""
+    """Return the number of steps from the answer to the target; 0 if no path leads there."""
     question, truth = labelled
     candidates = question.candidates or ()
     distance = steps(situation, question)[candidates.index(truth.answers[0])]

@@ -1,4 +1,4 @@
-"""Exact draws: whole numbers with a fixed sum, pairs that differ."""
+"""Random draws in exact arithmetic: whole numbers with a fixed sum, distinct pairs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _ROUNDS = 12  # of drawing again before the rest is listed in full
 
 
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Share `total` out in proportion to `weights`, none above its cap.
+    """Distribute `total` in proportion to `weights`, with no share above its cap.
 
-    Whole-number arithmetic throughout, so that no rounding can differ between machines. Entries
-    of weight 0 get something only once all others are full. ``caps.sum() >= total`` is required.
+    All arithmetic is on whole numbers, so no rounding can differ between machines. Entries of
+    weight 0 get a share only when all others have reached their caps. ``caps.sum() >= total`` is
+    required.
 
     Parameters
     ----------
@@ -49,19 +50,18 @@ def distinct_keys(
     everything: Callable[[], NDArray[np.int64]],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Draw `count` different keys, none of them in `taken`.
+    """Draw `count` different keys that are not in `taken`.
 
     Parameters
     ----------
     draw
-        Gives n proposals, shape (n,); they may repeat.
+        Draws n proposals, shape (n,); they may repeat.
     count
-        How many keys; there must be as many.
+        The number of keys; at least as many free keys must exist.
     taken
-        Keys that must not come out.
+        Keys to exclude.
     everything
-        Lists all keys there are; called only if most proposals are taken, so only
-        where the list is not much longer than the result.
+        Lists all possible keys. It is called only if most proposals are taken.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def distinct_keys(
 
 
 def contains(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which `values`, shape (n,), are among the sorted keys `known`."""
+    """Return which `values`, shape (n,), are in the sorted keys `known`."""
     if not len(known):
         return np.zeros(len(values), dtype=np.bool_)
     places = np.minimum(np.searchsorted(known, values), len(known) - 1)
@@ -99,13 +99,13 @@ def heavy_tailed(
 ) -> NDArray[np.float64]:
     """Draw log-normal values, shape (count,), rounded to 3 decimals.
 
-    The rounding also hides how exactly a machine's `exp` rounds.
+    The rounding hides differences of `exp` between machines.
     """
     return np.round(median * np.exp(sigma * rng.standard_normal(count)), 3)
 
 
 def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return owner and place of every item, each of shape (counts.sum(),).
+    """Return the group and the position within it of every item, each of shape (counts.sum(),).
 
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """

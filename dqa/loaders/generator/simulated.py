@@ -1,4 +1,4 @@
-"""A generator for scenarios with a simulator: worlds in a series, questions with sure answers."""
+"""The generator for scenarios with a simulator: series of worlds, questions with one answer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Resistance, Size
 
 _ATTEMPTS = 40
-"""Worlds drawn for one database before the request is called impossible."""
+"""Maximum number of worlds that are drawn for one database."""
 
 _AT_ONE_SIZE, _GROWTH = 10, 2
-"""After so many worlds of one size the next ones are so many times as large, unless it is fixed."""
+"""After 10 worlds without a question, the size of the next ones doubles, unless it is fixed."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _REALMS = 1000  # names of realms; beyond, only their years tell databases apart
@@ -34,24 +34,23 @@ _REALMS = 1000  # names of realms; beyond, only their years tell databases apart
 
 @dataclass(frozen=True, slots=True)
 class SimulatedGenerator:
-    """The particulars of a scenario, which make its questions.
+    """A generator, defined by the functions of a scenario.
 
     Attributes
     ----------
     build
-        Draws a world of a name, a size and a difficulty; the results of a simulation are
-        still missing.
+        Draws a world with a name, a size and a difficulty, without results of a simulation.
     targets
-        Lists the targets of a world: of the year of its series, without its last distractors.
+        Lists the targets of a world in a year of its series, without distractors.
     steps
-        Counts, for each candidate of a question, the steps to its target; infinite if no
+        Returns the number of steps from each candidate to the question's target; infinite if no
         path leads there.
     size
         The usual size of a world.
     factor
-        Gives the size of a world, as a factor with a mean near 1, of its quantile.
+        Returns the size factor (mean near 1) of a quantile.
     per_database
-        Most questions that share a world, unless a request says another number.
+        Default maximum number of questions per world.
     name
         Format of a situation's name over ``realm``, ``year`` and ``first`` (its first question).
     year
@@ -59,9 +58,8 @@ class SimulatedGenerator:
     release
         As `Generator`.
     rules
-        The rule sets under which an answer has to be the same; None for the simulator's first. By
-        the first, difficulty is measured, and it alone counts for large worlds, where a simulation
-        takes seconds.
+        The rule sets under which an answer must be the same; None for the simulator's first one.
+        Difficulty is measured under the first one, and large worlds use only that one.
     """
 
     build: Callable[[np.random.Generator, str, Any, Difficulty], Situation]
@@ -105,7 +103,7 @@ class SimulatedGenerator:
         return Drawn(situation, asked, draw)
 
     def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield as much as the release has, with its mean size over questions."""
+        """Yield as many questions as the release has, with its mean size of databases."""
         series = _Series(self, scenario, seed, Difficulty(), variant=1)
         total, databases = self.release or (0, 0)
         shares = [total // databases + (i < total % databases) for i in range(databases)]
@@ -119,14 +117,14 @@ class SimulatedGenerator:
             yield drawn
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return the rule sets under which the answers about a world hold."""
+        """Return the rule sets under which the answers about a world are right."""
         return Asking(self.rules, Difficulty(), self.steps).about(situation).rules
 
 
 class _Draft(NamedTuple):
-    """A database to be drawn: its number, its first question's, and how many to ask.
+    """A database to draw: its number, the number of its first question, and how many to ask.
 
-    `grows` says whether its size may grow where worlds of that size have no question.
+    `grows` allows larger worlds if worlds of the size have no question.
     """
 
     number: int
@@ -147,11 +145,7 @@ class _Draft(NamedTuple):
 
 
 class _Series:
-    """The databases of one scenario that come from one seed.
-
-    Every database has random streams of its own, so neither another scenario nor a larger count
-    changes a question that was there before.
-    """
+    """The databases of one scenario from one seed. Each has its own random stream."""
 
     def __init__(
         self,
@@ -176,10 +170,9 @@ class _Series:
         return np.random.Generator(np.random.PCG64(seeds))
 
     def factor(self, database: int) -> float:
-        """Give the size factor of a database.
+        """Return the size factor of a database.
 
-        Quantiles advance by the golden ratio, so those of any first few databases are spread
-        evenly and their mean is near 1.
+        Quantiles advance by the golden ratio, so those of the first n databases are spread evenly.
         """
         return self._generator.factor((self._start + database * _GOLDEN) % 1.0)
 

@@ -1,1 +1,1 @@
-"""A scenario's folder held against a live database, before anything is asked by it."""
+"""Compare a scenario's folder with a live database."""

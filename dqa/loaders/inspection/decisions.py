@@ -1,4 +1,4 @@
-"""Runs a scenario's statements for sample targets, and checks candidates, outcomes and guesses."""
+"""Run a scenario's statements for sample targets; check candidates, outcomes and guesses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dqa.scenarios.toml_lines import FieldPath
 _SHOWN_ROWS = 200
 _SHOWN_VALUES = 3
 _TARGETS = 3
-"""How many targets are tried."""
+"""The number of sample targets."""
 _ANY = {
     "integer": "1",
     "number": "1",
@@ -39,7 +39,7 @@ _ANY = {
 
 
 class DecisionCheck:
-    """Tries all statements of one scenario.
+    """Runs and checks all statements of one scenario.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class DecisionCheck:
         self._written = {stem: trial.written(stem) for stem in stems}
 
     def check(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-        """Check names, then all statements for sample targets, which are returned.
+        """Check names, then all statements for sample targets; return the targets.
 
         Parameters
         ----------
         named
-            The user's part of the targets.
+            The values of the targets that the user chose.
         """
         for statements in self._written.values():
             self._trial.check_parameters(statements, self._keys)
@@ -92,7 +92,7 @@ class DecisionCheck:
                 self._add_field("error", ("outcomes", "python"), str(error))
 
     def _try(self, target: Mapping[str, str]) -> None:
-        """Run everything for one target."""
+        """Run all statements for one target."""
         trial = self._trial
         shown = ", ".join(f"{key}={value}" for key, value in target.items())
         about = f" for {shown}" if shown else ""
@@ -129,7 +129,7 @@ class DecisionCheck:
     # --- candidates ---
 
     def _candidates(self, target: Mapping[str, str], about: str) -> tuple[Candidate, ...] | None:
-        """Return the candidates; None without any, which is reported."""
+        """Return the candidates; report it and return None if there are none."""
         statements = self._written["candidates"]
         for written in statements:
             rows = self._trial.run(written, self._scenario.values(target), MOST_CANDIDATES)

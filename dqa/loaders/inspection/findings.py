@@ -28,8 +28,8 @@ class Finding(Record):
     Attributes
     ----------
     level
-        ``error``: a decision cannot be made, or would be wrong. ``warning``: it works and is
-        hardly what its author means. ``note``: worth a look.
+        ``error``: a decision is impossible or would be wrong. ``warning``: the author probably
+        means something else. ``note``: worth a look.
     file, line
         The line counts from 1; None for the whole file.
     problem
@@ -48,7 +48,7 @@ class Finding(Record):
 
 
 class Findings:
-    """Collects the findings of a folder, each once."""
+    """Collects the findings of a folder without duplicates."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int | None, str], Finding] = {}

@@ -1,4 +1,4 @@
-"""A Building situation as arrays, the part of it that matters, and its exact simulation."""
+"""A Building situation as arrays, and its exact simulation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqa.core.situation import Situation
 from dqa_simulators.checks import (
@@ -54,22 +53,6 @@ class Run(NamedTuple):
     max_demand: FloatArray
     current_input: FloatArray
     price: FloatArray
-
-
-class Part(NamedTuple):
-    """Some goods, all their rows, and the buildings of those rows, numbered anew.
-
-    Attributes
-    ----------
-    economy
-        The part as an economy of its own.
-    goods, buildings
-        Which rows of the whole its goods and buildings are, ascending.
-    """
-
-    economy: Economy
-    goods: IntArray
-    buildings: IntArray
 
 
 @dataclass(frozen=True)
@@ -153,56 +136,6 @@ class Economy:
         if rules == "released":
             return self.listed_demand, self.listed_supply
         return np.zeros(len(self.base_price)), np.zeros(len(self.base_price))
-
-    def behind(self, goods: IntArray) -> Part:
-        """Return the part that the prices of some goods hang on.
-
-        Supply after a cycle depends on the makers' inputs, so on their
-        demand, which never changes, and supply one cycle earlier: goods further than `CYCLES`
-        steps up the chains of inputs are never seen. The part holds every row of the goods within
-        reach, in table order, so their prices come from the same operations in the same order as
-        in the whole, and raising a building that is not in it does to them what doing nothing
-        does, both to the last bit.
-        """
-        within = np.zeros(len(self.base_price), np.bool_)
-        within[goods] = True
-        found, known = int(np.count_nonzero(within)), 0
-        for _ in range(CYCLES):
-            if found == known:
-                break
-            makes = np.zeros(len(self.scale), np.bool_)
-            makes[self.supply_building[within[self.supply_goods]]] = True
-            within[self.demand_goods[makes[self.demand_building]]] = True
-            found, known = int(np.count_nonzero(within)), found
-        return self._part(within)
-
-    def _part(self, within: NDArray[np.bool_]) -> Part:
-        """Return the part about the goods marked in `within` (shape (g,))."""
-        supply = np.flatnonzero(within[self.supply_goods])
-        demand = np.flatnonzero(within[self.demand_goods])
-        supply_building = self.supply_building[supply]
-        demand_building = self.demand_building[demand]
-        present = np.zeros(len(self.scale), np.bool_)
-        present[supply_building] = True
-        present[demand_building] = True
-        goods, buildings = np.flatnonzero(within), np.flatnonzero(present)
-        goods_number, building_number = within.cumsum() - 1, present.cumsum() - 1
-        economy = Economy(
-            base_price=self.base_price[goods],
-            pop_demand=self.pop_demand[goods],
-            listed_demand=self.listed_demand[goods],
-            listed_supply=self.listed_supply[goods],
-            inputs=self.inputs[buildings],
-            scale=self.scale[buildings],
-            supply_goods=goods_number[self.supply_goods[supply]],
-            supply_building=building_number[supply_building],
-            max_supply=self.max_supply[supply],
-            output=self.output[supply],
-            demand_goods=goods_number[self.demand_goods[demand]],
-            demand_building=building_number[demand_building],
-            max_demand=self.max_demand[demand],
-        )
-        return Part(economy, goods, buildings)
 
     def run(self, raised: IntArray, rules: str) -> Run:
         """Simulate k different decisions (rows of `building`, or -1) in the order of the tables.

@@ -28,11 +28,7 @@ The rules define the points that the paper leaves open:
 
 An unknown or repeated code or id, a negative or missing number is a `SituationError`.
 
-Order of summation: rows of `supply` and `demand` in table order. All candidates are screened with
-vectors over goods, since current_input / max_demand is supply / demand of the goods whatever the
-building; those within `ROUNDING` of the best are then recomputed in exactly that order. Both look
-only at goods within ten steps up the chains of inputs from those asked about; a building that
-neither makes nor needs any of these equals doing nothing.
+Order of summation: rows of `supply` and `demand` in table order, for all candidates at once.
 """
 
 from __future__ import annotations
@@ -40,11 +36,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
+from dqa.core.simulator import CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
 from dqa_simulators.building.economy import (
     LEVEL_INCREASE,
@@ -53,7 +48,6 @@ from dqa_simulators.building.economy import (
     RULE_SETS,
     Economy,
 )
-from dqa_simulators.building.screen import screen
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 
@@ -122,9 +116,8 @@ class BuildingSimulator:
                 f"question {questions[0].key}."
             )
         goods = _goods(situation, questions)
-        values, baselines = _screened(economy, goods, rules)
+        values, baselines = _prices(economy, goods, rules)
         judged = [_judged(situation, question, buildings) for question in questions]
-        _settle_near_ties(economy, goods, values, judged, rules)
         return [
             Outcomes(
                 candidates=buildings if rows is None else question.candidates or (),
@@ -219,67 +212,12 @@ def _rows(situation: Situation, question: Question, candidates: Sequence[Candida
     return [known[candidate] for candidate in candidates]
 
 
-def _screened(economy: Economy, goods: IntArray, rules: str) -> tuple[FloatArray, FloatArray]:
+def _prices(economy: Economy, goods: IntArray, rules: str) -> tuple[FloatArray, FloatArray]:
     """Return prices of m goods after raising each building, (m, b), and after nothing, (m,)."""
-    part = economy.behind(goods)
-    found = screen(part.economy, part.goods.searchsorted(goods), rules)
-    values = np.repeat(found[:, -1:], len(economy.scale), axis=1)
-    values[:, part.buildings] = found[:, :-1]
-    return values, found[:, -1]
-
-
-def _settle_near_ties(
-    economy: Economy,
-    goods: IntArray,
-    values: FloatArray,
-    judged: Sequence[IntArray | None],
-    rules: str,
-) -> None:
-    """Recompute, in place, prices that rounding may order.
-
-    Parameters
-    ----------
-    economy, rules
-        The economy and the rule set.
-    goods, values, judged
-        Of each of m questions: the goods' row, the price after raising each building (together
-        of shape (m, b)) and the rows of the buildings that count.
-    """
-    counting = np.ones(values.shape, np.bool_)
-    for counts, rows in zip(counting, judged, strict=True):
-        if rows is not None:
-            counts[:] = False
-            counts[rows] = True
-    near = _near_best(values, counting)
-    contested = np.flatnonzero(near.sum(axis=1) > 1)
-    if contested.size:
-        near = near[contested]
-        candidates = np.flatnonzero(near.any(axis=0))
-        settled = values[contested]
-        exact = _exact(economy, goods[contested], candidates, rules)
-        settled[:, candidates] = np.where(near[:, candidates], exact, settled[:, candidates])
-        values[contested] = settled
-
-
-def _near_best(values: FloatArray, counting: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which of the values that count are within rounding of the least of their row."""
-    least = values.min(axis=1, keepdims=True, where=counting, initial=np.inf)
-    near: NDArray[np.bool_] = values <= least * (1.0 + ROUNDING)
-    return near & counting
-
-
-def _exact(economy: Economy, goods: IntArray, candidates: IntArray, rules: str) -> FloatArray:
-    """Return prices of m goods after raising k candidates in table order; shape (m, k)."""
-    part = economy.behind(goods)
-    number = np.full(len(economy.scale), NOTHING)
-    number[part.buildings] = np.arange(len(part.buildings))
-    # Candidates outside the part all come to doing nothing, which is simulated once for all.
-    raised, which = np.unique(number[candidates], return_inverse=True)
-    asked = part.goods.searchsorted(goods)
-    prices = np.empty((len(goods), len(raised)))
-    rows = len(part.economy.supply_goods) + len(part.economy.demand_goods)
-    width = max(1, _BLOCK // max(1, rows))
-    for first in range(0, len(raised), width):
+    decisions = np.append(np.arange(len(economy.scale)), NOTHING)
+    found = np.empty((len(goods), len(decisions)))
+    width = max(1, _BLOCK // max(1, len(economy.supply_goods) + len(economy.demand_goods)))
+    for first in range(0, len(decisions), width):
         block = slice(first, first + width)
-        prices[:, block] = part.economy.run(raised[block], rules).price[asked]
-    return prices[:, which]
+        found[:, block] = economy.run(decisions[block], rules).price[goods]
+    return found[:, :-1], found[:, -1]

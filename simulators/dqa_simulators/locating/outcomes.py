@@ -34,26 +34,23 @@ The rules define the points that the paper leaves open:
 A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
 
 Order of summation: powers in the order of `node_country`, what arrives at a node in the order of
-`flow`. All candidates are screened by one forward and one backward solution of a triangular system
-(`State`); those within `ROUNDING` of the best are then recomputed in exactly that order. Rows in
-another order change outcomes of ``paper`` by rounding alone, and no answer that leads by more.
+`flow` (`dqa_simulators.locating.flows`). Rows in another order change outcomes of ``paper`` by
+rounding alone, and no answer that leads by more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
+from dqa.core.simulator import CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
-from dqa_simulators.locating.replay import Placement, Replay
+from dqa_simulators.locating.flows import NOWHERE, Placements, flows_with
 from dqa_simulators.locating.world import (
     ADDED,
     ARRIVAL,
@@ -65,7 +62,7 @@ from dqa_simulators.locating.world import (
 )
 
 _BLOCK = 4_000_000
-"""Most cells of a (nodes, homes) array: 32 MB."""
+"""Most cells of a (flows, placements) array: 32 MB."""
 
 _PROGRAM_BONUS = "the program's inland bonus"
 
@@ -125,8 +122,7 @@ class LocatingSimulator:
     ) -> list[Outcomes]:
         """Return the profit that each candidate node brings, for each question.
 
-        O(nodes + flows + rows of `node_country`) for all candidates of a question together; what
-        does not depend on the question is computed once a situation.
+        O(nodes + flows) for each candidate; candidates share one pass over the nodes.
 
         Raises
         ------
@@ -137,15 +133,22 @@ class LocatingSimulator:
         """
         rules = chosen_rules(rules, self.rule_sets)
         world = _world(situation)
+        if not questions:
+            return []
         state = world.state(rules)
-        replay = Replay(state)
-        width = max(1, _BLOCK // max(1, world.n))
-        found: list[Outcomes] = []
-        for start in range(0, len(questions), width):
-            block = questions[start : start + width]
-            screened = _screen(state, [_target(world, question) for question in block])
-            found += map(partial(_settle, state, replay), block, screened)
-        return found
+        targets = [_target(world, question) for question in questions]
+        placed = [_placements(state, country, home) for country, home in targets]
+        homes = np.repeat([home for _, home in targets], [len(one.rows) for one in placed])
+        rows = np.concatenate([one.rows for one in placed])
+        edges = np.concatenate([one.edges for one in placed])
+        arriving = _arriving(state, Placements(rows, edges), homes)
+        ends = np.cumsum([len(one.rows) for one in placed])[:-1]
+        return [
+            _outcomes(state, question, target, one.rows, values)
+            for question, target, one, values in zip(
+                questions, targets, placed, np.split(arriving, ends), strict=True
+            )
+        ]
 
     def simulate(
         self,
@@ -172,124 +175,60 @@ class LocatingSimulator:
             situation = _with_merchant(situation, question, decision)
         world = World(situation) if decision is not None else _world(situation)
         state = world.state(rules)
-        flows = Replay(state).run()
+        nowhere = np.array([NOWHERE])
+        flows = flows_with(state, Placements(nowhere, nowhere))
         return situation.replace(
             node_country=situation["node_country"].replace(calculated_trading_power=state.power),
             trade_node=situation["trade_node"].replace(
                 total_power=state.total,
-                outgoing=flows.outgoing,
-                ingoing=flows.ingoing,
+                outgoing=flows.outgoing[:, 0],
+                ingoing=flows.ingoing[:, 0],
             ),
-            flow=situation["flow"].replace(flow=flows.flow),
+            flow=situation["flow"].replace(flow=flows.flow[world.graph.edge_of_row, 0]),
         )
 
 
 SIMULATOR = LocatingSimulator()
 
 
-class _Screened(NamedTuple):
-    """One question's candidates before near-ties are settled.
-
-    Attributes
-    ----------
-    home
-        Row of the question's home.
-    power
-        The country's power at home; 0 where it has none.
-    baseline
-        Ingoing value at home where no merchant is placed.
-    rows, edges : arrays of shape (k,)
-        Rows of `node_country` where a merchant changes what reaches home, and the flow that it
-        would support there, or -1.
-    values : array of shape (k,)
-        Ingoing value at home with the merchant there.
-    """
-
-    home: int
-    power: float
-    baseline: float
-    rows: IntArray
-    edges: IntArray
-    values: FloatArray
-
-
-def _screen(state: State, targets: Sequence[tuple[int, int]]) -> list[_Screened]:
-    """Compute what arrives at home with a merchant at every node, for many questions at once.
-
-    A merchant changes the ratio and the shares of its own node only, and no value upstream of it
-    or at it, so the value at home changes by x * (what home gains from one unit of value there
-    with the merchant - without it).
-    """
-    world, graph = state.world, state.world.graph
-    homes, column = np.unique([home for _, home in targets], return_inverse=True)
-    gains = state.gains(homes)
-    downstream = state.shares @ gains  # what home gains from one unit that leaves a node
-    rows, counts = world.rows_of_country.of(np.array([country for country, _ in targets]))
-    question = np.repeat(np.arange(len(targets)), counts)
-    node, home = world.row_node[rows], column[question]
-    steers_to = np.repeat([world.home(country) for country, _ in targets], counts)
-    edges = np.where(world.at_home[rows], -1, state.steered_edges(node, steers_to))
-
-    power = state.power_with_merchant(rows)
-    added = np.where(world.merchant[rows], 0.0, power - state.power[rows])
-    away = np.where(world.at_home[rows], 0.0, added)
-    total = state.total[node] + added
-    ratio = np.divide(state.away[node] + away, total, out=np.zeros(len(rows)), where=total > 0.0)
-    before = downstream[node, home]
-    steered = state.steered[node]
-    ends = graph.targets[edges] if len(graph.targets) else node
-    towards = (steered * before + power * gains[ends, home]) / (steered + power)
-    after = np.where(edges >= 0, towards, before)
-    ingoing = state.value - world.local
-    values = ingoing[homes[home]] + state.value[node] * ARRIVAL * (
-        ratio * after - state.ratio[node] * before
-    )
-    counts_for = (
-        ~world.merchant[rows] & (state.value[node] > 0.0) & ((before > 0.0) | (after > 0.0))
-    )
-    counts_for &= node != homes[home]
-    return [
-        _Screened(
-            home=own_home,
-            power=_power_at(state, rows[start:end], own_home),
-            baseline=float(ingoing[own_home]),
-            rows=rows[start:end][counts_for[start:end]],
-            edges=edges[start:end][counts_for[start:end]],
-            values=values[start:end][counts_for[start:end]],
-        )
-        for (_, own_home), start, end in zip(
-            targets, (np.cumsum(counts) - counts).tolist(), np.cumsum(counts).tolist(), strict=True
-        )
-    ]
-
-
-def _power_at(state: State, rows: IntArray, node: int) -> float:
-    """Return the power in those of a country's rows that are about `node`; 0 if none is."""
-    return float(state.power[rows[state.world.row_node[rows] == node]].sum())
-
-
-def _settle(state: State, replay: Replay, question: Question, screened: _Screened) -> Outcomes:
-    """Recompute near-ties in the documented order, and list the outcomes."""
+def _placements(state: State, country: int, home: int) -> Placements:
+    """Return the placements that may change something, and nowhere as the last one."""
     world = state.world
-    home, rows, values = screened.home, screened.rows, screened.values.copy()
-    baseline = screened.baseline
-    best = float(values.max(initial=baseline))
-    bound = best - ROUNDING * (best + float(world.local[home]))
-    near = values >= bound
-    # Candidates that change nothing all have the baseline's value, exactly.
-    if np.count_nonzero(near) + (baseline >= bound) > 1 and near.any():
-        baseline = replay.ingoing_at(home, None)
-        for i in np.flatnonzero(near).tolist():
-            placement = Placement(int(rows[i]), int(screened.edges[i]))
-            values[i] = replay.ingoing_at(home, placement)
-    at_nodes = np.full(world.n, baseline)
-    at_nodes[world.row_node[rows]] = values
+    rows, _ = world.rows_of_country.of(np.array([country]))
+    steers_to = np.full(len(rows), world.home(country))
+    edges = np.where(
+        world.at_home[rows], NOWHERE, state.steered_edges(world.row_node[rows], steers_to)
+    )
+    matters = ~world.merchant[rows] & (world.row_node[rows] != home)
+    return Placements(np.append(rows[matters], NOWHERE), np.append(edges[matters], NOWHERE))
+
+
+def _arriving(state: State, placed: Placements, homes: IntArray) -> FloatArray:
+    """Return what arrives at the home of each placement; shape (k,)."""
+    found = np.empty(len(homes))
+    width = max(1, _BLOCK // max(1, len(state.world.graph.targets)))
+    for first in range(0, len(homes), width):
+        block = slice(first, first + width)
+        ingoing = flows_with(state, Placements(placed.rows[block], placed.edges[block])).ingoing
+        found[block] = ingoing[homes[block], np.arange(ingoing.shape[1])]
+    return found
+
+
+def _outcomes(
+    state: State, question: Question, target: tuple[int, int], rows: IntArray, values: FloatArray
+) -> Outcomes:
+    """Return the profits of a question's candidates; the last row and value are of nowhere."""
+    world, (country, home) = state.world, target
+    own, _ = world.rows_of_country.of(np.array([country]))
+    power = float(state.power[own[world.row_node[own] == home]].sum())
+    at_nodes = np.full(world.n, values[-1])
+    at_nodes[world.row_node[rows[:-1]]] = values[:-1]
     candidates, chosen = _candidates(world, question, home)
     return Outcomes(
         candidates=candidates,
-        values=state.profit(at_nodes[chosen], home, screened.power),
+        values=state.profit(at_nodes[chosen], home, power),
         goal="maximise",
-        baseline=float(state.profit(np.array([baseline]), home, screened.power)[0]),
+        baseline=float(state.profit(values[-1:], home, power)[0]),
     )
 
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import spsolve_triangular
 
 from dqa.core.errors import SituationError
 from dqa.core.situation import Situation
@@ -162,14 +160,6 @@ class World:
 class State:
     """Powers and flows of a world under a rule set, where nothing is decided.
 
-    Flows are linear in the values once the powers are known. With x = local_value + ingoing,
-    r = power not at home / total_power, and w the share of each route in what leaves its source::
-
-        x[d] = local[d] + ingoing[d] in the table + sum over flows s -> d of 1.05 * w * r[s] * x[s]
-
-    which is one triangular system in topological order: forward for x, backward (transposed) for
-    how much a home gains from one unit of value at each node.
-
     Attributes
     ----------
     power : array of shape (r,)
@@ -181,12 +171,8 @@ class State:
         are not at home there.
     ratio : array of shape (n,)
         away / total; 0 at a node without power, from which nothing leaves.
-    steered : array of shape (n,)
-        Power that supports any of the node's flows.
-    share : array of shape (m,)
-        Share of each flow in what leaves its source.
-    value : array of shape (n,)
-        local_value + ingoing.
+    start_power, start_ingoing : arrays of shape (n,)
+        What total_power and ingoing start from.
     """
 
     def __init__(self, world: World, rules: str) -> None:
@@ -208,11 +194,6 @@ class State:
         )
         self.away = sums(world.row_node, np.where(world.at_home, 0.0, self.power), n)
         self.ratio = np.divide(self.away, self.total, out=np.zeros(n), where=self.total > 0.0)
-        self.steered = sums(graph.sources, self.supports, n)
-        support = np.repeat(self.steered, graph.out_degree)
-        degree = np.repeat(graph.out_degree, graph.out_degree)
-        self.share = np.divide(self.supports, support, out=1.0 / degree, where=support > 0.0)
-        self.value = self._solve_forward(world.local + self.start_ingoing)
 
     def power_with_merchant(self, rows: IntArray) -> FloatArray:
         """Return the power of rows of `node_country` with a merchant; shape (k,).
@@ -241,68 +222,6 @@ class State:
     def steered_edges(self, nodes: IntArray, homes: IntArray) -> IntArray:
         """Return the flow that a merchant supports from each node towards a home, or -1."""
         return self.world.graph.steered_edges(nodes, homes, by_name=self.rules.by_name)
-
-    @cached_property
-    def _system(self) -> sparse.csr_array:
-        """transpose(I - P) in topological order, P[d, s] what d gains from a unit of value at s.
-
-        Upper triangular: a row is a source, its diagonal and then its flows.
-        """
-        graph, n = self.world.graph, self.world.n
-        edges, counts = graph.out_edges(self._order)
-        starts = np.zeros(n + 1, np.intp)
-        np.cumsum(counts + 1, out=starts[1:])
-        is_flow = np.ones(starts[-1], np.bool_)
-        is_flow[starts[:-1]] = False
-        entries, columns = np.ones(len(is_flow)), np.empty(len(is_flow), np.int32)
-        gains = -ARRIVAL * self.share * np.repeat(self.ratio, graph.out_degree)
-        entries[is_flow] = gains[edges]
-        columns[~is_flow] = np.arange(n)
-        columns[is_flow] = graph.rank[graph.targets[edges]]
-        system = sparse.csr_array((entries, columns, starts), (n, n))
-        system.sort_indices()
-        return system
-
-    @cached_property
-    def _order(self) -> IntArray:
-        order = np.empty(self.world.n, np.intp)
-        order[self.world.graph.rank] = np.arange(self.world.n)
-        return order
-
-    def _solve_forward(self, own: FloatArray) -> FloatArray:
-        if not len(own):
-            return own
-        solution = spsolve_triangular(
-            self._system.T,
-            own[self._order],
-            lower=True,
-            overwrite_A=True,
-            overwrite_b=True,
-            unit_diagonal=True,
-        )
-        value: FloatArray = solution[self.world.graph.rank]
-        if not np.isfinite(value).all():
-            node = self.world.names[int(np.argmin(np.isfinite(value)))]
-            raise SituationError(
-                f"Situation '{self.world.situation.name}': the value at node '{node}' grows "
-                "beyond every number; its numbers cannot be meant."
-            )
-        return value
-
-    def gains(self, homes: IntArray) -> FloatArray:
-        """Return what each home gains from one more unit of value at each node; shape (n, k)."""
-        rank = self.world.graph.rank
-        units = np.zeros((self.world.n, len(homes)))
-        units[rank[homes], np.arange(len(homes))] = 1.0
-        solution: FloatArray = spsolve_triangular(
-            self._system, units, lower=False, overwrite_A=True, overwrite_b=True, unit_diagonal=True
-        )
-        return solution[rank]
-
-    @cached_property
-    def shares(self) -> sparse.csr_array:
-        """The flows' shares as a matrix, from source (row) to dest (column); shape (n, n)."""
-        return self.world.graph.matrix(self.share)
 
     def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
         """Return the profit at home from what arrives there and the country's power there.

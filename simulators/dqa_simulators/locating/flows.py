@@ -1,0 +1,122 @@
+"""Flows of a Locating world with one more merchant, for many placements at once.
+
+Nodes are taken in topological order, and every sum in the documented order: powers in the order of
+`node_country`, and what arrives at a node in the order of `flow`. So each column is to the last bit
+what Algorithm 1 calculates for that placement.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dqa.core.errors import SituationError
+from dqa_simulators.checks import FloatArray, IntArray, sums
+from dqa_simulators.locating.world import ARRIVAL, State
+
+NOWHERE = -1
+"""In place of a row of `node_country`: no merchant is placed. Of a flow: it supports none."""
+
+
+class Placements(NamedTuple):
+    """Merchants that are placed, one a column; arrays of shape (k,).
+
+    Attributes
+    ----------
+    rows
+        The row of `node_country` that each changes, or `NOWHERE`.
+    edges
+        The flow that it supports there, or `NOWHERE`.
+    """
+
+    rows: IntArray
+    edges: IntArray
+
+
+class Flows(NamedTuple):
+    """Outgoing and ingoing of n nodes, shape (n, k), and what m flows carry, shape (m, k)."""
+
+    outgoing: FloatArray
+    ingoing: FloatArray
+    flow: FloatArray
+
+
+@np.errstate(over="ignore", invalid="ignore")  # values that are not finite are refused below
+def flows_with(state: State, placed: Placements) -> Flows:
+    """Return the flows after each placement.
+
+    Raises
+    ------
+    SituationError
+        A value grows beyond every number.
+    """
+    world, graph, k = state.world, state.world.graph, len(placed.rows)
+    outgoing, ingoing = np.zeros((world.n, k)), np.zeros((world.n, k))
+    flow = np.zeros((len(graph.targets), k))
+    columns = np.flatnonzero(placed.rows != NOWHERE)
+    power = state.power_with_merchant(placed.rows[columns])
+    changed = _ratios(state, placed.rows[columns], power)
+    at_node: dict[int, list[int]] = {}
+    for number, row in enumerate(placed.rows[columns].tolist()):
+        at_node.setdefault(int(world.row_node[row]), []).append(number)
+    in_edges = graph.in_edges
+    for node in np.argsort(graph.rank).tolist():
+        arriving = np.full(k, state.start_ingoing[node])
+        for edge in in_edges.items[in_edges.starts[node] : in_edges.starts[node + 1]].tolist():
+            arriving += ARRIVAL * flow[edge]
+        first, end = int(graph.starts[node]), int(graph.starts[node + 1])
+        ratio = np.full(k, state.ratio[node])
+        supports = np.repeat(state.supports[first:end, None], k, axis=1)
+        for number in at_node.get(node, ()):
+            column = columns[number]
+            ratio[column] = changed[number]
+            edge = int(placed.edges[column])
+            if edge != NOWHERE:
+                row = int(placed.rows[column])
+                supports[edge - first, column] = _support(state, row, edge, power[number])
+        ingoing[node], outgoing[node] = arriving, (world.local[node] + arriving) * ratio
+        if first < end:
+            flow[first:end] = _shared(outgoing[node], supports)
+    _require_finite(state, ingoing)
+    return Flows(outgoing, ingoing, flow)
+
+
+def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
+    """Share what leaves a node in proportion to supports, or equally without any."""
+    steered = supports.cumsum(axis=0)[-1]  # one after another
+    flow: FloatArray = np.broadcast_to(outgoing / len(supports), supports.shape).copy()
+    np.divide(outgoing * supports, steered, out=flow, where=steered > 0.0)
+    return flow
+
+
+def _ratios(state: State, placed: IntArray, power: FloatArray) -> FloatArray:
+    """Return away / total power at the node of each placed merchant."""
+    world, k = state.world, len(placed)
+    nodes = world.row_node[placed]
+    rows, counts = world.rows_of_node.of(nodes)
+    which = np.repeat(np.arange(k), counts)
+    powers = np.where(rows == placed[which], power[which], state.power[rows])
+    first = np.arange(k), state.start_power[nodes]  # the table's own total comes first
+    total = sums(np.concatenate((first[0], which)), np.concatenate((first[1], powers)), k)
+    away = sums(which, np.where(world.at_home[rows], 0.0, powers), k)
+    return np.divide(away, total, out=np.zeros(k), where=total > 0.0)
+
+
+def _support(state: State, placed: int, edge: int, power: float) -> float:
+    """Return the power behind the flow of a placed merchant, summed in row order."""
+    rows, edges = state.steering
+    total = 0.0  # `sum` compensates rounding from Python 3.12 on
+    for row in sorted([*rows[edges == edge].tolist(), placed]):
+        total += power if row == placed else float(state.power[row])
+    return total
+
+
+def _require_finite(state: State, ingoing: FloatArray) -> None:
+    finite = np.isfinite(ingoing).all(axis=1)
+    if not finite.all():
+        node = state.world.names[int(np.argmin(finite))]
+        raise SituationError(
+            f"Situation '{state.world.situation.name}': the value at node '{node}' grows "
+            "beyond every number; its numbers cannot be meant."
+        )

@@ -149,16 +149,18 @@ class Economy:
         demand = self._total(start_demand, self.demand_goods, max_demand)
         supply = self._total(start_supply, self.supply_goods, max_supply)
         demand += self.pop_demand[:, None]
-        makes = np.flatnonzero(self.inputs[self.supply_building])
-        most, met = max_supply[makes], _Met(self, self.supply_building[makes], demand, max_demand)
-        output = np.repeat(self.output[:, None], len(raised), axis=1)
-        before = supply
-        sum_by_goods = _OrderedSum(self.supply_goods, len(self.base_price), len(raised))
+        # A need of 0 is met in full; divisors of 0 are 1.
+        needed, at_most = _nonzero(demand[self.demand_goods]), _nonzero(max_demand)
+        makes = self.inputs[self.supply_building, None] > 0
+        by_goods = _OrderedSum(self.supply_goods, len(self.base_price), len(raised))
+        by_building = _OrderedSum(self.demand_building, len(self.inputs), len(raised))
         for _ in range(CYCLES):
-            before = supply
-            output[makes] = most * met.mean(supply)
-            supply = sum_by_goods(output)
-        received = max_demand * before[self.demand_goods] / _nonzero(demand[self.demand_goods])
+            received = max_demand * supply[self.demand_goods] / needed
+            met = np.where(max_demand > 0.0, np.minimum(received, max_demand) / at_most, 1.0)
+            mean = by_building(met) / np.maximum(self.inputs, 1)[:, None]
+            made = max_supply * mean[self.supply_building]
+            output = np.where(makes, made, self.output[:, None])
+            supply = by_goods(output)
         price = prices(self.base_price[:, None], demand, supply)
         return Run(max_supply, output, max_demand, received, price)
 
@@ -179,39 +181,6 @@ class Economy:
         first = np.repeat(start[:, None], k, axis=1)
         add = _OrderedSum(np.concatenate((np.arange(g), goods)), g, k)
         return add(np.concatenate((first, values)))
-
-
-class _Met:
-    """How far the inputs of some buildings are met; only their rows are looked at."""
-
-    def __init__(
-        self, economy: Economy, buildings: IntArray, demand: FloatArray, max_demand: FloatArray
-    ) -> None:
-        asks = np.zeros(len(economy.scale), np.bool_)
-        asks[buildings] = True
-        number = asks.cumsum() - 1
-        rows = np.flatnonzero(asks[economy.demand_building])
-        self._goods = economy.demand_goods[rows]
-        self._max_demand = max_demand[rows]
-        # A need of 0 is met in full; its divisor is 1 instead of 0.
-        self._needed = _nonzero(demand[self._goods])
-        self._at_most = _nonzero(self._max_demand)
-        self._full = self._max_demand == 0.0
-        self._any_full = bool(self._full.any())
-        inputs = economy.inputs[asks]
-        groups = number[economy.demand_building[rows]]
-        self._sum = _OrderedSum(groups, len(inputs), max_demand.shape[1])
-        self._inputs = inputs[:, None]
-        self._buildings = number[buildings]
-
-    def mean(self, supply: FloatArray) -> FloatArray:
-        """Return each building's mean over its inputs, from the supply of (g, k) goods."""
-        received = self._max_demand * supply[self._goods] / self._needed
-        met = np.minimum(received, self._max_demand) / self._at_most
-        if self._any_full:
-            met[self._full] = 1.0
-        mean: FloatArray = (self._sum(met) / self._inputs)[self._buildings]
-        return mean
 
 
 class _OrderedSum:

@@ -24,9 +24,10 @@ from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import query_tool, simulation_tools
+from dqa.worlds.observed import move_number
 from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
-from dqa_planrag.recipes import Recipe
+from dqa_planrag.recipes import PlanSettings, Recipe
 from dqa_planrag.run import Run
 from dqa_planrag.scripted import TaskValues, check_script
 from dqa_planrag.toolbox import Toolbox
@@ -43,6 +44,8 @@ class Agent(Decider):
         self._model = model
         self._settings = settings
         self._loop = Loop(recipe, model, settings)
+        self._keeps = isinstance(settings.own, PlanSettings) and settings.own.keep
+        self._plans: dict[str, tuple[int, str]] = {}
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`.
@@ -82,7 +85,7 @@ class Agent(Decider):
         tools = self._tools(question, database, choices.names if choices else ())
         text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
         task = TaskValues(question, recipe, recorder, database.kind == "graph")
-        text = prompting.task(question, database, schema, offered)
+        text = prompting.task(question, database, schema, offered, self._last_plan(question))
         run = Run(
             question,
             self._chooser(question, database, choices),
@@ -91,7 +94,15 @@ class Agent(Decider):
             [SystemMessage(text_before), task.to_message(text)],
         )
         run.note_prompt()
-        return self._loop.run(run)
+        decision = self._loop.run(run)
+        if self._keeps and recorder.plans and (move := move_number(question)) is not None:
+            self._plans[question.target["game"]] = (move, recorder.plans[-1])
+        return decision
+
+    def _last_plan(self, question: Question) -> str:
+        """Return the plan of an earlier move of the same game; empty if there is none."""
+        before, plan = self._plans.get(question.target.get("game", ""), (0, ""))
+        return plan if before < (move_number(question) or 0) else ""
 
     def _chooser(
         self, question: Question, database: Database, choices: Choices | None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dqa.deciders.base import DeciderFactory, Settings, Use
-from dqa_planrag.recipes import RECIPES, Recipe
+from dqa_planrag.recipes import RECIPES, PlanSettings, Recipe
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -36,6 +36,7 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         recipe.name,
         recipe.description,
         make,
+        settings=PlanSettings if recipe.plans else None,
         default_for=_DEFAULT_FOR.get(recipe.name, ()),
     )
 

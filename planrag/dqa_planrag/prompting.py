@@ -169,7 +169,9 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     return _filled(("standing_plan",), protocol, plan=shown, current_step=current_step)
 
 
-def task(question: Question, database: Database, schema: FittedSchema, candidates: str) -> str:
+def task(
+    question: Question, database: Database, schema: FittedSchema, candidates: str, plan: str = ""
+) -> str:
     """Return the task.
 
     Parameters
@@ -182,6 +184,8 @@ def task(question: Question, database: Database, schema: FittedSchema, candidate
         The part of the schema that is shown.
     candidates
         A description of the candidates; empty if the question itself describes them.
+    plan
+        The last plan of the game; empty for none.
     """
     file = "task" if question.answer_form == "candidate" else "statement_task"
     filled = _template(_read(file)).render(
@@ -190,5 +194,6 @@ def task(question: Question, database: Database, schema: FittedSchema, candidate
         language=database.language,
         schema=schema.to_text(),
         candidates=candidates,
+        plan=plan,
     )
     return filled.strip()

@@ -5,6 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class PlanSettings(BaseModel):
+    """The settings of agents that plan."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    keep: bool = Field(
+        default=False,
+        description="whether the last plan of a game is shown at the next decision of the game",
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:

@@ -17,6 +17,7 @@ import dqa
 from dqa import plugins
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
+from dqa.core.events import PromptEvent
 from dqa.evaluation.options import RunOptions
 from dqa_simulators.company.position import COMPETITOR, CompanyPosition
 
@@ -68,6 +69,27 @@ def test_agents_that_query_play(method: str) -> None:
     assert result.game.facts["periods"] == 2
     assert result.game.fallbacks == {"agent": 0}
     assert result.game.actions["agent"]["decline"] == 1
+
+
+def test_a_plan_is_kept_over_the_periods() -> None:
+    """If it is set, the prompt of a later move has the plan of the one before."""
+    for keep in ("true", "false"):
+        settings = SETTINGS | {"planrag.keep": keep}
+        run = dqa.play(
+            *("company", "planrag"),
+            games=1,
+            model=Manager(name="it"),
+            settings=settings,
+            options=HERE,
+        )
+        prompts = [
+            "last decision of this game\n1. look up the stock" in event.messages[1][1]
+            for trace in run.traces
+            for event in trace.events
+            if isinstance(event, PromptEvent)
+        ]
+        assert len(prompts) > 2
+        assert prompts == [False, *[keep == "true"] * (len(prompts) - 1)]
 
 
 @pytest.mark.parametrize("method", ["direct", "dellma-naive", "bidder-t1", "ldm2"])

@@ -97,7 +97,7 @@ def test_a_malformed_manifest_is_refused(folder: Path) -> None:
     path.write_text(json.dumps({**whole, "generator_version": 1}), "utf-8")
     assert read_generated(folder).rule_set is None
     for content, problem in (
-        ({**whole, "format": "something else"}, "is no manifest"),
+        ({**whole, "format": "something else"}, "manifest"),
         ({**whole, "files": {}}, "files: must not be empty"),
         ({**whole, "files": {"a.sql": "zz"}}, r"files\.a\.sql: .*match pattern"),
         ({**whole, "files": {"../elsewhere.sql": "0" * 64}}, "outside of the folder"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -34,48 +34,21 @@ if TYPE_CHECKING:
     from sqlalchemy import Table as SqlTable
 
 
-_TOKENS = re.compile(
-    r"""
-      --(?P<line>[^\n]*)
-    | /\*(?P<block>.*?)(?:\*/|\Z)
-    | '(?:[^']|'')*'
-    | (?P<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[^\W\d][\w$]*)
-    | (?P<sign>[(),\n])
-    """,
-    re.VERBOSE | re.DOTALL,
+_COMMENTED = re.compile(
+    r"""^\s*("(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)\s+\w   # a name, and the type after it
+    [^\n',]*?(?:\([^\n')]*\)[^\n',]*?)?,?[ \t]*         # no text, and no other column
+    --[ \t]*(\S.*?)\s*$""",
+    re.VERBOSE | re.MULTILINE,
 )
 
 
-def read_comments(statement: str) -> Mapping[str, str]:
-    """Return the comments of columns by their name in lower case, and of the table by ``""``.
-
-    A comment is about the last column whose definition begins on its line; behind the bracket, it
-    is about the table.
-
-    Parameters
-    ----------
-    statement
-        A CREATE TABLE, as ``sqlite_master`` has it.
-    """
+def _comments(statement: str) -> dict[str, str]:
+    """Return comments by the column in lower case: ``name TYPE, -- comment`` on its own line."""
     found: dict[str, str] = {}
-    depth = 0
-    is_new = False  # whether the next name is a column's
-    about: str | None = None  # the subject of the line so far
-    for token in _TOKENS.finditer(statement):
-        said, name, sign = token["line"] or token["block"], token["name"], token["sign"]
-        depth += {"(": 1, ")": -1}.get(sign or "", 0)
-        if said and depth and about is not None and (text := " ".join(said.split())):
-            found[about] = f"{found[about]} {text}" if about in found else text
-        elif name and depth == 1 and is_new:
-            if name[0] in '"`[':
-                name = name[1:-1].replace(name[0] * 2, name[0])
-            about, is_new = name.casefold(), False
-        elif sign == "(" and depth == 1:
-            about, is_new = "", True
-        elif sign == "," and depth == 1:
-            is_new = True
-        elif sign == "\n":
-            about = None
+    for written, comment in _COMMENTED.findall(statement):
+        is_quoted = written[0] in '"`['
+        name = written[1:-1].replace(written[0] * 2, written[0]) if is_quoted else written
+        found.setdefault(name.casefold(), " ".join(comment.split()))
     return found
 
 
@@ -219,14 +192,12 @@ class Sqlite(EngineSettings):
         driver.text_factory = _TEXT
         columns: list[tuple[str, str, str, str, str | None]] = []
         keys: list[tuple[str, int, str]] = []
-        comments: list[tuple[str, str, str | None]] = []
         broken: dict[str, list[str]] = {"table": [], "view": []}
         for table, kind, text in driver.execute(_RELATIONS).fetchall():
-            said = read_comments(text or "") if kind == "table" else {}
-            comments.append(("", table, said.get("")))
+            comments = _comments(text or "") if kind == "table" else {}
             try:
                 for name, type_, place in driver.execute(_COLUMNS, (table,)).fetchall():
-                    columns.append(("", table, name, type_, said.get(name.casefold())))
+                    columns.append(("", table, name, type_, comments.get(name.casefold())))
                     keys.extend([(table, place, name)] if place else [])
             except sqlite3.OperationalError as error:
                 if kind == "table" and not str(error).startswith(_UNREADABLE):
@@ -236,7 +207,6 @@ class Sqlite(EngineSettings):
             columns=columns,
             keys=[("", table, name) for table, _, name in sorted(keys)],
             references=driver.execute(_LINKS).fetchall(),
-            comments=comments,
             omitted={
                 BROKEN: broken["view"],
                 "virtual tables that this session cannot read": broken["table"],

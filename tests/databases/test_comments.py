@@ -12,7 +12,6 @@ import pytest
 
 from dqa import plugins
 from dqa.core.schema import Field
-from dqa.databases.sqlite import read_comments
 from dqa.guard import Policy
 
 HIDING = Policy(denied_columns=frozenset({"orders.salary"}))
@@ -55,66 +54,23 @@ def test_a_comment_that_names_a_hidden_column_is_hidden(shop: Path) -> None:
     assert "in euros" in text
 
 
-def test_sqlite_comments_follow_a_definition_on_its_line(tmp_path: Path) -> None:
-    """On the line of a column, or of the table's name; a sign within a text is none."""
+def test_sqlite_comments_follow_a_column_on_its_own_line(tmp_path: Path) -> None:
+    """A sign within a text is none, and a line with several columns has none."""
     file = tmp_path / "shop.db"
     with closing(sqlite3.connect(file)) as made:
         made.execute("""CREATE TABLE shop ( -- the table
-            x INT DEFAULT 1, -- the x
-            "y, (""z" TEXT DEFAULT '--no', -- and more
-            -- of nothing
-            z INT)""")
+            x DECIMAL(10, 2) DEFAULT -1, -- the  x
+            "y, (""z" TEXT NOT NULL -- and more
+            , -- of nothing
+            z TEXT DEFAULT '--no', -- unread
+            u INT, v INT, -- of both
+            w INT,
+            CHECK (x > 0 -- positive
+            OR w > 0))""")
     with closing(plugins.backend("sqlite").open(str(file))) as opened:
         (table,) = opened.schema().tables
-    assert table.comment == "the table"
-    assert [column.comment for column in table.columns] == ["the x", "and more", ""]
-
-
-def test_comments_of_a_create_table_are_read() -> None:
-    """Behind a column on its line, and behind the bracket; signs in texts and names are none."""
-    statement = """CREATE TABLE "a -- b" ( /* the
-    table */
-    x INT DEFAULT 1, -- the x
-    "y, (""z" TEXT DEFAULT '--no', /* y */ -- and more
-    z INT CHECK (z > 0 /* inside */),
-    -- of nothing
-    w INT
-    ) -- end"""
-    assert read_comments(statement) == {
-        "": "the table",
-        "x": "the x",
-        'y, ("z': "y and more",
-        "z": "inside",
-    }
-    assert read_comments("CREATE TABLE t (x INT)") == {}
-
-
-@pytest.mark.parametrize(
-    ("inside", "found"),
-    [
-        ("(a INT, b INT -- about b\n)", {"b": "about b"}),
-        ("(a INT -- about a\n, b INT -- about b\n)", {"a": "about a", "b": "about b"}),
-        (
-            "(a INT, -- about a\n b INT, CHECK (\n a > 0 -- positive\n AND\n b > 0 -- too\n))",
-            {"a": "about a"},
-        ),
-        ("(a TEXT DEFAULT 'one\n-- two', -- about a\n b INT)", {"a": "about a"}),
-        ("\n( -- the table\n a INT\n)", {"": "the table"}),
-        (
-            """("a'b" INT, -- about a\n "c'd" INT -- about c\n)""",
-            {"a'b": "about a", "c'd": "about c"},
-        ),
-        ("(a INT PRIMARY KEY) -- the end\n WITHOUT ROWID", {}),
-        ("(a DECIMAL(10, 2), -- about a\n b INT /* about b */)", {"a": "about a", "b": "about b"}),
-    ],
-)
-def test_a_comment_belongs_to_the_last_column_of_its_line(
-    inside: str, found: dict[str, str]
-) -> None:
-    """Only a definition names a column: no check, no text."""
-    assert read_comments(f"CREATE TABLE t {inside}") == found
-    with closing(sqlite3.connect(":memory:")) as made:
-        made.execute(f"CREATE TABLE t {inside}")  # SQLite takes it
+    assert table.comment == ""
+    assert [column.comment for column in table.columns] == ["the x", "and more", *([""] * 4)]
 
 
 def test_a_graph_has_comments_too(tmp_path: Path) -> None:

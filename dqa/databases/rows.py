@@ -18,7 +18,7 @@ from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
 from dqa.databases.errors import UnreadableError, driver_reads
-from dqa.databases.values import CELLS, plain, readable
+from dqa.databases.values import CELLS, plain, readable, spelled_number
 
 
 class Deadline:
@@ -224,6 +224,9 @@ def _plain_rows(
                 for cell in cells
             )
             kinds, is_changed = set(map(type, column)), True
+        if float in kinds and not isfinite(sum(c for c in column if type(c) is float)):
+            column = tuple(spelled_number(cell) for cell in column)
+            kinds, is_changed = set(map(type, column)), True
         if str in kinds:
             texts = column if len(kinds) == 1 else (c for c in column if type(c) is str)
             may_cut |= max(map(len, texts)) > most
@@ -236,8 +239,8 @@ def _plain_rows(
 def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
     """Return the bytes of rows as lines of text; None if that needs another look at each."""
     try:
-        data = encode_exactly(rows)
-    except TypeError:
+        data = orjson.dumps(rows)
+    except TypeError:  # a number or a text that it cannot write
         return None
     if b"\x7f" in data or not (data.isascii() or data.decode().isprintable()):
         return None  # `dump_row` escapes line breaks
@@ -246,19 +249,6 @@ def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
     ):
         return None  # and writes numbers close to 0 in another way
     return len(data) + len(rows) * (len(rows[0]) - 1) - 1  # it has spaces behind commas
-
-
-def encode_exactly(rows: Sequence[tuple[Value, ...]]) -> bytes:
-    """Return rows as JSON without spaces; `TypeError` where JSON would change a value.
-
-    It is ten times as fast as the standard library, which writes any number.
-    """
-    data = orjson.dumps(rows)
-    if b"null" in data and not all(
-        isfinite(cell) for row in rows for cell in row if type(cell) is float
-    ):
-        raise TypeError("JSON lacks NaN and infinities")
-    return data
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:

@@ -122,10 +122,14 @@ def _interval(value: timedelta, _: int) -> str:
 
 
 def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
-    """Return a value within a list or map; JSON lacks NaN and infinities."""
+    """Return a value within a list or map."""
     if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
         return "..."
-    cell = plain(value, levels)
+    return spelled_number(plain(value, levels))
+
+
+def spelled_number(cell: Value) -> Value:
+    """Return a cell, or the text of NaN and infinities, which JSON lacks."""
     return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 

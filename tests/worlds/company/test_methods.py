@@ -71,7 +71,7 @@ def test_agents_that_query_play(method: str) -> None:
     assert result.game.actions["agent"]["decline"] == 1
 
 
-def test_a_plan_is_kept_over_the_periods() -> None:
+def test_a_plan_is_kept_over_the_periods(tmp_path: Path) -> None:
     """If it is set, the prompt of a later move has the plan of the one before."""
     for keep in ("true", "false"):
         settings = SETTINGS | {"planrag.keep": keep}
@@ -81,6 +81,7 @@ def test_a_plan_is_kept_over_the_periods() -> None:
             model=Manager(name="it"),
             settings=settings,
             options=HERE,
+            out=tmp_path / keep,
         )
         prompts = [
             "last decision of this game\n1. look up the stock" in event.messages[1][1]

@@ -113,7 +113,7 @@ def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int,
     problems = {
         "has no line for": asked.keys() - answers.keys(),
         "has lines for unknown questions": answers.keys() - asked.keys(),
-        "repeats what the questions answer of": {
+        "repeats answers of the questions": {
             name for name, one in asked.items() if isinstance(one, dict) and ANSWERS & one.keys()
         },
     }

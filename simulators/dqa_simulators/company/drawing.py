@@ -270,7 +270,7 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
 def _draw_sizes(
     seed: int, base: Floats, volume: Floats, cost: Floats, total: int
 ) -> dict[str, Any]:
-    """Draw what the books show of the company's size, none of it a known multiple of the demand."""
+    """Draw the sizes that the books show, none of them a known multiple of the demand."""
     rng = np.random.default_rng([9_119, seed])
     weekly = (base.sum(1) * np.nanmin(cost, 1)).sum()
     capacity = (base * volume[:, None]).sum(0) * rng.uniform(2.6, 3.4, base.shape[1])

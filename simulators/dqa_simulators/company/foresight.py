@@ -1,4 +1,4 @@
-"""What a plan is expected to bring, by the books alone: assumed demand, deliveries and costs."""
+"""The expected result of a plan, by the books alone: assumed demand, deliveries and costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
 
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
-"""What the competitor may do, with the factor of its prices."""
+"""The competitor's replies, with the factor of its prices."""
 
 
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:

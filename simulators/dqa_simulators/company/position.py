@@ -53,7 +53,7 @@ class CompanyPosition(ObservedPosition):
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:
-        """Return what is expected next: the competitor's reply to a plan, or the next decision.
+        """Return the expected next position: the competitor's reply, or the next decision.
 
         The result of a period is an expectation, see `expect_period`.
         """

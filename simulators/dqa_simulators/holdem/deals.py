@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate
-from math import comb
 from typing import Final
 
 import numpy as np
@@ -20,19 +19,7 @@ import numpy as np
 from dqa.core.errors import UsageError
 from dqa_simulators.games.poker import Cards
 from dqa_simulators.games.table import Deal
-from dqa_simulators.holdem.hands import (
-    CATEGORIES,
-    FLUSH,
-    FULL_HOUSE,
-    HIGH_CARD,
-    PAIR,
-    QUADS,
-    STRAIGHT,
-    STRAIGHT_FLUSH,
-    TRIPS,
-    TWO_PAIR,
-    category,
-)
+from dqa_simulators.holdem.hands import CATEGORIES, category
 
 COUNTS: Final = (
     23_294_460,
@@ -76,7 +63,6 @@ def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Dea
     bounds = _bounds(shares)
     drawn = bisect_right(bounds, random.random() * bounds[-1])
     seven = _draw_hand(random, min(drawn, len(CATEGORIES) - 1))
-    seven = [seven[place] for place in random.permutation(_SEVEN).tolist()]
     others = _draw_others(random, seven, 2)
     chosen, other = (seven[0], seven[1]), (others[0], others[1])
     hands = (chosen, other) if random.random() < 0.5 else (other, chosen)
@@ -108,69 +94,14 @@ def _bounds(shares: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
-    """Draw seven cards of a category, each such hand as likely as any other.
+    """Draw seven cards until they are of a category; each such hand is as likely as any other.
 
-    A core that makes the category and further cards are drawn, so a hand with several cores comes
-    more often, and is accepted that much more rarely.
+    The rarest category, a straight flush, takes about 3,000 draws.
     """
     while True:
-        core = _draw_core(random, kind)
-        hand = [*core, *_draw_others(random, core, _SEVEN - len(core))]
+        hand: list[int] = random.permutation(52)[:_SEVEN].tolist()
         if category(hand) == kind:
-            cores = _count_cores(hand, kind)
-            if cores == 1 or random.random() * cores < 1:
-                return hand
-
-
-def _draw_core(random: np.random.Generator, kind: int) -> list[int]:
-    """Draw the cards that make a category; none where ordinary hands are of it often enough."""
-    if kind in {STRAIGHT, STRAIGHT_FLUSH}:
-        top = int(random.integers(3, 13))
-        suits = [int(random.integers(4))] * 5
-        if kind == STRAIGHT:
-            suits = random.integers(4, size=5).tolist()
-        return [((top - back) % 13) * 4 + suit for back, suit in enumerate(suits)]
-    if kind == FLUSH:
-        suit = int(random.integers(4))
-        return [rank * 4 + suit for rank in random.permutation(13)[:5].tolist()]
-    if kind in {TRIPS, FULL_HOUSE, QUADS}:
-        first, second = random.permutation(13)[:2].tolist()
-        count = 4 if kind == QUADS else 3
-        cards = [first * 4 + suit for suit in random.permutation(4)[:count].tolist()]
-        if kind == FULL_HOUSE:
-            cards += [second * 4 + suit for suit in random.permutation(4)[:2].tolist()]
-        return cards
-    return []
-
-
-def _count_cores(hand: list[int], kind: int) -> int:
-    """Return how many cores (`_draw_core`) a hand of that category has."""
-    if kind in {HIGH_CARD, PAIR, TWO_PAIR, TRIPS, QUADS}:
-        return 1
-    if kind == FLUSH:
-        return comb(max([card % 4 for card in hand].count(suit) for suit in range(4)), 5)
-    if kind == STRAIGHT_FLUSH:
-        suit = int(np.bincount(np.array(hand) % 4).argmax())
-        suited = {card // 4 for card in hand if card % 4 == suit}
-        return _count_straights([int(rank in suited) for rank in range(13)])
-    counts = [0] * 13
-    for card in hand:
-        counts[card // 4] += 1
-    if kind == FULL_HOUSE:
-        threes, twos = counts.count(3), counts.count(2)
-        return int(threes * (twos + 3 * (threes - 1)))
-    return _count_straights(counts)
-
-
-def _count_straights(counts: list[int]) -> int:
-    """Return how many sets of five cards in a row there are, by how often each rank comes."""
-    found = 0
-    for top in range(3, 13):
-        ways = 1
-        for back in range(5):
-            ways *= counts[(top - back) % 13]
-        found += ways
-    return found
+            return hand
 
 
 def _draw_others(random: np.random.Generator, held: list[int], count: int) -> Cards:

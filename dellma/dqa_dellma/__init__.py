@@ -1,8 +1,8 @@
-"""DeLLMa: decisions under uncertainty by beliefs, rankings and expected utility (DeLLMa, ICML).
+"""DeLLMa: decisions under uncertainty that maximise expected utility (Liu et al., 2024).
 
 `dqa_dellma.steps.dellma.Dellma` has a method for each step: state enumeration, state forecasting,
-utility elicitation and expected utility maximisation. A subclass replaces one, and a decision has
-its tree all the same::
+utility elicitation and expected utility maximisation. A subclass can replace a step. Its decisions
+still have a decision tree::
 
     class Mine(Dellma):
         def rank(self, problem, beliefs, pairs, batch, asking):
@@ -11,7 +11,7 @@ its tree all the same::
 
     MINE = method("mine", "ranks by number", Mine, DellmaSettings, family="dellma")
 
-An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other. Everything
-that ``dqa dellma`` does is a function: `tree.decision_tree.find_tree`, `tree.page.write_tree`,
-`portfolios.combine_actions`.
+To register this decider, name ``MINE`` in an entry point of the group `dqa.deciders`. Python code
+can do everything that ``dqa dellma`` does: see `tree.decision_tree.find_tree`,
+`tree.page.write_tree` and `portfolios.combine_actions`.
 """

@@ -1,4 +1,4 @@
-"""What DeLLMa and its baselines have in common: a question is read as a problem."""
+"""The base class of DeLLMa and its baselines."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from dqa_dellma.settings import DirectSettings
 
 
 class ProblemDecider(MethodDecider[Briefing | Candidate]):
-    """Reads a question as a problem, and solves it.
+    """Turn a question into a problem and solve it.
 
-    It reads a briefing, or the only action.
+    `read` returns a `Briefing`, or the action of a question with only one.
     """
 
     package = "dqa_dellma"
 
     @abstractmethod
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
-        """Decide a problem of two actions or more.
+        """Decide a problem with at least two actions.
 
         Parameters
         ----------
         problem
             The problem.
         key
-            Tells the question from others, for random draws.
+            The key of the question, for the seed of random draws.
         asking
-            The model; its recorder gets the findings.
+            The model; its recorder receives the findings.
 
         Raises
         ------
         UnparsableReplyError
-            The model's replies decide nothing.
+            The model's replies contain no decision.
         InfrastructureError, BudgetSpentError
-            As `Asking.ask` raises them.
+            `Asking.ask` raised the error.
         """
 
     def check(self, question: Question) -> None:
@@ -53,7 +53,7 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
     def read(
         self, question: Question, database: Database, recorder: Recorder
     ) -> Briefing | Candidate:
-        """Read the context of the question."""
+        """Return the context of the question, or its only action."""
         actions = list_actions(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]
@@ -61,7 +61,7 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
         return Briefing.of(question, actions, database, recorder, limits=limits, display=display)
 
     def choose(self, task: Briefing | Candidate, question: Question, asking: Asking) -> Chosen:
-        """Decide; the only action needs no model."""
+        """Solve the problem, or choose the only action without asking the model."""
         if not isinstance(task, Briefing):
             return _choose_only(question, task, asking)
         recorder = asking.recorder
@@ -72,14 +72,14 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
         return self.solve(problem, question.key, asking)
 
     def choose_at_once(self, task: Briefing | Candidate, asking: Asking) -> Chosen:
-        """Decide in one reply."""
+        """Return the decision of a single reply."""
         if not isinstance(task, Briefing):
             return Chosen(str(task), task)
         problem, _ = task.problem(self._context, asking.recorder)
         return ask_decision("zero_shot", problem, asking).chosen
 
     def last_choice(self, task: Briefing | Candidate, recorder: Recorder) -> Chosen | None:
-        """Return the decision of the last reply that has one, such as a vote."""
+        """Return the decision of the last reply that contains one, such as a vote."""
         if isinstance(task, Briefing):
             problem, _ = task.problem(self._context, recorder)
             for event in reversed(recorder.events):
@@ -98,13 +98,13 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
 def ask_decision(
     purpose: str, problem: Problem, asking: Asking, *, label: str = "decision", **more: object
 ) -> Decided:
-    """Ask for one of the problem's actions."""
+    """Ask the model to choose one of the problem's actions."""
     values = {"task": asking.render("task", problem=problem), "problem": problem, **more}
     return asking.ask(purpose, Decided, context=problem, label=label, **values)  # type: ignore[arg-type]
 
 
 def _choose_only(question: Question, action: Candidate, asking: Asking) -> Chosen:
-    """Choose the only action, without reading or asking."""
+    """Choose the only action, without reading the database or asking the model."""
     context = ContextRead(
         goal=question.text, rules=question.rules, actions=(action,), text="", failed=0, cut=0
     )

@@ -1,7 +1,4 @@
-"""The factories that the entry points name.
-
-They import a decider when it is made.
-"""
+"""The factories that the entry points name; a factory imports its decider when it is called."""
 
 from __future__ import annotations
 
@@ -21,21 +18,21 @@ _DELLMA = "dqa_dellma.steps.dellma:Dellma"
 
 DELLMA_PAIRS = _member(
     "dellma-pairs",
-    "beliefs, ranked states, expected utility (DeLLMa-Pairs)",
+    "maximises expected utility, from beliefs and ranked states (DeLLMa-Pairs)",
     _DELLMA,
     DellmaSettings,
     fixed=("shared", "elicitation"),
 )
 DELLMA_TOP1 = _member(
     "dellma-top1",
-    "as dellma-pairs, with each ranking's first against the rest (DeLLMa-Top1)",
+    "like dellma-pairs, but compares only the best item of each ranking (DeLLMa-Top1)",
     _DELLMA,
     Top1Settings,
     fixed=("shared", "elicitation"),
 )
 DELLMA_NAIVE = _member(
     "dellma-naive",
-    "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
+    "ranks 50 states in one batch; actions do not share states (DeLLMa-Naive)",
     _DELLMA,
     NaiveSettings,
     fixed=("shared", "batch", "overlap"),
@@ -48,14 +45,14 @@ ZERO_SHOT = _member(
 )
 SELF_CONSISTENCY = _member(
     "self-consistency",
-    "the majority of five answers (DeLLMa, section 4)",
+    "takes the majority of five answers (DeLLMa, section 4)",
     "dqa_dellma.steps.direct:SelfConsistency",
     VotingSettings,
     apart=("votes", "temperature"),
 )
 CHAIN_OF_THOUGHT = _member(
     "chain-of-thought",
-    "factors, chances and decision in three prompts (DeLLMa, section 4)",
+    "asks for factors, probabilities and the decision in three prompts (DeLLMa, section 4)",
     "dqa_dellma.steps.direct:ChainOfThought",
     DirectSettings,
 )

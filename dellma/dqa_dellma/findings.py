@@ -1,4 +1,4 @@
-"""The results of DeLLMa's steps, as a trace holds them."""
+"""The results of DeLLMa's steps, as a trace stores them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dqa.deciders.method import Finding
 from dqa_dellma.settings import Attitude, Elicitation, Scale
 
 Number: TypeAlias = Annotated[int, Field(ge=0)]
-"""Of a state, a value, an action or an item, from 0; or how many there are."""
+"""A count, or the number of a state, value, action or item, from 0."""
 
 
 class ContextRead(Finding):
@@ -21,15 +21,15 @@ class ContextRead(Finding):
     Attributes
     ----------
     goal, rules
-        The question, and its rules as every prompt has them; empty in traces of earlier versions.
+        The question and its rules, as in every prompt; empty in traces of earlier versions.
     actions
-        Those that are compared.
+        The actions that are compared.
     left_out
-        Those that no row names, where rows name two at least.
+        The actions that no row names; empty if rows name fewer than two actions.
     text
-        The rows as every prompt has them.
+        The rows, as in every prompt.
     failed, cut
-        How many queries could not run, and how many results a limit cut.
+        The number of queries that failed, and the number of results that a limit cut.
     """
 
     model_config = ConfigDict(title="context")
@@ -38,7 +38,7 @@ class ContextRead(Finding):
     rules: str = ""
     actions: tuple[Candidate, ...]
     left_out: tuple[Candidate, ...] = Field(
-        default=(), title="actions left out, as no row names them"
+        default=(), title="actions left out because no row names them"
     )
     text: str
     failed: Number = Field(title="queries that failed")
@@ -46,44 +46,45 @@ class ContextRead(Finding):
 
 
 class OnlyAction(Finding):
-    """The one action that there is: nothing was asked."""
+    """The only action of the question; no model was asked."""
 
     model_config = ConfigDict(title="one action")
 
-    action: Candidate = Field(title="the only action, so that no model was asked")
+    action: Candidate = Field(title="the only action; no model was asked")
 
 
 class AskedFor(Finding):
-    """How many factors, and values of each, a model was asked for; 0 where none was asked."""
+    """How many factors, and values per factor, a model was asked for; 0 if no model was asked."""
 
     factors: Number = 0
     values: Number = 0
 
 
 class NamedFactors(Finding):
-    """The latent factors, the result of the first step.
+    """The latent factors: the result of the first step.
 
     Attributes
     ----------
     factors
-        The values of each, k factors of about l values.
+        The values of each factor: k factors with about l values each.
     about
-        By factor, the actions that it alone bears on; factors that are not in it bear on all.
+        By factor, the actions that it affects. Factors that affect all actions are not listed.
     asked
-        How many were asked for.
+        The numbers of factors and values that the model was asked for.
     left_out, values_left_out
-        Names beyond that: factors, and values by factor.
+        The factors that exceed these numbers; and by factor, the values that exceed them.
     unusable
-        Entries that are no factor.
+        The number of entries without a name or values, or with a repeated name.
     unplaced
-        Factors that did not say which of the actions they bear on, and so are taken to bear on all.
+        The number of factors for which the model did not name the affected actions. They are
+        assumed to affect all actions.
     """
 
     model_config = ConfigDict(title="unknown factors")
 
     factors: Mapping[str, tuple[str, ...]] = Field(title="factors")
     about: Mapping[str, tuple[Candidate, ...]] = Field(
-        default_factory=dict, title="bearing on some actions only"
+        default_factory=dict, title="affecting only some actions"
     )
     asked: AskedFor = Field(default=AskedFor(), title="asked for")
     left_out: tuple[str, ...] = Field(default=(), title="left out")
@@ -91,25 +92,25 @@ class NamedFactors(Finding):
         default_factory=dict, title="values left out"
     )
     unusable: Number = Field(default=0, title="without a name or values, or named twice")
-    unplaced: Number = Field(default=0, title="that did not say which actions they bear on")
+    unplaced: Number = Field(default=0, title="without a list of affected actions")
 
 
 class Likelihood(Finding):
-    """How likely a value is, in one of the six words and as a probability."""
+    """How likely a value is: one of the six phrases, and the probability."""
 
     words: str
     probability: float
 
 
 class Forecast(Finding):
-    """The beliefs, the result of the second step.
+    """The beliefs: the result of the second step.
 
     Attributes
     ----------
     beliefs
         By factor, the likelihood of each value.
     ignored
-        Names in a model's reply that the prompt does not ask for.
+        Names in the model's reply that the prompt did not ask for.
     """
 
     model_config = ConfigDict(title="beliefs")
@@ -119,14 +120,14 @@ class Forecast(Finding):
 
 
 class DrawnPairs(Finding):
-    """State-action pairs of one draw.
+    """The sampled states, and the state-action pairs (items) to rank.
 
     Attributes
     ----------
     states
-        For each state the number of every factor's value.
+        For each state, the number of the value of every factor.
     state_of, action_of
-        For each item its state and its action. Items and states of a later draw are numbered on.
+        For each item, the number of its state and the number of its action.
     """
 
     model_config = ConfigDict(title="sampled states")
@@ -137,22 +138,23 @@ class DrawnPairs(Finding):
 
 
 class Ranking(Finding):
-    """A minibatch's items from best to worst, as far as they were ranked.
+    """The ranking of a minibatch.
 
     Attributes
     ----------
     shown
-        The minibatch: numbers of all items that it could have ranked, in the order shown.
+        The numbers of the items in the minibatch, in the order shown.
     items
-        Those that it ranks, best first, each once.
+        The numbers of the ranked items, best first, without repetition.
     tied
-        Groups of them that share a rank: each stands together in `items`.
+        Groups of `items` that share a rank; the items of a group are adjacent in `items`.
     omitted, repeated, invented
-        How many items were left out, how many places named an item again, and how many named none.
+        The number of items left out, of places that repeat an item, and of places that do not name
+        an item.
     explanation
         The model's reasons for the first of `items`.
     problem
-        Why nothing was ranked, where a model's replies could not be read; else empty.
+        Why no item was ranked, if the model's replies could not be read; otherwise empty.
     """
 
     model_config = ConfigDict(title="ranking")
@@ -168,32 +170,32 @@ class Ranking(Finding):
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The rank of each of `items`, from 1; those that are equal have the same."""
+        """The rank of each of `items`, from 1; tied items share a rank."""
         rank = {item: place for place, item in enumerate(self.items, start=1)}
         rank |= {item: rank[group[0]] for group in self.tied for item in group}
         return tuple(rank[item] for item in self.items)
 
     @property
     def oddities(self) -> str:
-        """The problems of the ranking, as the end of a sentence; empty without one."""
+        """The problems of the ranking, as the end of a sentence; empty if there are none."""
         counts = {"omitted": self.omitted, "repeated": self.repeated, "invented": self.invented}
         return "".join(f", {count} {name}" for name, count in counts.items() if count)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not set(self.items) <= set(self.shown) or len(set(self.items)) < len(self.items):
-            raise ValueError("a ranking ranks an item twice, or one that it was not shown")
+            raise ValueError("a ranking contains an item twice, or an item that was not shown")
         starts = [self.items.index(group[0]) if group else 0 for group in self.tied]
         for start, group in zip(starts, self.tied, strict=True):
             if len(group) < 2 or self.items[start : start + len(group)] != group:
-                raise ValueError("equal items have to stand together in a ranking, two at least")
+                raise ValueError("a group of tied items needs two items, adjacent in the ranking")
         if len(set(starts)) < len(starts):
-            raise ValueError("an item is in two groups of equal ones")
+            raise ValueError("an item is in two groups of tied items")
         return self
 
 
 class ActionFigures(Finding):
-    """The figures of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
+    """The figures of an action; see `dqa_dellma.utilities.maximisation.Maximised`."""
 
     action: Candidate
     expected_utility: float | None = None
@@ -204,14 +206,14 @@ class ActionFigures(Finding):
 
 
 class Method(Finding):
-    """How utilities came about.
+    """How the utilities were computed.
 
     Attributes
     ----------
     objective
-        The objective of the scores.
+        The function that the scores minimise.
     aversion
-        None where the attitude has none.
+        The aversion of the attitude; None for the mean.
     elicitation, alpha, scale, temperature, attitude
         As in `dqa_dellma.settings.DellmaSettings`.
     """
@@ -227,7 +229,7 @@ class Method(Finding):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.aversion is None) != (self.attitude == "mean"):
-            raise ValueError("every attitude but the mean has an aversion")
+            raise ValueError("every attitude except the mean needs an aversion; the mean has none")
         return self
 
 
@@ -237,15 +239,15 @@ class Utilities(Method):
     Attributes
     ----------
     actions
-        The figures of each.
+        The figures of each action.
     level
-        How often an interval contains the true value.
+        The probability that an interval contains the true value.
     scores, utilities
-        By item; the utility is None where no ranking showed it.
+        The score and the utility of each item. A utility is None if no ranking showed the item.
     unranked
-        How many have none.
+        The number of items without a utility.
     chosen, why
-        The decision, and the sentence for it.
+        The decision, and its reason in a sentence.
     """
 
     model_config = ConfigDict(title="expected utilities")
@@ -260,18 +262,18 @@ class Utilities(Method):
 
 
 class Votes(Finding):
-    """How several answers agree.
+    """The votes of several answers.
 
     Attributes
     ----------
     votes
-        How many name each action.
+        The number of answers that name each action.
     asked
-        How many were asked for.
+        The number of answers that the model was asked for.
     unreadable
-        How many name no action, or several, or could not be read.
+        The number of answers that could not be read, or that do not name exactly one action.
     tied
-        The actions with as many votes as the first of them, which counts; empty where one leads.
+        The actions with the most votes if there are several; the first of them is chosen.
     """
 
     model_config = ConfigDict(title="votes")
@@ -279,4 +281,4 @@ class Votes(Finding):
     votes: Mapping[str, Number] = Field(title="votes")
     asked: Number = Field(title="asked for")
     unreadable: Number = Field(title="unusable")
-    tied: tuple[str, ...] = Field(title="equal, so that the first counts")
+    tied: tuple[str, ...] = Field(title="tied, so that the first is chosen")

@@ -1,9 +1,9 @@
-"""Combinations of a decision's actions under a budget (an addition to the paper).
+"""Find the best combination of actions under a budget (an addition to the paper).
 
-A portfolio has an amount of every action. Its utility in a state is the sum of the actions'
-utilities there, each times its amount. The attitude's value over the sampled states is maximised,
-so the actions have to share their states. Every result is optimal: the mean and CVaR (Rockafellar
-and Uryasev) are linear programmes, integer ones if amounts are in units.
+A portfolio contains an amount of every action. Its utility in a state is the sum of the actions'
+utilities in this state, weighted by the amounts. The best portfolio has the largest value over the
+sampled states, so the actions must share their states. Maximising the mean or CVaR (Rockafellar and
+Uryasev) is a linear programme, or an integer programme if amounts are multiples of a unit.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The most units that the linear solver still tells from their neighbours."""
+"""The largest number of units that the linear solver can distinguish from the next."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a portfolio of A actions, and the attitude that it is best for.
+    """The limits of a portfolio of A actions, and the attitude whose value is maximised.
 
     Attributes
     ----------
     budget
-        The most that all of it may cost, > 0.
+        The maximum total cost, > 0.
     costs
         Shape (A,): the cost of an amount of 1 of each action, > 0.
     least, most
-        Shapes (A,): bounds of each action's amount, 0 or more.
+        Shapes (A,): the bounds of each action's amount, >= 0.
     unit
-        Amounts are multiples of it, > 0; None for any amount.
+        Amounts are multiples of this number, > 0; None allows any amount.
     attitude, aversion
-        ``mean``, or ``cvar`` with the share of the worst states.
+        ``mean``; or ``cvar``, with the worst share of states as aversion.
     """
 
     budget: float
@@ -56,7 +56,7 @@ class Limits:
     aversion: float = _AVERSION
 
     def value(self, utilities: Floats) -> float:
-        """Return the attitude's value of utilities by state, shape (S,)."""
+        """Return the value of utilities by state, shape (S,), under the attitude."""
         weights = np.ones(len(utilities))
         return float(weigh_by_attitude(utilities, weights, self.attitude, self.aversion))
 
@@ -71,23 +71,23 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """The best combination of actions, and the best single one.
+    """The best combination of actions, and the best single action.
 
     Attributes
     ----------
     amounts
         The amount of each action.
     value, expected_utility
-        The attitude's value, and the expected utility.
+        The value under the attitude, and the expected utility.
     cost
-        The cost of all of it.
+        The total cost.
     single, single_value
-        The action with the largest value alone, as much of it as its own bound, the unit and the
-        budget allow, and its value.
+        The best single action and its value. Its amount is the largest that its upper bound, the
+        unit and the budget allow.
     states
         The number of states.
     attitude, aversion
-        The attitude that it is best for; the mean has no aversion.
+        The attitude whose value is maximised; the aversion is None for the mean.
     """
 
     amounts: tuple[Holding, ...]
@@ -102,11 +102,11 @@ class Portfolio:
 
     @property
     def gain(self) -> float:
-        """How much more it is worth than the best single action."""
+        """The value minus the value of the best single action."""
         return self.value - self.single_value + 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return the portfolio as JSON values."""
         return asdict(self) | {"gain": self.gain}
 
 
@@ -126,22 +126,22 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     Parameters
     ----------
     tree
-        The decision.
+        The tree of the decision.
     budget
-        The most that all of it may cost.
+        The maximum total cost.
     unit
-        Amounts are multiples of it; None for any amount.
+        Amounts are multiples of this number; None allows any amount.
     costs, least, most
-        By an action's name, the cost of an amount of 1 (1 by default), and its bounds (0 and what
-        the budget buys by default).
+        By name of an action: the cost of an amount of 1 (default 1), the least amount (default 0),
+        and the largest amount (default: as much as the budget can buy).
     attitude, aversion
-        ``mean`` or ``cvar``, and its share of the worst states. None for those of the decision, or
-        0.2 if the decision was made with another attitude.
+        ``mean`` or ``cvar``, and the worst share of states for ``cvar``. None takes the value of
+        the decision, or an aversion of 0.2 if the decision was made with another attitude.
 
     Raises
     ------
     UsageError
-        The decision has no utilities that can be added up, a figure or a name is wrong, nothing
+        The decision has no utilities that can be added, a number or a name is wrong, no portfolio
         fits the limits, or the attitude is ``exponential``.
     """
     utilities = _utilities_of(tree)
@@ -149,7 +149,10 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     actions = [figures.action for figures in utilities.actions]
     chosen = attitude or utilities.attitude
     if chosen == "exponential":
-        raise UsageError("Portfolios are found for --attitude mean and --attitude cvar.")
+        raise UsageError(
+            "A portfolio cannot use the attitude exponential: use --attitude mean or --attitude "
+            "cvar."
+        )
     if aversion is None:
         aversion = (chosen == utilities.attitude and utilities.aversion) or _AVERSION
     _check("The budget", budget)
@@ -167,7 +170,7 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
         aversion=aversion,
     )
     amounts = find_best_amounts(table, limits)
-    # A whole number but for rounding counts as one.
+    # The tolerance keeps a number of units that rounding left just below a whole number.
     singles = np.minimum(limits.most, budget / each)
     if unit is not None:
         singles = unit * np.floor(singles / unit + 1e-9)
@@ -187,7 +190,7 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
 
 
 def join_utilities(tree: DecisionTree) -> Floats:
-    """Return the utilities by state and action, shape (S, A), of the states with all actions.
+    """Return the utilities, shape (S, A), of the states in which every action has a utility.
 
     Raises
     ------
@@ -195,7 +198,7 @@ def join_utilities(tree: DecisionTree) -> Floats:
         No state has a utility for every action.
     """
     if tree.pairs is None or tree.utilities is None:
-        raise UsageError("A portfolio needs utilities.")
+        raise UsageError("A portfolio needs utilities, and the decision has none.")
     table = np.full((len(tree.pairs.states), len(tree.utilities.actions)), np.nan)
     cells = np.array(tree.pairs.state_of), np.array(tree.pairs.action_of)
     table[cells] = np.array(tree.utilities.utilities, dtype=np.float64)
@@ -204,38 +207,38 @@ def join_utilities(tree: DecisionTree) -> Floats:
         return np.asarray(table[whole])
     if np.bincount(cells[0]).max(initial=0) == 1:
         raise UsageError(
-            "A portfolio needs states that the actions share, which tell how they do together; "
-            "here every state is one action's own. Decide by dellma-pairs or dellma-top1."
+            "A portfolio needs states that the actions share. In this decision every state belongs "
+            "to one action. Decide again with dellma-pairs or dellma-top1."
         )
     raise UsageError(
-        f"A portfolio needs states in which all {table.shape[1]} actions are ranked, and none "
-        f"of the {len(table)} states is one: take more dellma.samples."
+        f"A portfolio needs states in which all {table.shape[1]} actions are ranked. None of the "
+        f"{len(table)} states is such a state. Decide again with more dellma.samples."
     )
 
 
 def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
-    """Find the amounts of the largest value, shape (A,).
+    """Return the amounts with the largest value, shape (A,).
 
     Parameters
     ----------
     utilities
-        Shape (S, A): by state and action, S and A at least 1.
+        Shape (S, A): the utilities by state and action; S and A are at least 1.
     limits
         The limits and the attitude.
 
     Raises
     ------
     UsageError
-        Nothing fits the limits.
+        No portfolio fits the limits.
     """
     states, count = utilities.shape
-    # Without a unit, of a size that suits the solver's absolute tolerances.
+    # Without a unit, scale amounts to suit the absolute tolerances of the solver.
     size = limits.unit or limits.budget / float(limits.costs.max())
     most = np.minimum(limits.most, limits.budget / limits.costs) / size
     if not most.max() <= _MOST_UNITS:
         raise UsageError(
-            f"Up to {most.max():.3g} units of an action fit the budget, more than the solver can "
-            "distinguish: use a larger unit, or costs that are closer together."
+            f"The budget allows up to {most.max():.3g} units of an action, more than the solver "
+            "can distinguish. Use a larger unit, or costs that are closer together."
         )
     gains = utilities / (abs(float((utilities @ (most * size)).mean()) / count) or 1.0) * size
     goal, more, rows = gains.mean(axis=0), np.zeros(0), []
@@ -259,25 +262,25 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     )
     if found.x is None:
         raise UsageError(
-            "No portfolio fits the limits: the least amounts, in whole units, have to fit the "
-            "budget and the largest amounts."
+            "No portfolio fits the limits. The least amounts, in whole units, must fit the budget "
+            "and the largest amounts."
         )
     units = found.x[:count]
-    # Rounding leaves amounts below 0, and zeros with a sign.
+    # Rounding errors can give negative amounts and negative zeros.
     return np.maximum((np.round(units) if limits.unit else units) * size, 0.0) + 0.0
 
 
 def _utilities_of(tree: DecisionTree) -> Utilities:
-    """Return a decision's utilities; raise unless they can be added up."""
+    """Return the utilities of a decision. Raise `UsageError` if they cannot be added."""
     run, utilities = f"{tree.question} by {tree.decider} on {tree.database}", tree.utilities
     if len(tree.branches) == 1:
-        raise UsageError(f"{run} has one action only: there is nothing to combine.")
+        raise UsageError(f"{run} has only one action: there is nothing to combine.")
     if utilities is None:
-        raise UsageError(f"{run} ended before it had utilities; 'dqa show' shows how.")
+        raise UsageError(f"{run} ended before it had utilities. 'dqa show' shows the reason.")
     if utilities.scale != "all":
         raise UsageError(
-            f"{run} was decided with dellma.scale={utilities.scale}: utilities scaled "
-            "within each action cannot be added up. Decide again with dellma.scale=all."
+            f"{run} used dellma.scale={utilities.scale}: utilities that are scaled within each "
+            "action cannot be added. Decide again with dellma.scale=all."
         )
     return utilities
 
@@ -290,7 +293,7 @@ def _by_action(
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return a figure for each action, the usual one by default."""
+    """Return the given number of each action, and `usual` for the other actions."""
     figures = {str(action): usual for action in actions}
     for name, figure in (given or {}).items():
         if name not in figures:
@@ -301,7 +304,7 @@ def _by_action(
 
 
 def _check(what: str, figure: float, *, zero: bool = False, most: float = np.inf) -> None:
-    """Raise unless a figure is finite, above 0 (with `zero` 0 or more), and at most `most`."""
+    """Raise `UsageError` unless a number is finite, positive (or 0 if `zero`), and <= `most`."""
     if not isfinite(figure) or figure < 0.0 or figure > most or (figure == 0.0 and not zero):
         bounds = ("0 or more" if zero else "above 0") + (f", at most {most:g}" if most < 2 else "")
-        raise UsageError(f"{what} has to be finite and {bounds}, not {figure}.")
+        raise UsageError(f"{what} must be finite and {bounds}, not {figure}.")

@@ -1,4 +1,4 @@
-"""The problem that DeLLMa decides: a goal, actions and a context (section 3, the user prompt)."""
+"""The decision problem of DeLLMa: a goal, actions and a context (section 3, the user prompt)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dqa_dellma.findings import ContextRead
 
 METHOD = "DeLLMa"
 _LEAST_ROWS = 200
-"""Fewest characters that goal, actions and rules have to leave to rows."""
+"""The minimum number of characters that remain for rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Problem:
     goal
         The aim of the decision maker, in words.
     actions
-        The n >= 1 actions, in order.
+        The actions in order; at least one.
     context
         The known facts as text: rules, and the rows that queries returned.
     noun
         The word for an action, such as "trade node".
     states_form
-        Whether the goal may say how to answer, as a user's own question may.
+        Whether the goal may prescribe the form of the answer. A user's own question may do so.
     """
 
     goal: str
@@ -48,33 +48,33 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Briefing(Context):
-    """The context of a question, which becomes a problem of bounded length."""
+    """The context of a question; `problem` turns it into a problem of bounded length."""
 
     method: ClassVar[str] = METHOD
 
     def problem(self, most: int, recorder: Recorder) -> tuple[Problem, ContextRead]:
         """Return the problem, and its record for the trace.
 
-        Rows that do not fit are left out from the end, with a warning.
+        Rows at the end that do not fit are left out, and a warning is recorded.
 
         Parameters
         ----------
         most
-            Most characters of goal, actions, rules and rows.
+            The maximum number of characters of the goal, actions, rules and rows together.
         recorder
-            Gets the warning.
+            Receives the warning.
 
         Raises
         ------
         UsageError
-            Goal, actions and rules alone are too long.
+            The goal, actions and rules leave too little room for rows.
         """
         taken = len(fill_in("dqa_dellma", "task", problem=self._with_rows("")))
         if most - taken < _LEAST_ROWS:
             raise UsageError(
-                f"The goal, {len(self.actions)} actions and the rules alone take {taken} of the "
-                f"{most} characters that dellma.context allows, which leaves no room for rows: "
-                f"raise it with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer "
+                f"The goal, the rules and {len(self.actions)} actions take {taken} of the {most} "
+                "characters that dellma.context allows. This leaves no room for rows. Raise the "
+                f"limit with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer "
                 "actions."
             )
         rows = cut_rows("\n\n".join(self.tables), most - taken, recorder, "dellma.context")
@@ -95,7 +95,7 @@ class Briefing(Context):
 
 
 class Decided(Reply):
-    """A reply that decides for one of the actions of a `Problem`, the context."""
+    """A reply that chooses one of the actions of a `Problem`."""
 
     model_config = ConfigDict(title="decision")
 
@@ -104,14 +104,14 @@ class Decided(Reply):
 
     @classmethod
     def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
-        """Read the reply."""
+        """Read the reply; `context` is the `Problem`."""
         problem: Problem = context
         said = read_decision(read_object(text, "decision"))
         if said is None:
-            raise UnparsableReplyError('The reply decides nothing. Write {"decision": "..."}.')
+            raise UnparsableReplyError('The reply has no decision. Write {"decision": "..."}.')
         return cls(decision=read_action(said, problem.actions, problem.noun), said=said)
 
     @property
     def chosen(self) -> Chosen:
-        """The choice, as a decider returns it."""
+        """The choice that a decider returns."""
         return Chosen(self.said, self.decision)

@@ -1,4 +1,4 @@
-"""The figures of the DeLLMa paper (Liu et al., 2024), as the released scripts print them."""
+"""The results of the DeLLMa paper (Liu et al., 2024), as the released scripts print them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of DeLLMa and its baselines, with the paper's as defaults (section 4)."""
+"""The settings of DeLLMa and its baselines (section 4)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pydantic import Field, model_validator
 from dqa.deciders.method import MethodSettings
 
 Elicitation: TypeAlias = Literal["pairs", "top1"]
-"""How a ranking becomes preferences: every pair of it (Rank2Pairs), or its first (One-vs-All)."""
+"""How a ranking becomes preferences.
+
+``pairs`` compares every pair of its items (Rank2Pairs). ``top1`` compares its best item with the
+rest (One-vs-All).
+"""
 Attitude: TypeAlias = Literal["mean", "cvar", "exponential"]
-"""What of an action's utilities decides."""
+"""The attitude to risk: the statistic of an action's utilities that decides."""
 Scale: TypeAlias = Literal["all", "action"]
 Draws: TypeAlias = Literal["stratified", "independent"]
 """How states are drawn from beliefs; see `dqa_dellma.utilities.beliefs.sample_states`."""
@@ -21,32 +25,34 @@ _Samples = Annotated[
     int,
     Field(
         ge=1,
-        description="state samples of each action; of all actions together where states are not "
-        "shared",
+        description="number of sampled states for each action, or for all actions together if "
+        "states are not shared",
     ),
 ]
-# Beyond these bounds nothing is left of the scores, or of their differences.
+# Outside these bounds, rounding removes the scores or their differences.
 _Alpha = Annotated[
     float, Field(ge=1e-10, le=1e3, description="regularisation of the Bradley-Terry model")
 ]
 
 
 class DirectSettings(MethodSettings):
-    """The settings of every decider of the family."""
+    """The settings that DeLLMa and its baselines share."""
 
     context: int = Field(
         default=40_000,
         ge=1_000,
-        description="most characters of the task that every prompt begins with: goal, actions, "
-        "rules and rows; rows that do not fit are left out",
+        description="maximum number of characters of the goal, actions, rules and rows at the "
+        "start of every prompt; rows that do not fit are left out",
     )
 
 
 class VotingSettings(DirectSettings):
     """The settings of self-consistency."""
 
-    votes: int = Field(default=5, ge=1, description="K, how often the model is asked")
-    temperature: float = Field(default=0.5, ge=0.0, le=2.0, description="of each vote")
+    votes: int = Field(default=5, ge=1, description="K, the number of answers to ask for")
+    temperature: float = Field(
+        default=0.5, ge=0.0, le=2.0, description="temperature of the model for each answer"
+    )
 
 
 class DellmaSettings(DirectSettings):
@@ -62,57 +68,67 @@ class DellmaSettings(DirectSettings):
     )
     states: Literal["bearing", "whole"] = Field(
         default="bearing",
-        description="what a ranked item shows of its state: the factors that bear on its action, "
-        "or all (whole, as in the paper)",
+        description="factors of a state that a ranked item shows: those that affect its action "
+        "(bearing), or all (whole, as in the paper)",
     )
     general: int = Field(
         default=2,
         ge=0,
-        description="how many latent factors that bear on all actions are asked for",
+        description="number of latent factors to ask for that affect all actions",
     )
     own: int = Field(
-        default=2, ge=0, description="how many of each action's own latent factors are asked for"
+        default=2, ge=0, description="number of latent factors to ask for that affect one action"
     )
     factors: int = Field(
-        default=16, ge=1, description="k, the most latent factors that are asked for in all"
+        default=16, ge=1, description="k, the maximum number of latent factors to ask for"
     )
-    values: int = Field(default=3, ge=2, description="l, how many values each factor has")
+    values: int = Field(default=3, ge=2, description="l, the number of values of each factor")
     samples: _Samples = 64
     draws: Draws = Field(
         default="stratified",
-        description="how states are drawn from the beliefs: each value as often as it is believed "
-        "(stratified), or each state by itself (independent, as in the paper)",
+        description="how states are drawn from the beliefs: each value in proportion to its "
+        "probability (stratified), or each state independently (independent, as in the paper)",
     )
     batch: int = Field(
-        default=32, ge=2, description="items of a minibatch, where states are shared"
+        default=32, ge=2, description="number of items in a minibatch, if states are shared"
     )
     overlap: float = Field(
         default=0.25,
         ge=0.0,
         lt=1.0,
-        description="proportion of a minibatch that the next one shares",
+        description="proportion of its items that a minibatch shares with the next minibatch",
     )
     ties: bool = Field(
         default=True,
-        description="whether a ranking may call items equal; false asks for a strict order, as in "
-        "the paper",
+        description="whether a ranking may contain ties; false asks for a strict order, as in the "
+        "paper",
     )
-    elicitation: Elicitation = Field(default="pairs", description="how rankings become preferences")
+    elicitation: Elicitation = Field(
+        default="pairs",
+        description="how a ranking becomes preferences: between all pairs of its items (pairs), "
+        "or of its best item over the rest (top1)",
+    )
     shared: bool = Field(
         default=True,
-        description="whether all actions are paired with the same states (variance reduction) and "
-        "ranked in minibatches; else each has states of its own, all ranked in one batch",
+        description="true pairs all actions with the same states (variance reduction) and ranks "
+        "in minibatches; false draws separate states for each action and ranks in one batch",
     )
     alpha: _Alpha = 2e-3
     scale: Scale = Field(
         default="all",
-        description="scores become utilities by a softmax over all items, or within an action",
+        description="the softmax that turns scores into utilities covers all items (all), or the "
+        "items of one action (action)",
     )
-    temperature: float = Field(default=1.0, ge=1e-3, le=1e3, description="of that softmax")
+    temperature: float = Field(
+        default=1.0,
+        ge=1e-3,
+        le=1e3,
+        description="temperature of the softmax that turns scores into utilities",
+    )
     attitude: Attitude = Field(
         default="mean",
-        description="what of an action's utilities decides: the mean, the mean of the worst share "
-        "(CVaR), or the certainty equivalent of an exponential utility",
+        description="statistic of an action's utilities that decides: the mean, the mean of the "
+        "worst share (cvar), or the certainty equivalent of an exponential utility (exponential)",
     )
     aversion: float = Field(
         default=0.2,
@@ -120,38 +136,40 @@ class DellmaSettings(DirectSettings):
         le=1e3,
         description="the worst share for cvar, at most 1; the risk aversion for exponential",
     )
-    seed: int = Field(default=0, ge=0, description="of samples, shuffles and draws")
+    seed: int = Field(default=0, ge=0, description="seed of samples, shuffles and draws")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         """Refuse contradictory settings before any request."""
         if self.attitude == "cvar" and self.aversion > 1.0:
-            raise ValueError("attitude=cvar needs an aversion of at most 1: it is a share.")
+            raise ValueError(
+                "attitude=cvar needs an aversion of at most 1, because the aversion is a share."
+            )
         if self.attitude != "mean" and self.scale != "all":
             raise ValueError(
-                f"attitude={self.attitude} needs scale=all: utilities scaled within each action "
-                "have no states to be careful about."
+                f"attitude={self.attitude} needs scale=all: with scale=action, the utility of a "
+                "single state has no meaning."
             )
         if not self.general and not self.own:
             raise ValueError(
-                "general=0 and own=0 ask for no factor, and a state needs one at least."
+                "general=0 and own=0 ask for no factors. A state needs at least one factor."
             )
         if self.samples < 2 and not self.shared:
             raise ValueError(
-                "states that are not shared need 2 samples or more: one is no ranking."
+                "shared=false needs at least 2 samples, because a ranking needs two items."
             )
         return self
 
 
 class Top1Settings(DellmaSettings):
-    """DeLLMa-Top1: each ranking's first against the rest."""
+    """The settings of DeLLMa-Top1, which compares the best item of a ranking with the rest."""
 
     elicitation: Elicitation = "top1"
     alpha: _Alpha = 1e-3
 
 
 class NaiveSettings(DellmaSettings):
-    """DeLLMa-Naive: 50 states of all actions together, ranked in one batch."""
+    """The settings of DeLLMa-Naive: 50 states for all actions together, ranked in one batch."""
 
     shared: bool = False
     samples: _Samples = 50

@@ -65,8 +65,8 @@ def test_bounds_costs_and_units_hold(dqa: Command, run_folder: Path) -> None:
         (("--cost", "nothing=2"), "nothing"),
         (("--most", "nonsense"), "'nonsense' is not a number"),
         (("--budget", "-1"), "budget"),
-        (("--cost", "{action}=0"), "The cost of {action} has to be finite and above 0, not 0.0"),
-        (("--most", "{action}=nan"), "The largest amount of {action} has to be finite"),
+        (("--cost", "{action}=0"), "The cost of {action} must be finite and above 0"),
+        (("--most", "{action}=nan"), "The largest amount of {action} must be finite"),
         (("--least", "{action}=2"), "No portfolio fits the limits"),
     ],
 )
@@ -90,5 +90,5 @@ def test_states_of_each_actions_own_cannot_be_combined(dqa: Command, run_folder:
         *("dellma", "portfolio", str(run_folder), "agriculture/1", "--decider", "dellma-naive")
     )
     assert ran.code == 2
-    assert "one action's own" in " ".join(ran.err.split())
+    assert "needs states that the actions share" in " ".join(ran.err.split())
     assert "more dellma.samples" not in ran.err

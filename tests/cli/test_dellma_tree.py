@@ -37,7 +37,7 @@ def test_a_real_run_says_what_decided(dqa: Command, tmp_path: Path, attitude: st
         "utf-8"
     )
     text = dqa(*named).out
-    assert f"Actions ({len(figures)}): value, which decided [90 %]" in text
+    assert f"Actions ({len(figures)}): value [90 % interval]" in text
     assert f"    {document['chosen']}: {first['value']:.3g} [" in text
 
 

@@ -92,7 +92,7 @@ def test_runs_are_found_by_the_names_of_their_folders(tmp_path: Path) -> None:
     [
         ("data/stocks/A.csv", "Date,Open\n", "lacks High, Low, Close"),
         ("data/stocks/A.csv", f"{HEADER}2023-12-01,x,1,1,1,1,5\n", "A.csv"),
-        ("data/stocks/A.txt", "", "no SYMBOL.csv"),
+        ("data/stocks/A.txt", "", r"SYMBOL\.csv"),
     ],
 )
 def test_prices_that_cannot_be_read_are_an_error(

@@ -79,7 +79,7 @@ def test_an_empty_decision_is_asked_again(words: object) -> None:
     """A number is an answer."""
     found = conversation(decision(words), decision(2))
     assert decider(ZeroShot).solve(PROBLEM, "q/1", found) == Chosen("2", "pear")
-    assert "decides nothing" in prompts_of(found)[1]
+    assert "no decision" in prompts_of(found)[1]
 
 
 def test_self_consistency_takes_the_majority_of_five_at_one_half(

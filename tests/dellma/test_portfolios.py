@@ -83,7 +83,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(attitude: Attitude, avers
     ("changes", "problem"),
     [
         ({"least": np.array([0.8, 0.8])}, "No portfolio fits the limits"),
-        ({"least": np.array([0.3, 0.3]), "unit": 0.6}, "in whole units, have to fit the budget"),
+        ({"least": np.array([0.3, 0.3]), "unit": 0.6}, "in whole units"),
         ({"unit": 1e-12}, "larger unit"),
     ],
 )

@@ -60,16 +60,16 @@ def why(found: Maximised, *actions: str | int, beliefs: Beliefs = BELIEFS) -> st
 def test_the_sentence_names_choice_runner_up_chance_and_attitude() -> None:
     result = why(elicited((0.0312345, 0.9), (0.02, 0.06), (0.001, 0.04)))
     assert result == (
-        "fig was chosen: its expected utility, the mean over 16 sampled states with no aversion to "
-        "risk, is 0.0312, ahead of plum with 0.02; it is the best of 3 actions with a probability "
-        "of 90 %. No single value of a factor is seen to make the difference."
+        "fig was chosen: its expected utility (the mean over 16 sampled states, without aversion "
+        "to risk) is 0.0312, ahead of plum with 0.02. It is the best of 3 actions with a "
+        "probability of 90 %. No single factor value explains the lead."
     )
 
 
 def test_another_action_that_is_likelier_the_best_is_named() -> None:
     """A few states with a large utility raise the value, but not the probability."""
     result = why(elicited((0.03, 0.1), (0.02, 0.3), (0.01, 0.6)))
-    assert "10 %, although pear is more likely the best (60 %): the value decides, not" in result
+    assert "10 %. pear is more likely the best (60 %)" in result
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_an_attitude_to_risk_is_named(settings: DellmaSettings, words: str) -> N
 
 
 def test_the_factor_that_favours_the_choice_is_named() -> None:
-    """With the lead there and elsewhere."""
+    """With the lead for this value, and otherwise."""
     result = why(elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005))
     assert result.endswith(
-        'Its lead in utility is largest where "rain" is "wet" (0.015 there, 0.005 elsewhere).'
+        'Its lead in utility is largest if "rain" is "wet" (0.015, otherwise 0.005).'
     )
 
 

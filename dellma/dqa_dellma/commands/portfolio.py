@@ -32,24 +32,24 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     aversion: Annotated[float | None, option("--aversion X", MODELS)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Combine actions under a budget, by the utilities that a DeLLMa decision elicited.
+    """Find the best combination of actions under a budget, from the utilities of a DeLLMa decision.
 
     Parameters
     ----------
     budget
-        Most that all of it may cost.
+        Maximum total cost.
     unit
-        Amounts are multiples of it; any by default.
+        Amounts are multiples of this number; by default, any amount is allowed.
     cost
         Cost of an amount of 1 of an action; 1 by default. Repeatable.
     least
-        Least amount of an action; repeatable.
+        Least amount of an action; 0 by default. Repeatable.
     most
-        Largest amount of an action; repeatable.
+        Largest amount of an action; by default, as much as the budget can buy. Repeatable.
     attitude
-        mean or cvar, the statistic of the utilities that decides; the decision's own by default.
+        Statistic of the utilities to maximise: mean or cvar. Default: that of the decision.
     aversion
-        Worst share for cvar; the decision's own by default, or 0.2.
+        Worst share of states for cvar. Default: that of the decision, or 0.2.
     """
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions
@@ -69,7 +69,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
 
 
 def _figures(name: str, given: Iterable[str]) -> dict[str, float]:
-    """Read ``ACTION=X`` for some actions; a name may have an equals sign itself."""
+    """Parse settings ``ACTION=X``; the name of an action may contain an equals sign."""
     figures = {}
     for setting in given:
         action, _, figure = setting.rpartition("=")
@@ -86,7 +86,7 @@ def _lines(found: Portfolio, budget: float) -> Iterator[str]:
     yield from [f"  {one.action}: {one.amount:.4g}" for one in held] or ["  nothing"]
     states = counted(found.states, "state")
     yield f"Value {found.value:.4g}, expected utility {found.expected_utility:.4g} ({states})"
-    single = f"{found.single.amount:.4g} of {found.single.action} alone"
-    yield f"Against {single}: {found.single_value:.4g}, so {found.gain:.4g} more"
+    single = f"{found.single.amount:.4g} of {found.single.action}, value {found.single_value:.4g}"
+    yield f"Best single action: {single}. The combination gains {found.gain:.4g}."
     aversion = "" if found.aversion is None else f" with an aversion of {found.aversion:g}"
     yield f"Attitude to risk: {found.attitude}{aversion}"

@@ -11,7 +11,7 @@ from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
 from dqa.core.files import require_new_file
 
-_PAGE = "New page with a tree that unfolds, down to states, rankings and statements."
+_PAGE = "New HTML page with the whole tree: states, rankings and statements."
 
 
 def tree(  # noqa: PLR0913  (one parameter an option)

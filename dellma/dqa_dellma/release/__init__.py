@@ -1,1 +1,1 @@
-"""The reader of the DeLLMa release: its tables, as questions with what came true."""
+"""Read the DeLLMa release: its tables become questions with known outcomes."""

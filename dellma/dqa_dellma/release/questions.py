@@ -1,7 +1,7 @@
 """Questions of the DeLLMa release: 120 about fruit, 120 about stocks (sections 4.1 and 4.2).
 
-The facts that a decider may know become the database. Later facts are in `Truth.outcomes` only;
-of the day on which stocks are bought the opening price is known, as the paper's prompts show it
+The database contains the facts that a decider may know. Later facts are only in `Truth.outcomes`.
+For stocks, the opening price on the day of purchase is known, as in the paper's prompts
 (appendix D).
 """
 
@@ -27,17 +27,17 @@ from dqa_dellma.release.tables import (
 )
 
 FRUITS = ("apple", "avocado", "grape", "grapefruit", "lemon", "peach", "pear")
-"""The fruits of the agriculture questions: in the report and in the statistics of both years."""
+"""The fruits of the agriculture questions; the report and both years' statistics contain them."""
 SYMBOLS = ("AMD", "DIS", "GME", "GOOGL", "META", "NVDA", "SPY")
 """The stocks of the stocks questions."""
 KNOWN_YEAR, ASKED_YEAR = 2021, 2022
-"""The season whose figures a farmer knows, and the one whose revenue is the truth."""
+"""The season whose figures a farmer knows, and the season whose revenue is the truth."""
 BOUGHT, SOLD = date(2023, 12, 1), date(2023, 12, 29)
-"""A stock is bought at the opening of the one day and sold at the close of the other."""
+"""A stock is bought at the opening of the first day and sold at the close of the second."""
 
 _REPORT = "Fruit and tree nuts outlook, September 2021"
 _SINCE = date(2021, 12, 1)
-"""The first of the months whose prices are known."""
+"""The first day whose prices are known."""
 _MARKET = ("United States", "Stocks and funds that are traded at the exchanges in New York.")
 _NAMES: Mapping[str, str] = {
     "AMD": "Advanced Micro Devices",
@@ -60,13 +60,18 @@ def make_agriculture_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ..
     ParseError
         A file is missing or cannot be read.
     DataError
-        The report or the statistics of a year lack a fruit, or its figures cannot be multiplied.
+        The report or the statistics of a year lack a fruit, or the units of its yield and price
+        cannot be converted.
     """
     report, known = read_report(folder), read_statistics(folder, KNOWN_YEAR)
     later = read_statistics(folder, ASKED_YEAR)
-    for where, crops in (("report", report.crops), (KNOWN_YEAR, known), (ASKED_YEAR, later)):
+    for where, crops in (
+        ("report", report.crops),
+        (f"{KNOWN_YEAR} statistics", known),
+        (f"{ASKED_YEAR} statistics", later),
+    ):
         if missing := [fruit for fruit in FRUITS if fruit not in crops]:
-            raise DataError(f"The questions need '{missing[0]}', which is not in {where}.")
+            raise DataError(f"The questions need '{missing[0]}', which is not in the {where}.")
     truth = {fruit: later[fruit].revenue for fruit in FRUITS}
     rows: dict[str, list[tuple[Cell, ...]]] = {
         "report": [(_REPORT, report.summary)],
@@ -92,7 +97,7 @@ def make_stocks_questions(folder: Path) -> tuple[tuple[LabelledQuestion, ...], S
     ParseError
         A file is missing or cannot be read.
     DataError
-        A stock lacks the price of the purchase or of the sale.
+        A stock has no price on the day of purchase or on the day of sale.
     """
     stocks = read_stocks(folder)
     gained = gains(stocks, BOUGHT, SOLD)
@@ -132,7 +137,7 @@ def _situation(scenario: str, name: str, rows: Mapping[str, list[tuple[Cell, ...
 def _questions(
     situation: Situation, key: str, truth: Mapping[str, float], target: Mapping[str, str]
 ) -> tuple[LabelledQuestion, ...]:
-    """Return a question for every choice of two or more; the target lists it under `key`."""
+    """Return a question for every set of two or more options; its target lists them under `key`."""
     scenario = plugins.scenario(situation.schema.scenario)
     return tuple(
         scenario.recorded(

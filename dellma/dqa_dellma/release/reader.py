@@ -1,4 +1,4 @@
-"""The reader of the DeLLMa release, as the entry point ``dqa.readers`` names it."""
+"""The reader of the DeLLMa release, for an entry point of the group ``dqa.readers``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dqa_dellma.release.questions import make_agriculture_questions, make_stocks
 
 
 class DellmaReleaseReader:
-    """Reads the 240 questions of the DeLLMa release, with what happened.
+    """Read the 240 questions of the DeLLMa release, with their outcomes.
 
     Attributes
     ----------
     name
-        What messages call it.
+        The name of the release in messages.
     rule_set
-        The rule set that its answers follow.
+        The rule set that the answers follow.
     """
 
     name = "the DeLLMa release"
@@ -30,7 +30,7 @@ class DellmaReleaseReader:
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a folder looks like it: with statistics of crops, or files of prices."""
+        """Return whether a folder contains crop statistics or files of stock prices."""
         prices = folder / "data" / "stocks"
         return (folder / "data" / "agriculture" / "stats").is_dir() or any(prices.glob("*.csv"))
 
@@ -47,21 +47,21 @@ class DellmaReleaseReader:
         Parameters
         ----------
         folder
-            The release: the folder that holds ``data``.
+            The folder of the release, which contains ``data``.
         scenarios
-            ``agriculture``, ``stocks``; None for those with data. Other names are
-            ignored.
+            ``agriculture``, ``stocks`` or both; None for the scenarios with data. Other names
+            are ignored.
         form
-            Of no use here: the release has one form of its data.
+            Unused: the release has only one form of its data.
         part
             Unused: all questions share two databases.
 
         Returns
         -------
         QuestionSet
-            Questions by scenario, number of candidates and name, e.g.
-            ``agriculture/apple-avocado``. `Truth.outcomes` are dollars an acre in 2022, and
-            the gain of a dollar from 2023-12-01 (open) to 2023-12-29 (close).
+            The questions, ordered by scenario, number of candidates and name, such as
+            ``agriculture/apple-avocado``. `Truth.outcomes` are dollars per acre in 2022, or the
+            gain per dollar from 2023-12-01 (open) to 2023-12-29 (close).
 
         Raises
         ------
@@ -70,7 +70,7 @@ class DellmaReleaseReader:
         DataError
             A fruit or stock lacks the figures that its questions need.
         UnknownNameError
-            The release has none of `scenarios`.
+            The release contains none of the named scenarios.
         """
         del form, part
         made = [_MAKERS[name](folder) for name in _wanted(folder, scenarios)]

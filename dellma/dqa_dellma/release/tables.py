@@ -1,6 +1,6 @@
-"""The tables of the DeLLMa release: crop statistics and daily stock prices.
+"""Read the tables of the DeLLMa release: crop statistics and daily stock prices.
 
-A file that is missing, or a row that cannot be read, is an error.
+A missing file or an unreadable row is an error.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from typing import Any
 from dqa.core.errors import DataError, ParseError
 from dqa.core.files import DATA_BYTES, read_json, read_text
 
-_HINT = "The DeLLMa release has this file."
+_HINT = "The DeLLMa release contains this file."
 _REPORT = Path("data/agriculture/reports/summary/fruit-sept-2021.json")
 _STATISTICS = Path("data/agriculture/stats")
 _PRICES = Path("data/stocks")
 _QUANTITY = re.compile(r"\s*(?P<number>-?[\d,]*\.?\d+)\s+(?P<unit>\S.*?)\s*", re.ASCII)
 _SINGULAR: Mapping[str, str] = {"TONS": "TON", "BOXES": "BOX"}
 _POUNDS: Mapping[str, float] = {"LB": 1.0, "CWT": 100.0, "TON": 2000.0}
-"""Pounds in a unit of weight: the US hundredweight and short ton."""
+"""Pounds per unit of weight; CWT is the US hundredweight, and TON is the short ton."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number and its unit as written: 9050.0 and ``LB / ACRE``, 23.3 and ``$ / BOX, ...``."""
+    """A number and its unit as written, such as 9050.0 and ``LB / ACRE``."""
 
     value: float
     unit: str
 
     @classmethod
     def parse(cls, text: str) -> Quantity:
-        """Read ``"9,050 LB / ACRE"``; `DataError` for another text."""
+        """Parse a text such as ``"9,050 LB / ACRE"``. Raise `DataError` for any other form."""
         found = _QUANTITY.fullmatch(text)
         if found is None:
             raise DataError(f"'{text}' is not a number with a unit, such as '9,050 LB / ACRE'")
@@ -45,7 +45,7 @@ class Quantity:
 
     @property
     def per(self) -> tuple[str, str]:
-        """The two parts of the unit, singular and without remarks: ``("TON", "ACRE")``."""
+        """The two parts of the unit, singular and without remarks, such as ``("TON", "ACRE")``."""
         parts = self.unit.partition(",")[0].partition("/")
         counted, per = (part.strip().upper() for part in (parts[0], parts[2]))
         return _SINGULAR.get(counted, counted), _SINGULAR.get(per, per)
@@ -53,7 +53,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """The yield of an acre of a crop, and the price of a unit of it.
+    """The yield of a crop per acre, and its price per unit.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Statistic:
     crop_yield
         Amount per acre.
     price
-        Dollars per unit of that amount, or of another unit of weight.
+        Dollars per unit of that amount, or per another unit of weight.
     """
 
     crop: str
@@ -88,14 +88,14 @@ class Statistic:
                 return self.crop_yield.value * self.price.value * factor
         raise DataError(
             f"The yield of {self.crop} in '{self.crop_yield.unit}' cannot be multiplied by its "
-            f"price in '{self.price.unit}': expected the same unit in both, or two of "
+            f"price in '{self.price.unit}'. Expected the same unit in both, or two units from "
             f"{', '.join(_POUNDS)}."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The market report: its overview, and its words about each crop, in the file's order."""
+    """The market report: its summary, and the summary of each crop, in the order of the file."""
 
     summary: str
     crops: Mapping[str, str]
@@ -103,7 +103,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A stock's day: prices in dollars a share, and the number of traded shares."""
+    """A trading day of a stock: prices in dollars per share, and the number of traded shares."""
 
     day: date
     opened: float
@@ -114,28 +114,28 @@ class Day:
 
 
 Stocks = Mapping[str, Mapping[date, Day]]
-"""Symbol (upper case, sorted) to its days by date, earliest first."""
+"""By symbol (upper case, sorted), its trading days by date, earliest first."""
 
 
 def read_report(folder: Path) -> Report:
-    """Read the report of a release, the folder that holds ``data``; `ParseError` as it says."""
+    """Read the market report in the folder of a release. Raise `ParseError` if that fails."""
     file = folder / _REPORT
     report = read_object(file, folder)
     crops = {name: entry for name, entry in report.items() if name not in {"summary", "factors"}}
     try:
         return Report(str(report["summary"]), {name: crops[name]["summary"] for name in crops})
     except (KeyError, TypeError) as error:
-        problem = f"expected a text 'summary', also for each crop; {error} is missing"
+        problem = f"expected a 'summary' of the report and of each crop; {error} is missing"
         raise ParseError(file, None, problem) from error
 
 
 def read_statistics(folder: Path, year: int) -> Mapping[str, Statistic]:
-    """Read the statistics of California of one year by crop, in the file's order.
+    """Read the statistics of California for one year by crop, in the order of the file.
 
     Raises
     ------
     ParseError
-        There is no such file, or a row cannot be read.
+        The file is missing, or a row cannot be read.
     """
     found: dict[str, Statistic] = {}
     file = folder / _STATISTICS / f"CA-{year}.csv"
@@ -154,12 +154,12 @@ def read_stocks(folder: Path) -> Stocks:
     Raises
     ------
     ParseError
-        There is no file of prices, or a row cannot be read.
+        There is no file with prices, or a row cannot be read.
     """
     files = {path.stem.upper(): path for path in sorted((folder / _PRICES).glob("*.csv"))}
     if not files:
         raise ParseError(
-            folder / _PRICES, None, "there is no SYMBOL.csv with the prices of a stock"
+            folder / _PRICES, None, "expected files SYMBOL.csv with stock prices; found none"
         )
     return {symbol: _days(files[symbol], folder) for symbol in sorted(files)}
 
@@ -177,7 +177,7 @@ def gains(stocks: Stocks, bought: date, sold: date) -> dict[str, float]:
 
 
 def read_object(file: Path, folder: Path) -> dict[str, Any]:
-    """Return the JSON object of a file of the release; `ParseError` for another value."""
+    """Return the JSON object in a file of the release. Raise `ParseError` for any other value."""
     value = read_json(file, home=folder, most=DATA_BYTES, hint=_HINT)
     if not isinstance(value, dict):
         raise ParseError(file, 1, "expected a JSON object")
@@ -187,18 +187,19 @@ def read_object(file: Path, folder: Path) -> dict[str, Any]:
 def read_rows(
     file: Path, folder: Path, columns: Sequence[str]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the line and the values under `columns` of each row of a CSV file.
+    """Yield the line number and the values in `columns` of each row of a CSV file.
 
     Raises
     ------
     ParseError
-        The file cannot be read, its header lacks one of `columns`, or a row has not its length.
+        The file cannot be read, its header lacks one of `columns`, or a row does not have as many
+        values as the header.
     """
     text = read_text(file, home=folder, most=DATA_BYTES, hint=_HINT)
     reader = csv.DictReader(io.StringIO(text, newline=""), skipinitialspace=True)
     header = [name.strip() for name in reader.fieldnames or ()]
     if missing := [name for name in columns if name not in header]:
-        raise ParseError(file, 1, f"the header lacks {', '.join(missing)}: it is {header}")
+        raise ParseError(file, 1, f"the header {header} lacks {', '.join(missing)}")
     reader.fieldnames = header
     for row in reader:
         if None in row or None in row.values():
@@ -216,5 +217,5 @@ def _days(file: Path, folder: Path) -> Mapping[date, Day]:
         except ValueError as error:
             raise ParseError(file, line, str(error)) from error
         if not all(map(math.isfinite, (opened, high, low, closed))):
-            raise ParseError(file, line, f"a price of {day} is not a number")
+            raise ParseError(file, line, f"a price of {day} is not a finite number")
     return dict(sorted(found.items()))

@@ -1,7 +1,8 @@
 """Scripted replies to the steps of DeLLMa and its baselines.
 
-The analyst knows no scenario: an action is worth the last figure of the first row that has it. The
-weightiest actions have one factor each, whether they turn out worse or better than their figure.
+The analyst works for any scenario. An action's worth is the last number in the first row that names
+the action. Each of the actions with the largest worth has one factor: whether the action turns out
+worse or better than this number.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from dqa.deciders.prompting import on_one_line
 from dqa.models.scripted.figures import figures_of
 
 _SAME = 1e-9
-"""Figures that differ by less, relatively, are the same but for rounding."""
+"""The relative difference below which two figures are equal."""
 _OUTLOOK = "outlook of "
 _CHANGES: Mapping[str, tuple[float, str]] = {
     "worse than it looks": (0.75, "somewhat unlikely"),
     "as it looks": (1.0, "likely"),
     "better than it looks": (1.25, "somewhat unlikely"),
 }
-"""The values of an outlook: the factor of the figure, and how likely it is."""
+"""The values of an outlook, each with a multiplier of the figure and a likelihood."""
 
 Asked: TypeAlias = Mapping[str, Any]
 """The values of a prompt."""
@@ -60,7 +61,7 @@ def _rank(asked: Asked) -> object:
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
-    """Return places by their worth, the best first; equal ones in a list."""
+    """Return places by worth, the best first. With `ties`, places of equal worth form a list."""
     groups: list[list[int]] = []
     for place in sorted(worth, key=lambda place: (-worth[place], place)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)

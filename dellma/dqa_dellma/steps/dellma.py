@@ -1,7 +1,7 @@
-"""DeLLMa: enumerate, forecast, elicit, maximise (sections 3.1 to 3.4).
+"""The DeLLMa method: enumerate, forecast, elicit and maximise (sections 3.1 to 3.4).
 
-The four steps are methods, so a subclass replaces one of them. `Dellma.solve` records their
-results, so its decisions have a tree too.
+Each of the four steps is a method that a subclass can replace. `Dellma.solve` records the results
+of the steps, so the decisions of a subclass have a decision tree too.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from dqa_dellma.utilities.why import explain_choice
 
 
 class Dellma(ProblemDecider):
-    """The method."""
+    """The DeLLMa method."""
 
     @property
     def own(self) -> DellmaSettings:
-        """Its settings; each epoch has its own seed."""
+        """The settings of the method; each epoch has its own seed."""
         own = self.settings.own_as(DellmaSettings)
         return own.model_copy(update={"seed": own.seed + self.settings.epoch - 1})
 
     def enumerate(self, problem: Problem, asking: Asking) -> NamedFactors:
         """Ask for k factors with l values each (section 3.1).
 
-        k is the number of general factors and of each action's own, or at most `factors`: then the
-        model says which matter.
+        k is the number of general factors, plus the number of specific factors of all actions. If k
+        exceeds the setting `factors`, the model names that many factors and chooses them itself.
         """
         own = self.own
         whole = own.general + own.own * len(problem.actions)
@@ -61,7 +61,7 @@ class Dellma(ProblemDecider):
         )
 
     def forecast(self, problem: Problem, factors: Factors, asking: Asking) -> Forecast:
-        """Ask how likely each value of each factor is, in words (section 3.2)."""
+        """Ask for the likelihood of each value of each factor, in words (section 3.2)."""
         return asking.ask(
             "forecasting",
             Forecast,
@@ -81,9 +81,9 @@ class Dellma(ProblemDecider):
         batch: Sequence[int],
         asking: Asking,
     ) -> Ranking:
-        """Ask for the ranking of a minibatch, shown in its order (section 3.3).
+        """Ask for the ranking of a minibatch (section 3.3).
 
-        If no reply can be used, nothing is ranked; the other minibatches still count.
+        If no reply can be used, the ranking is empty, and only the other minibatches count.
         """
         ties, whole = self.own.ties, self.own.states == "whole"
         try:
@@ -104,11 +104,11 @@ class Dellma(ProblemDecider):
             return Ranking(shown=shown, items=(), omitted=len(shown), problem=str(error))
 
     def maximise(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
-        """Find the best action (section 3.4); `DataError` for rankings without figures."""
+        """Find the best action (section 3.4). Raise `DataError` if the rankings give no scores."""
         return maximise(pairs, rankings, actions, self.own)
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
-        """Take the four steps, and choose the action of the largest expected utility."""
+        """Take the four steps, and choose the action with the largest expected utility."""
         own, actions = self.own, problem.actions
         named = self.enumerate(problem, asking)
         asking.note("enumeration", named)
@@ -118,7 +118,7 @@ class Dellma(ProblemDecider):
         rng = np.random.default_rng([own.seed, *key.encode()])
         pairs = draw_pairs(beliefs, bearing_of(beliefs, named.about, actions), own, rng)
         asking.note("pairs", pairs.found())
-        # States of their own link no two actions, so those pairs are ranked in one batch.
+        # Separate states do not link minibatches, so one batch must compare all actions.
         size = own.batch if own.shared else len(pairs)
         rankings: list[Ranking] = []
         for batch in cut_minibatches(len(pairs), size, own.overlap):
@@ -131,15 +131,15 @@ class Dellma(ProblemDecider):
         return Chosen(str(action), action)
 
     def _maximise(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
-        """Find the best action; `UnparsableReplyError` if no ranking says which."""
+        """Find the best action. Raise `UnparsableReplyError` if the rankings do not allow that."""
         if not any(len(ranking.items) > 1 for ranking in rankings):
             raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
         try:
             return self.maximise(pairs, rankings, actions)
         except (DataError, ArithmeticError, np.linalg.LinAlgError) as error:
-            # Every ranking is paid for by now: the run ends with its trace.
+            # The model has already answered, so keep its replies: end the run with a trace.
             raise UnparsableReplyError(
-                f"No figures to decide by follow from {len(rankings)} rankings: {error}"
+                f"The utilities could not be computed from {len(rankings)} rankings: {error}"
             ) from error
 
 

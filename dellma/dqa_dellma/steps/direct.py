@@ -1,4 +1,4 @@
-"""The baselines that DeLLMa is compared with: one prompt, several votes, or a chain (section 4)."""
+"""The baselines of DeLLMa: one prompt, several votes, or a chain of thought (section 4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqa_dellma.settings import VotingSettings
 
 
 class ZeroShot(ProblemDecider):
-    """Asks once, at temperature 0."""
+    """Ask once, at temperature 0."""
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
         """Return the decision."""
@@ -24,14 +24,14 @@ class ZeroShot(ProblemDecider):
 
 
 class SelfConsistency(ProblemDecider):
-    """Asks several times with some randomness and takes the majority (Wang et al., 2022).
+    """Ask several times with some randomness and take the majority (Wang et al., 2022).
 
-    Votes for the same action count together however they are worded; of actions with as many
-    votes, the one that was named first. Unusable votes do not count.
+    Differently worded votes for the same action count together. If several actions have the most
+    votes, the action that was named first is chosen. Unusable votes do not count.
     """
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
-        """Return the action with most votes."""
+        """Return the action with the most votes."""
         del key
         asked = self.settings.own_as(VotingSettings).votes
         named = self._named(problem, asking)
@@ -47,7 +47,7 @@ class SelfConsistency(ProblemDecider):
         return Chosen(str(leading[0]), leading[0])
 
     def _named(self, problem: Problem, asking: Asking) -> list[Candidate]:
-        """Ask for the votes; `UnparsableReplyError` if none of them can be used."""
+        """Ask for the votes. Raise `UnparsableReplyError` if no vote can be used."""
         own = self.settings.own_as(VotingSettings)
         warmer = asking.model.bind(temperature=own.temperature)
         named: list[Candidate] = []
@@ -63,7 +63,7 @@ class SelfConsistency(ProblemDecider):
 
 
 class ChainOfThought(ProblemDecider):
-    """Asks for the unknown factors, then for their chances, then for the decision (section 4)."""
+    """Ask for the unknown factors, their probabilities, and then the decision (section 4)."""
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
         """Return the decision."""

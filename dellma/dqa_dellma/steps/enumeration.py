@@ -22,9 +22,9 @@ class Wanted:
     Attributes
     ----------
     actions
-        The actions that factors may bear on.
+        The actions that factors may affect.
     factors, values
-        k and l.
+        k, the number of factors; and l, the number of values of each factor.
     """
 
     actions: Sequence[Candidate]
@@ -33,10 +33,10 @@ class Wanted:
 
 
 def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
-    """Read factors with their values, each of them once; `UnparsableReplyError` for none.
+    """Read factors and their values. Raise `UnparsableReplyError` if there are none.
 
-    Fewer factors or values than wanted are fewer, more are left out, and an entry without a name or
-    values, or named twice, does not count. The result says all of that.
+    Factors and values that exceed the wanted numbers are left out. Entries without a name or
+    values, or with a repeated name, are ignored. The result lists or counts all of these.
     """
     named, unusable = _read(reply, wanted.actions)
     kept, most = named[: wanted.factors], wanted.values
@@ -53,15 +53,15 @@ def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A factor as a reply names it.
+    """A factor in a reply.
 
     Attributes
     ----------
     name, values
-        Its name, and its values, each once.
+        The name of the factor, and its values without repetition.
     about
-        The actions that it bears on, none of them where it bears on all; None where that is not
-        said.
+        The actions that the factor affects; empty if it affects all, None if the reply does not
+        say.
     """
 
     name: str
@@ -70,7 +70,7 @@ class _Factor:
 
 
 def _read(reply: str, actions: Sequence[Candidate]) -> tuple[list[_Factor], int]:
-    """Return the factors that a reply names, with all values, and the number of other entries."""
+    """Return the factors in a reply with all their values, and the number of unusable entries."""
     listed = read_object(reply, "factors").get("factors")
     if isinstance(listed, dict):
         listed = [{"name": name, "values": values} for name, values in listed.items()]
@@ -82,14 +82,14 @@ def _read(reply: str, actions: Sequence[Candidate]) -> tuple[list[_Factor], int]
             factors.setdefault(fold(name), _Factor(name, values, _about(entry, actions)))
     if not factors:
         raise UnparsableReplyError(
-            'The reply names no factor. Write {"factors": [{"name": "...", "actions": "all", '
+            'The reply has no factors. Write {"factors": [{"name": "...", "actions": "all", '
             '"values": [...]}]}.'
         )
     return list(factors.values()), len(entries) - len(factors)
 
 
 def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Candidate, ...] | None:
-    """Return the actions that an entry says its factor bears on; see `_Factor.about`."""
+    """Return the actions that an entry lists for its factor; see `_Factor.about`."""
     told = entry.get("actions", entry.get("action"))
     listed = told if isinstance(told, list) else [told]
     if all(isinstance(one, str) and fold(one) in _ALL for one in listed):
@@ -103,8 +103,8 @@ def _about(entry: Mapping[str, Any], actions: Sequence[Candidate]) -> tuple[Cand
     return () if len(named) == len(actions) else tuple(a for a in actions if a in named)
 
 
-def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatever a model gave)
-    """Return an entry's name and its values, each once; empty if missing."""
+def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (JSON from a model)
+    """Return the name of an entry, and its values without repetition; empty if missing."""
     if not isinstance(entry, dict):
         return "", ()
     name, values = entry.get("name"), entry.get("values")
@@ -113,8 +113,8 @@ def _factor(entry: Any) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401  (whatev
     return next(_texts([name]), ""), tuple(reversed(unlike.values()))
 
 
-def _texts(values: Any) -> Iterator[str]:  # noqa: ANN401  (whatever a model gave)
-    """Yield the texts and numbers of a list, on one line each."""
+def _texts(values: Any) -> Iterator[str]:  # noqa: ANN401  (JSON from a model)
+    """Yield the texts and numbers in a list, each as a single line of text."""
     for value in values if isinstance(values, list) else ():
         if isinstance(value, str | int | float) and (text := on_one_line(value)):
             yield text

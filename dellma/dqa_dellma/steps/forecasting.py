@@ -13,20 +13,20 @@ from dqa_dellma.findings import Forecast
 from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
 _WEIGHED = re.compile(r"(?P<words>[a-z ]+?) ?\((?P<weight>\d)\)")
-"""Words as the prompt lists them."""
+"""A phrase with its weight, as the prompt lists it."""
 _LONGEST = 60
-"""Most characters of an odd likelihood that it is shown."""
+"""The maximum number of characters of an invalid likelihood in a message."""
 
 
 def read_forecast(reply: str, factors: Factors) -> Forecast:
     """Read a verbalised probability of every value (Algorithm 1).
 
-    Names that are not asked for are ignored, and the result has them.
+    Names that were not asked for do not count; the result lists them.
 
     Raises
     ------
     UnparsableReplyError
-        A value is missing, or its word is not one of the six.
+        A value is missing, or its phrase is not one of the six.
     """
     told = read_object(reply, "beliefs")
     named = _folded(told.get("beliefs", told))
@@ -38,9 +38,9 @@ def read_forecast(reply: str, factors: Factors) -> Forecast:
     ]
     if problems:
         raise UnparsableReplyError(
-            f"Not every value is judged: {listed(problems)}. Write "
-            '{"beliefs": {"<factor>": {"<value>": "<words>"}}} with every factor and value, and '
-            f"for the words one of: {', '.join(WEIGHTS)}."
+            f"Some values have no valid likelihood: {listed(problems)}. Write "
+            '{"beliefs": {"<factor>": {"<value>": "<words>"}}} with every factor and value. The '
+            f"words must be one of: {', '.join(WEIGHTS)}."
         )
     asked = {fold(factor): set(map(fold, values)) for factor, values in factors.items()}
     ignored = [
@@ -68,8 +68,8 @@ def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> It
             yield f"'{value}' of '{factor}' is {str(words)[:_LONGEST]!r}"
 
 
-def _words(said: Any) -> str:  # noqa: ANN401  (whatever a model gave)
-    """Return a likelihood as `WEIGHTS` spells it, if it is one, with or without its weight."""
+def _words(said: Any) -> str:  # noqa: ANN401  (JSON from a model)
+    """Return a likelihood in the spelling of `WEIGHTS`; its weight may follow the phrase."""
     if not isinstance(said, str):
         return ""
     words = fold(re.sub(r"[_-]", " ", said)).strip(" .")
@@ -78,6 +78,6 @@ def _words(said: Any) -> str:  # noqa: ANN401  (whatever a model gave)
     return weighed["words"] if weighed is not None and right else words
 
 
-def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)
-    """Return an object by its names as they are compared; an empty one for another value."""
+def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (JSON from a model)
+    """Return an object with folded names; an empty object for any other value."""
     return {fold(name): part for name, part in value.items()} if isinstance(value, dict) else {}

@@ -1,7 +1,7 @@
-"""The auditable tree of a DeLLMa decision, from the decision to the states.
+"""The auditable tree of a DeLLMa decision, from the decision to the sampled states.
 
-It is built from a trace alone, so anyone can check it against the prompts and replies. Models
-and databases wrote the text in it: do not trust it.
+The tree is built from a trace alone, so anyone can check it against the prompts and replies. Its
+text was written by models and databases and is not trusted.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from dqa_dellma.utilities.why import Influence, find_influences
 
 _Found = TypeVar("_Found", bound=BaseModel)
 _OURS = "dellma-"
-"""The beginning of the names of DeLLMa's own deciders."""
+"""The prefix of the names of DeLLMa's own deciders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of an item in a ranking: 1 is the best, equal items share it.
+    """The place of an item in a ranking: 1 is the best, and tied items share a place.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class TriedState:
     utility
         The utility; None if no ranking showed the item.
     places
-        The item's place in each ranking that has it.
+        The item's place in each ranking that contains it.
     """
 
     item: int
@@ -96,7 +96,7 @@ class Branch:
         return self.figures.action
 
     def extremes(self, most: int) -> Sequence[TriedState]:
-        """Return at most `most` samples: the best and the worst, the best first."""
+        """Return at most `most` samples, half of them best and half worst; the best come first."""
         ordered = sorted(
             self.samples, key=lambda one: (one.utility is None, -(one.utility or 0.0), one.item)
         )
@@ -107,20 +107,20 @@ class Branch:
 
 
 class DecisionTree(Record):
-    """A decision with everything that it rests on.
+    """A decision with the results of the steps that led to it.
 
     Attributes
     ----------
     question, database, decider, model
         The names of the question, the database, the decider and its model.
     chosen, why
-        The decision and its reason; None and the reason of the end if the run ended early.
+        The decision and its reason. If the run ended early: None, and the reason of the end.
     calls
         The number of the model's replies.
     statements
         The queries of the context, with their results.
     failures
-        The replies that could not be used, also if a later reply could.
+        The replies that could not be used, including those that a later reply replaced.
     context, factors, forecast, pairs, rankings, utilities
         The results of the steps; None for a step that the run did not reach.
     """
@@ -143,27 +143,27 @@ class DecisionTree(Record):
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
-        """Build the tree of a decision; a run that ended early has the tree up to its end.
+        """Build the tree of a decision. If the run ended early, the tree has the finished steps.
 
         Raises
         ------
         UsageError
-            The trace is not one of a DeLLMa decision, or another version wrote it.
+            The trace is not of a DeLLMa decision, or does not fit this version of DeLLMa.
         """
         run = f"{trace.question} by {trace.decider} on {trace.database}"
         if not has_tree(trace):
             ended = f" It ended early: {trace.error}" if trace.error else ""
             why = f"only DeLLMa's deciders ({_OURS}*) record beliefs and rankings"
             if trace.decider.startswith(_OURS):
-                why = "the run ended before it had read its context"
+                why = "the run ended before it read its context"
             raise UsageError(f"{run} has no decision tree: {why}. See 'dqa show'.{ended}")
         try:
             tree = cls._read(trace)
-            tree.branches  # noqa: B018  (checks that the steps fit each other)
+            tree.branches  # noqa: B018  (checks that the steps are consistent)
         except (IndexError, ValidationError, ValueError) as error:
             raise UsageError(
-                f"{run} was not written by this version of DeLLMa's deciders: {error}. Decide "
-                "again, or read it with 'dqa show'."
+                f"The trace of {run} does not fit this version of DeLLMa's deciders: {error}. "
+                "Decide again, or read the trace with 'dqa show'."
             ) from error
         return tree
 
@@ -172,11 +172,11 @@ class DecisionTree(Record):
         utilities = _last(trace, "utilities", Utilities)
         only = _last(trace, "only_action", OnlyAction)
         problem = f": {trace.error}" if trace.error else "."
-        chosen, why = None, f"Nothing was chosen; the run ended as {trace.ending.value}{problem}"
+        chosen, why = None, f"No action was chosen. The run ended as {trace.ending.value}{problem}"
         if utilities is not None:
             chosen, why = utilities.chosen, utilities.why
         elif only is not None:
-            chosen, why = only.action, f"{only.action} was chosen: there was no other action."
+            chosen, why = only.action, f"{only.action} was chosen because it is the only action."
         return cls(
             question=trace.question,
             database=trace.database,
@@ -201,7 +201,7 @@ class DecisionTree(Record):
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
-        """The actions: the chosen one first, then by the value that decided."""
+        """The actions: first the chosen action, then the rest by value."""
         listed = self.context.actions if self.context else ()
         figures = [ActionFigures(action=action) for action in listed]
         if self.utilities is not None:
@@ -221,7 +221,7 @@ class DecisionTree(Record):
         return not is_chosen, math.inf if value is None else -value
 
     def _samples(self) -> Iterator[tuple[int, TriedState]]:
-        """Yield the number of the action and the state of each item."""
+        """Yield the number of the action and the sampled state of each item."""
         if self.pairs is None:
             return
         factors = self.factors.factors if self.factors else {}
@@ -242,14 +242,14 @@ class DecisionTree(Record):
 
     @property
     def runner_up(self) -> Candidate | None:
-        """The ranked action with the second best value; None without one."""
+        """The ranked action with the second best value; None if fewer than two are ranked."""
         ranked = [one.action for one in self.branches if one.figures.value is not None]
         return ranked[1] if len(ranked) > 1 else None
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def speaking(self) -> tuple[Influence, ...]:
-        """The values of factors that speak for the choice and, at the end, against it."""
+        """The factor values that support the choice, followed by those that speak against it."""
         if self.utilities is None or self.pairs is None or self.runner_up is None:
             return ()
         names = [one.action for one in self.utilities.actions]
@@ -261,22 +261,22 @@ class DecisionTree(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The deviations from the settings and prompts, with their numbers."""
+        """The deviations from the settings and prompts, with the number of each."""
         counts: dict[str, int] = {}
         if context := self.context:
             counts["queries of the context that failed"] = context.failed
             counts["results of the context cut by a limit"] = context.cut
-            counts["actions left out, as no row names them"] = len(context.left_out)
+            counts["actions left out because no row names them"] = len(context.left_out)
         if factors := self.factors:
             values = list(factors.factors.values())
             more = sum(map(len, factors.values_left_out.values()))
-            counts["factors left out, as they were more than asked for"] = len(factors.left_out)
+            counts["factors left out because there were too many"] = len(factors.left_out)
             counts["factors without a name or values, or named twice"] = factors.unusable
-            counts["factors that did not say which actions they bear on"] = factors.unplaced
+            counts["factors without a list of affected actions"] = factors.unplaced
             counts["factors with fewer values than asked for"] = sum(
                 len(own) < factors.asked.values for own in values
             )
-            counts["values left out, as a factor had more than asked for"] = more
+            counts["values left out because a factor had too many"] = more
         if self.forecast:
             counts["beliefs that were not asked for"] = len(self.forecast.ignored)
         for name in ("omitted", "repeated", "invented"):
@@ -288,26 +288,26 @@ class DecisionTree(Record):
 
 
 def has_tree(trace: Trace) -> bool:
-    """Whether a trace is of a DeLLMa decision, or of the beginning of one."""
+    """Return whether a trace contains a DeLLMa decision or its beginning."""
     steps = {e.purpose for e in trace.events if isinstance(e, StepEvent | PromptEvent)}
-    # The baselines read the same context: only the name tells them apart.
+    # The baselines record the same context; only their names differ.
     ours = trace.decider.startswith(_OURS) and "context" in steps
     return ours or not steps.isdisjoint({"enumeration", "only_action", "state enumeration"})
 
 
 def find_tree(traces: Sequence[Trace]) -> DecisionTree:
-    """Build the tree of the one decision that has one.
+    """Build the tree of the only decision that has one.
 
     Raises
     ------
     UsageError
-        Several have one, none has, or it cannot be read.
+        Several decisions have a tree, no decision has one, or the tree cannot be read.
     """
     found = [trace for trace in traces if has_tree(trace)]
     if len(found) > 1:
         names = ", ".join(f"{trace.decider} on {trace.database}" for trace in found)
         raise UsageError(
-            f"{found[0].question} has {len(found)} decision trees: {names}. Name one with "
+            f"{found[0].question} has {len(found)} decision trees: {names}. Select one with "
             "--decider and --database."
         )
     return DecisionTree.of((found or traces)[0])

@@ -1,4 +1,4 @@
-"""The tree of a decision as a page: one self-contained HTML file that unfolds, offline."""
+"""Render the tree of a decision as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dqa_dellma.findings import ActionFigures
 from dqa_dellma.tree.decision_tree import Branch, DecisionTree, TriedState
 
 _ACTIONS = 12
-"""Actions that are shown; the others are folded."""
+"""The number of actions that the page lists; the rest are folded into one section."""
 _SAMPLES, _FEWEST = 1_500, 6
-"""States of all actions together, and of one: a browser stays quick."""
+"""The maximum number of states of all actions, and the minimum limit of one action."""
 _RANKINGS, _FAILURES = 40, 40
 
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """The figures of an action on the scale of all actions, in percent of its width."""
+    """The figures of an action as positions in percent of a scale that all actions share."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class _Interval:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """An action as the page shows it: its interval, and the states with the best one first."""
+    """An action on the page: its interval, and its states, best first."""
 
     figures: ActionFigures
     interval: _Interval | None
@@ -40,7 +40,7 @@ class _Shown:
 def render_tree(tree: DecisionTree) -> str:
     """Return the tree as one self-contained HTML page without scripts.
 
-    A large tree is folded, and the page names the omitted parts.
+    The page of a large tree omits parts and says which.
     """
     most = max(_FEWEST, _SAMPLES // max(1, len(tree.branches)))
     branches = [_shown(branch, tree.branches, most) for branch in tree.branches]
@@ -60,7 +60,7 @@ def render_tree(tree: DecisionTree) -> str:
 
 
 def write_tree(tree: DecisionTree, file: Path | str) -> None:
-    """Write `render_tree` to a file; `UsageError` if that is impossible."""
+    """Write the page to a file. Raise `UsageError` if that is impossible."""
     write_page(render_tree(tree), Path(file))
 
 
@@ -75,7 +75,7 @@ def _interval(branch: Branch, branches: Sequence[Branch]) -> _Interval | None:
     if value is None:
         return None
     every = [one for other in branches for one in (other.figures.value, *other.figures.interval)]
-    # Zero is on the scale, so that twice the value looks like twice the value.
+    # The scale includes zero, so that distances from zero are proportional to values.
     known = [0.0, *(one for one in every if one is not None)]
     least, width = min(known), (max(known) - min(known)) or 1.0
     low, high = branch.figures.interval

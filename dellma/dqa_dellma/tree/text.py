@@ -1,4 +1,4 @@
-"""The tree of a decision as indented lines of text, with control characters escaped."""
+"""Print the tree of a decision as indented lines, with control characters escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dqa_dellma.findings import ActionFigures
 from dqa_dellma.tree.decision_tree import DecisionTree
 
 _LINE = 500
-"""Characters of a line that are shown."""
+"""The maximum number of characters of a line."""
 
 
 def echo_tree(tree: DecisionTree) -> None:
@@ -31,14 +31,15 @@ def _lines(tree: DecisionTree) -> Iterator[str]:
     yield "  No decision" if tree.chosen is None else f"  Decision: {tree.chosen}"
     yield f"    {tree.why}"
     if tree.warnings:
-        yield f"  Not as asked for: {'; '.join(tree.warnings)}"
-    level = f" [{percent(tree.utilities.level)}]; chance to be best" if tree.utilities else ""
-    yield f"  Actions ({len(tree.branches)}): value, which decided{level}"
+        yield f"  Warnings: {'; '.join(tree.warnings)}"
+    level = percent(tree.utilities.level) if tree.utilities else ""
+    columns = f" [{level} interval], probability of being best" if level else ""
+    yield f"  Actions ({len(tree.branches)}): value{columns}"
     for branch in tree.branches:
         mark = " <- chosen" if branch.action == tree.chosen else ""
         yield f"    {branch.action}: {_figures(branch.figures)}{mark}"
     yield from _beliefs(tree)
-    yield "  States, rankings and statements: --html FILE or --json."
+    yield "  Use --html FILE or --json to see states, rankings and statements."
 
 
 def _figures(figures: ActionFigures) -> str:

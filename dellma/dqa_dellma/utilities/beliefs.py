@@ -28,23 +28,23 @@ WEIGHTS: Mapping[str, int] = MappingProxyType(
 """The verbalised probabilities and their plausibility scores (section 3.2)."""
 
 Factors: TypeAlias = Mapping[str, Sequence[str]]
-"""The k latent factors, each with its l >= 1 plausible values (section 3.1)."""
+"""The k latent factors and their plausible values; a factor has at least one (section 3.1)."""
 Beliefs: TypeAlias = Mapping[str, Mapping[str, Likelihood]]
-"""By factor, how likely each value is: factors are taken to be independent (section 3.2)."""
+"""By factor, the likelihood of each value. Factors are assumed to be independent (section 3.2)."""
 
 
 def judge(words: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Likelihood]]:
-    """Return beliefs, the scores of a factor's words scaled to a sum of 1 (Algorithm 1).
+    """Return beliefs: the scores of each factor's phrases, scaled to a sum of 1 (Algorithm 1).
 
     Parameters
     ----------
     words
-        By factor and value, how likely the value is: one of `WEIGHTS`.
+        By factor and value, how likely the value is: one of the phrases in `WEIGHTS`.
 
     Raises
     ------
     DataError
-        A word is not on the scale, or a factor has no value.
+        A phrase is not in `WEIGHTS`, or a factor has no values.
     """
     return {factor: _scaled(factor, said) for factor, said in words.items()}
 
@@ -52,8 +52,8 @@ def judge(words: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Likelih
 def _scaled(factor: str, words: Mapping[str, str]) -> dict[str, Likelihood]:
     if not words or not WEIGHTS.keys() >= set(words.values()):
         raise DataError(
-            f"The belief about '{factor}' needs one of {', '.join(WEIGHTS)} for each of its "
-            f"values, and has {dict(words)}."
+            f"Each value of the factor '{factor}' needs one of {', '.join(WEIGHTS)}. Found: "
+            f"{dict(words)}."
         )
     weights = np.array([WEIGHTS[word] for word in words.values()], dtype=np.float64)
     shares = (weights / weights.sum()).tolist()
@@ -66,37 +66,37 @@ def _scaled(factor: str, words: Mapping[str, str]) -> dict[str, Likelihood]:
 def sample_states(
     beliefs: Beliefs, count: int, rng: np.random.Generator, draws: Draws = "independent"
 ) -> NDArray[np.int64]:
-    """Draw states.
+    """Draw states from beliefs.
 
     Parameters
     ----------
     beliefs
-        Of k factors.
+        The beliefs about k factors.
     count
-        How many states.
+        The number of states.
     rng
-        The only source of chance.
+        The random number generator.
     draws
-        ``independent`` draws each state by itself (Algorithm 1 of the paper). ``stratified`` is
-        Latin hypercube sampling (McKay, Beckman and Conover 1979): each value of each factor comes
-        as often as it is believed to, rounded up or down, and factors are matched at random. Every
-        state has the believed probability by both.
+        ``independent`` draws each state independently (Algorithm 1 of the paper). ``stratified`` is
+        Latin hypercube sampling (McKay, Beckman and Conover 1979): each value is drawn in
+        proportion to its probability, rounded up or down, and the values of different factors are
+        combined at random. With both, each draw follows the beliefs.
 
     Returns
     -------
-    Shape (count, k): for each state the number of each factor's value.
+    Shape (count, k): for each state, the number of each factor's value.
     """
     chances = [[likely.probability for likely in values.values()] for values in beliefs.values()]
     if not chances or not count:
         return np.zeros((count, len(chances)), dtype=np.int64)
     if draws == "independent":
         return np.stack([rng.choice(len(p), size=count, p=p) for p in chances], axis=1)
-    # Latin hypercube points. One shift of all points of a factor leaves them as far apart as they
-    # are, so any interval holds its share of them, rounded up or down (Cranley, Patterson 1976).
+    # Shift all Latin hypercube points of a factor by the same amount. They stay evenly spaced, so
+    # every interval contains its share of them, rounded up or down (Cranley, Patterson 1976).
     even = qmc.LatinHypercube(len(chances), scramble=False, rng=rng).random(count)
     points = (even + rng.random(len(chances))) % 1.0
     numbers = [
-        # What rounding leaves of the last sum above 1 belongs to the last value.
+        # If rounding leaves the last sum below 1, points above it belong to the last value.
         np.minimum(np.searchsorted(np.cumsum(p), column, side="right"), len(p) - 1)
         for p, column in zip(chances, points.T, strict=True)
     ]
@@ -108,20 +108,16 @@ def bearing_of(
     about: Mapping[str, Sequence[Candidate]],
     actions: Sequence[Candidate],
 ) -> NDArray[np.bool_]:
-    """Return which factors bear on which actions.
+    """Return which factors affect which actions, shape (A, k).
 
     Parameters
     ----------
     factors
         The names of the k factors.
     about
-        As in `dqa_dellma.findings.NamedFactors`.
+        By factor, the actions that it affects; see `dqa_dellma.findings.NamedFactors`.
     actions
         The A actions.
-
-    Returns
-    -------
-    Shape (A, k).
     """
     columns = [
         [factor not in about or action in about[factor] for action in actions] for factor in factors
@@ -132,6 +128,9 @@ def bearing_of(
 def describe_state(
     beliefs: Beliefs, state: NDArray[np.int64], bearing: NDArray[np.bool_]
 ) -> dict[str, str]:
-    """Return a state, shape (k,), as factor name to value: of those that bear, shape (k,)."""
+    """Return a state's values by name of the factor, for the factors that affect the action.
+
+    `state` and `bearing` have the shape (k,).
+    """
     numbered = zip(beliefs.items(), state.tolist(), bearing.tolist(), strict=True)
     return {factor: list(values)[number] for (factor, values), number, bears in numbered if bears}

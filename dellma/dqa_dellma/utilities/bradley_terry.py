@@ -1,13 +1,13 @@
-"""Scores of items from rankings: an exact Bradley-Terry fit (section 3.3, Algorithm 2).
+"""Compute scores of items from rankings: an exact Bradley-Terry fit (section 3.3, Algorithm 2).
 
-An item of a set is chosen with probability ``w_i / sum(w_j)``; its score is the logarithm of w_i.
+Item i of a set is chosen with probability ``w_i / sum(w_j)``. Its score is the logarithm of w_i.
 The fit minimises
 
-    NLL(theta) + alpha * n * sum(exp(theta_i) - theta_i),
+    NLL(theta) + alpha * n * sum(exp(theta_i) - theta_i).
 
-whose stationary point is the fixed point of choix's I-LSR with regularisation alpha. The objective
-is strictly convex, so Newton's method finds its one optimum. Items meet in few rankings, so the
-Hessian is sparse.
+The stationary point of this objective is the fixed point of choix's I-LSR with regularisation
+alpha. The objective is strictly convex, so Newton's method finds its only optimum. Each item is in
+few rankings, so the Hessian is sparse.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Ints: TypeAlias = NDArray[np.int64]
 Rankings: TypeAlias = Sequence[Sequence[int]]
 """Item numbers from 0, best first."""
 Ranks: TypeAlias = Sequence[Sequence[int]]
-"""For each ranking the rank of each of its items: never falling, and the same for equal items."""
+"""For each ranking, the ranks of its items in ascending order; tied items share a rank."""
 
 _TOLERANCE = 1e-6
-"""The longest Newton step that is the last one; the error after it is about its square."""
+"""The fit ends with a Newton step of at most this size; the error is then about its square."""
 _LARGEST = 700.0
 """The largest score whose exponential is a finite number."""
 _MOST_STEPS = 500
-"""Far above the steps of any data: nearly separable rankings take about 30."""
+"""The maximum number of Newton steps; nearly separable rankings need about 30."""
 
 
 def fit_scores(
@@ -50,23 +50,24 @@ def fit_scores(
     Parameters
     ----------
     rankings
-        An item may be in many rankings. If one ranking has it several times, as in the release,
-        each time counts; against itself an item neither wins nor loses.
+        The rankings. An item may be in many of them. If a ranking repeats an item, as in the
+        release, each occurrence counts. An item is never compared with itself.
     count
         n, the number of items. An item without a ranking gets the mean weight, 1.
     elicitation
-        ``pairs`` fits all pairs of each ranking (Rank2Pairs, choix's ``ilsr_pairwise``), ``top1``
-        the choice of its first item among all (One-vs-All, choix's ``ilsr_top1``).
+        ``pairs`` fits all pairs of each ranking (Rank2Pairs, choix's ``ilsr_pairwise``). ``top1``
+        fits the choice of the first item among all items of the ranking (One-vs-All, choix's
+        ``ilsr_top1``).
     alpha
-        Regularisation, > 0. With a small alpha the scores of items that always win grow.
+        The regularisation, > 0. A smaller alpha gives larger scores to items that always win.
     ranks
-        Which items of a ranking are equal; None if no items are. Equal items have half a win each,
-        as in Davidson's model of ties (1970) without its parameter for the frequency of ties. Of
-        t equal firsts each has ``1 / t`` of the choice.
+        The ranks of the items in each ranking; None if there are no ties. Each of two tied items
+        has half a win, as in Davidson's model of ties (1970) without its parameter for the
+        frequency of ties. Each of t items tied for first place has ``1 / t`` of the choice.
 
     Returns
     -------
-    Shape (count,): scores with mean 0, to 1e-8 of the optimum.
+    Shape (count,): scores with mean 0, within 1e-8 of the optimum.
 
     Raises
     ------
@@ -101,9 +102,10 @@ def fit_scores(
         weights = pull * np.exp(np.minimum(scores, _LARGEST))
         return gradient + weights - pull, csc_array(hessian + diags_array(weights))
 
-    # The terms of the objective are generalised self-concordant: with r the largest change of a
-    # score, or of the difference of two, a step lowers the objective if r <= 1, or if the objective
-    # still falls at its end; log(1 + r) / r of a step always lowers it.
+    # The terms of the objective are generalised self-concordant. Let r be the largest change of a
+    # score, or of the difference of two scores. A step lowers the objective if r <= 1, or if the
+    # objective still decreases at the end of the step. A step scaled by log(1 + r) / r always
+    # lowers it.
     gradient, hessian = regularised(scores)
     for _ in range(_MOST_STEPS):
         step = -_solve(hessian, gradient)
@@ -117,13 +119,13 @@ def fit_scores(
             share = float(np.log1p(reach) / reach)
             gradient, hessian = regularised(scores + share * step)
         scores = scores + share * step
-    raise DataError(f"No scores of {count} items fit the rankings best: use a larger alpha.")
+    raise DataError(f"The scores of {count} items did not converge: use a larger alpha.")
 
 
 def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, Floats]:
-    """Return the sets of a ranking in which one item is chosen, and each item's share of that.
+    """Return the choice sets of a ranking, and each item's share of the choice.
 
-    Both have the shape (sets, items of a set).
+    Both arrays have the shape (sets, items of a set).
     """
     if elicitation == "top1":
         first = rank == rank[0]
@@ -136,7 +138,7 @@ def _choices(items: Ints, rank: Ints, elicitation: Elicitation) -> tuple[Ints, F
 
 
 def _solve(hessian: csc_array, gradient: Floats) -> Floats:
-    """Divide the gradient by the Hessian; a small ridge replaces what rounding took from it."""
+    """Solve Hessian * step = gradient; a small ridge offsets rounding errors in the Hessian."""
     ridge = 1e-14 * float(hessian.diagonal().max())
     factors = splu(
         csc_array(hessian + ridge * eye_array(len(gradient))),

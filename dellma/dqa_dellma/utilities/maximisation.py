@@ -1,11 +1,13 @@
-"""Expected utility maximisation: from rankings to the action to take (section 3.4).
+"""Find the action with the largest expected utility from rankings (section 3.4).
 
-Scores of the ranked state-action pairs become utilities. The expected utility of an action is the
-mean over its pairs, because its states are drawn from the belief. Pairs that a ranking leaves out
-of its minibatch stay in that mean with the score of the regulariser: models leave out the worst
-items, and a mean of the others would favour actions that vary. Pairs that no ranking showed do not
-count. The attitudes to risk, the intervals and the chances of being the best go past the paper;
-only an attitude changes the decision.
+The scores of the state-action pairs become utilities. The expected utility of an action is the mean
+over its pairs, because its states are drawn from the beliefs. A pair that was shown but not ranked
+stays in this mean with the score of the regulariser. Models omit the worst items, so a mean over
+the ranked pairs alone would favour actions with a high variance. Pairs that no ranking showed do
+not count.
+
+The attitudes to risk, the intervals and the probabilities of being best are additions to the paper.
+Of these, only the attitude can change the decision.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ from dqa_dellma.utilities.bradley_terry import Floats, Ints, fit_scores
 from dqa_dellma.utilities.pairs import Pairs
 
 LEVEL = 0.9
-"""The share of intervals that contain the true value."""
+"""The probability that an interval contains the true value."""
 _DRAWS = 2_000
 _LEAST_SHAPE = 0.25
-"""Shape of the states' weights if there are too few states for a variance."""
+"""The smallest gamma shape of the states' weights, used if there are few states."""
 _MOST_WIDENING = 8.0
 _AT_ONCE = 1_000_000
-"""Weights in one block of draws, which bounds the memory."""
+"""The maximum number of weights in a block of draws, to bound the memory."""
 _OF_SETTINGS = {"elicitation", "alpha", "scale", "temperature", "attitude"}
 _OBJECTIVES = {
-    "pairs": "Bradley-Terry, every pair of each ranking, alpha * n * sum(exp(s) - s) added",
-    "top1": "Luce's choice, the first of each ranking, alpha * n * sum(exp(s) - s) added",
+    "pairs": "Bradley-Terry model of all pairs of each ranking, plus alpha * n * sum(exp(s) - s)",
+    "top1": "Luce model of the first item of each ranking, plus alpha * n * sum(exp(s) - s)",
 }
 
 
@@ -49,18 +51,19 @@ class Maximised:
     scores
         Shape (n,): Bradley-Terry scores of the state-action pairs, with mean 0.
     utilities
-        Shape (n,): their utilities; NaN for pairs that no minibatch with a ranking showed.
+        Shape (n,): the utilities of the pairs; NaN for pairs that no ranking showed.
     expected
-        Shape (A,): each action's expected utility, the mean of its pairs'; NaN for an action of
-        which no pair was shown.
+        Shape (A,): the expected utility of each action, the mean over its pairs; NaN for an action
+        without a pair that a ranking showed.
     values
-        Shape (A,): the attitude's value of each action, which decides; `expected` for ``mean``.
+        Shape (A,): the value of each action under the attitude, which decides. It is `expected` for
+        ``mean``.
     intervals, chances
         Shapes (A, 2) and (A,): see `estimate_certainty`.
     best
-        The action with the largest value; the first of equals.
+        The action with the largest value; the first if several are equal.
     ranked
-        Shape (A,): how many pairs of each action have a utility.
+        Shape (A,): the number of pairs of each action that have a utility.
     settings
         The settings of the computation.
     """
@@ -107,23 +110,23 @@ class Maximised:
 def maximise(
     pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings
 ) -> Maximised:
-    """Find the action of the largest expected utility.
+    """Find the action with the largest expected utility.
 
     Parameters
     ----------
     pairs
-        The state-action pairs that the rankings number.
+        The state-action pairs.
     rankings
-        At least one of two items or more.
+        The rankings of the pairs by their numbers.
     actions
-        A, how many actions there are.
+        A, the number of actions.
     settings
-        Elicitation, alpha, scale, temperature, attitude, aversion and seed count.
+        The settings: elicitation, alpha, scale, temperature, attitude, aversion and seed are used.
 
     Raises
     ------
     DataError
-        No ranking compares two pairs, or one names a pair twice or one that does not exist.
+        No ranking compares two pairs, or the scores do not converge.
     """
     useful = [ranking for ranking in rankings if len(ranking.items) > 1]
     if not useful:
@@ -171,12 +174,12 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
     action_of
         Shape (n,): each pair's action.
     scale
-        ``all``: the softmax over all pairs. ``action``: n_a times the score times its softmax
-        weight among the n_a pairs of its action, so that an action's mean is its scores' mean
-        weighted by the softmax. (The plain mean of a softmax within an action, which the release
-        takes for stocks, is ``1 / n_a`` whatever was ranked.)
+        ``all``: the utility is the softmax over all pairs. ``action``: the utility is the score,
+        times its softmax weight among the n_a pairs of its action, times n_a. The mean utility of
+        an action is then the mean of its scores, weighted by the softmax. (The release uses the
+        unweighted mean of a softmax within an action for stocks. That mean is always ``1 / n_a``.)
     temperature
-        What scores are divided by before the softmax, > 0.
+        The divisor of the scores before the softmax, > 0.
 
     Returns
     -------
@@ -193,14 +196,14 @@ def scale_utilities(scores: Floats, action_of: Ints, scale: str, temperature: fl
 
 
 def average_utilities(utilities: Floats, action_of: Ints, actions: int) -> Floats:
-    """Return the mean utility of each action's pairs, shape (A,); NaN for an action without any.
+    """Return the mean utility of each action's pairs, shape (A,); NaN for an action without pairs.
 
     Parameters
     ----------
     utilities, action_of
-        Shape (n,) each: the pairs that count.
+        Shape (n,) each: the utility and the action of each pair.
     actions
-        A, how many actions there are.
+        A, the number of actions.
     """
     sums = np.bincount(action_of, utilities, actions)
     sizes = np.bincount(action_of, minlength=actions)
@@ -216,22 +219,23 @@ def weigh_by_attitude(
     aversion: float = 1.0,
     unit: Floats | float = 1.0,
 ) -> Floats:
-    """Return what utilities over weighted states are worth to an attitude.
+    """Return the value of utilities over weighted states under an attitude.
 
-    ``mean`` is their expectation, ``cvar`` the expectation of the worst `aversion` share of the
-    states, and ``exponential`` the certainty equivalent ``-log(E[exp(-a u)]) / a`` for utilities
-    u in `unit`: all of them grow with the utilities' scale, and none exceeds the mean.
+    ``mean`` is the expectation. ``cvar`` is the expectation over the worst `aversion` share of the
+    states. ``exponential`` is the certainty equivalent ``-log(E[exp(-a u)]) / a``, with utilities u
+    in multiples of `unit`. All three are proportional to the utilities' scale, and none exceeds the
+    mean.
 
     Parameters
     ----------
     utilities
-        Shape (..., m): by state.
+        Shape (..., m): the utilities by state.
     weights
-        Shape broadcast to that: of the states, of any sum above 0.
+        The weights of the states, broadcast to the same shape; their sum is above 0.
     attitude, aversion
         As in `DellmaSettings`.
     unit
-        Shape (...,) or one number, > 0: the utility that counts as 1 to ``exponential``.
+        Shape (...,) or one number, > 0: the unit of utilities for ``exponential``.
 
     Returns
     -------
@@ -257,25 +261,26 @@ def weigh_by_attitude(
 def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floats, Floats]:
     """Estimate how certain the actions' values are.
 
-    Only differences between actions count, because utilities have no unit: the mean of all actions
-    is held fixed. The largest of several uncertain values is on average too large (the winner's
-    curse), so errors are widened by the ratio of their size to the size of the differences. In
-    generated worlds a choice is right about as often as its chance says, and the intervals contain
-    the truth in nine of ten cases or more (docs/dellma.md).
+    Utilities have no unit, so only differences between actions count: the mean over all actions is
+    fixed. The largest of several uncertain values is too large on average (the winner's curse), so
+    errors are widened by the ratio of their size to the size of the differences. In generated
+    worlds, choices are right about as often as these probabilities predict, and at least nine of
+    ten intervals contain the true value (docs/dellma.md).
 
     Parameters
     ----------
     values
         Shape (A,): the actions' values; NaN for an action without a ranked pair.
     drawn
-        Shape (draws, A): the values for states that are drawn anew.
+        Shape (draws, A): the values for resampled states.
     states
-        The fewest states of a ranked action. One state tells nothing about others.
+        The smallest number of states of a ranked action. With a single state there are no
+        intervals.
 
     Returns
     -------
-    Shape (A, 2): an interval for each value, NaN if it is unknown; and shape (A,): the chance that
-    an action has the largest value.
+    Shape (A, 2): an interval for each value, NaN if it is unknown. Shape (A,): the probability that
+    each action has the largest value.
     """
     known = np.flatnonzero(~np.isnan(values))
     intervals, chances = np.full((len(values), 2), np.nan), np.zeros(len(values))
@@ -294,11 +299,11 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
 
 
 def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) -> Iterator[Floats]:
-    """Draw weights of the pairs' states, shape (draws, n) in several blocks.
+    """Yield blocks of random weights of the pairs' states, with shape (draws, n) in total.
 
-    This is a Bayesian bootstrap; actions that share a state share its weight. Gamma weights of
-    shape ``(S - 4) / S`` for S states of an action give a mean the variance of Student's t with
-    S - 1 degrees of freedom; the usual shape of 1 is too certain about few states.
+    This is a Bayesian bootstrap: actions that share a state share its weight. For S states of an
+    action, gamma weights with shape ``(S - 4) / S`` give the mean the variance of Student's t with
+    S - 1 degrees of freedom. The usual shape of 1 gives too small a variance for few states.
     """
     sizes = np.bincount(action_of)[action_of]
     states, number = np.unique(state_of, return_inverse=True)
@@ -317,7 +322,7 @@ def _values(
     expected: Floats,
     settings: DellmaSettings,
 ) -> Floats:
-    """Return the attitude's value of each action, shape (..., A), for weights of shape (..., n)."""
+    """Return the value of each action, shape (..., A), for weights of shape (..., n)."""
     unit = float(np.nanmean(expected))
     values = np.full((*weights.shape[:-1], len(expected)), np.nan)
     for action in np.unique(action_of):
@@ -334,5 +339,5 @@ def _softmax(scores: Floats) -> Floats:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _plain(number: Any) -> float | None:  # noqa: ANN401  (NumPy's own numbers)
+def _plain(number: Any) -> float | None:  # noqa: ANN401  (a NumPy number)
     return None if np.isnan(number) else float(number)

@@ -1,4 +1,4 @@
-"""State-action pairs and the minibatches they are ranked in (section 3.3, Algorithm 2)."""
+"""State-action pairs, and the minibatches in which they are ranked (section 3.3, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
 @dataclass(frozen=True)
 class Pairs:
-    """State-action pairs, the items that are ranked, in the order in which they are shown.
+    """State-action pairs in the order in which they are shown; each pair is an item to rank.
 
     Attributes
     ----------
     states
-        Shape (S, k): the states that occur, as `sample_states` draws them.
+        Shape (S, k): the sampled states; see `sample_states`.
     state_of, action_of
-        Shape (n,) each: which state, and which action, an item pairs.
+        Shape (n,) each: the state and the action of each item.
     bearing
-        Shape (A, k): which factors bear on which action; None where all may.
+        Shape (A, k): which factors affect which action; None if all factors may.
     """
 
     states: NDArray[np.int64]
@@ -52,7 +52,7 @@ class Pairs:
         return DrawnPairs(**{name: one.tolist() for name, one in parts.items()})
 
     def bears(self, item: int) -> NDArray[np.bool_]:
-        """Return which factors bear on an item's action, shape (k,)."""
+        """Return which factors affect an item's action, shape (k,)."""
         if self.bearing is None:
             return np.ones(self.states.shape[1], dtype=np.bool_)
         return np.asarray(self.bearing[self.action_of[item]])
@@ -61,22 +61,22 @@ class Pairs:
 def draw_pairs(
     beliefs: Beliefs, bearing: NDArray[np.bool_], own: DellmaSettings, rng: np.random.Generator
 ) -> Pairs:
-    """Draw states, and pair them with actions, shuffled.
+    """Draw states and pair them with actions, in random order.
 
-    Shared states are paired with every action (variance reduction). Otherwise all actions have
-    alike many states of their own, `samples` together (DeLLMa-Naive); those of an action are drawn
-    together, so that they are as even as `draws` makes them.
+    Shared states are paired with every action (variance reduction). Otherwise each action has
+    separate states, and `samples` states are divided evenly among the actions (DeLLMa-Naive). The
+    states of an action are drawn together, so that stratified draws cover its values evenly.
 
     Parameters
     ----------
     beliefs
         The beliefs about k factors.
     bearing
-        Shape (A, k): which factors bear on which action.
+        Shape (A, k): which factors affect which action.
     own
-        Samples, draws, and whether states are shared.
+        The settings: samples, draws and shared are used.
     rng
-        Draws states and shuffles pairs.
+        The random number generator for states and order.
     """
     actions = len(bearing)
     if own.shared:
@@ -91,22 +91,23 @@ def draw_pairs(
 
 
 def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
-    """Cut `count` items into runs of `size`, neighbours sharing a proportion `overlap`.
+    """Divide `count` items into minibatches of `size`; neighbours share a proportion `overlap`.
 
-    The step is ``floor(size * (1 - overlap))``; the run that reaches the last item is the last, and
-    holds at least two where there are two: a lone item could not be ranked.
+    The step between minibatches is ``floor(size * (1 - overlap))``. The last minibatch ends with
+    the last item. It has at least two items if there are two, because a single item cannot be
+    ranked.
 
     Raises
     ------
     UsageError
-        The size is below 2, or the overlap not in [0, 1).
+        The size is below 2, or the overlap is not in [0, 1).
     """
     if size < 2 or not 0.0 <= overlap < 1.0:
         raise UsageError(
             f"Minibatches need a size of at least 2 and an overlap from 0 to below 1, not {size} "
             f"and {overlap}."
         )
-    # 10 * (1 - 0.8) is 1.9999999999999996 in floating point.
+    # Round, because 10 * (1 - 0.8) is 1.9999999999999996 in floating point.
     step = max(1, math.floor(round(size * (1.0 - overlap), 9)))
     last = max(0, count - size)
     starts = (min(start, max(0, count - 2)) for start in range(0, last + step, step))

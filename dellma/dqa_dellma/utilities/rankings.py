@@ -22,38 +22,42 @@ _LISTED = re.compile(rf"{_ENTRY}(?:(?:{_BETWEEN}|{_EQUAL}){_ENTRY})+", re.IGNORE
 def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
     """Read a model's ranking of a minibatch.
 
-    Omitted items stay unranked; repeated and invented ones are dropped. The result counts all of
-    these.
+    Omitted items stay unranked. Repeated and invented items are dropped. The result contains the
+    number of each.
 
     Raises
     ------
     UnparsableReplyError
-        It does not rank two items.
+        The reply does not rank at least two items.
     """
     told = read_object(reply, "rank", "order", "ranking")
     places = read_places(told.get("rank", told.get("order", told.get("ranking"))))
     found = rank_places(places if ties else order_strictly(places), batch)
     if len(found.items) < min(2, len(batch)):
         raise UnparsableReplyError(
-            f'The reply ranks nothing. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
+            f'The reply has no ranking. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
             "from best to worst."
         )
     why = told.get("explanation")
     return found.model_copy(update={"explanation": why}) if isinstance(why, str) else found
 
 
-def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a model gave for it)
-    """Return the place numbers that a ranking names, best first, those of equal items together.
+def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a model)
+    """Return the places in a ranking, best first, with tied items in one list.
 
-    A ranking is a list, or a text of numbers between commas or ">". Of its entries, whole numbers
-    count as they are, texts by the number after "pair" or "item" or else their first one
-    ("State-Action Pair 5", "5. Action 2"), and objects by the member that is so called, or their
-    only number. A list in a list, and numbers between "=", are equal items. An entry that names no
-    place counts as 0, which is none.
+    A ranking is a list, or a text of numbers separated by commas or ">". The place of an entry is:
+
+    - of a whole number, the number;
+    - of a text, the number after "pair" or "item", or the first number ("State-Action Pair 5",
+      "5. Action 2");
+    - of an object, the place of its member with "pair" or "item" in the name, or its only number.
+
+    The entries of a nested list are tied, and so are numbers joined by "=". An entry without a
+    place becomes 0, which is invalid.
 
     Returns
     -------
-    A list for each entry, with one place at least; empty for another value.
+    For each entry, a list of at least one place. Empty if the value is not a ranking.
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
         entries = re.split(_BETWEEN, value.strip())
@@ -61,7 +65,7 @@ def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a mod
     return [_places(entry) for entry in value] if isinstance(value, list) else []
 
 
-def _places(entry: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave)
+def _places(entry: Any) -> list[int]:  # noqa: ANN401  (JSON from a model)
     if isinstance(entry, list):
         return [_place(part) for part in entry] or [_NO_PLACE]
     if isinstance(entry, dict):
@@ -71,7 +75,7 @@ def _places(entry: Any) -> list[int]:  # noqa: ANN401  (whatever a model gave)
     return [_place(entry)]
 
 
-def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
+def _place(entry: Any) -> int:  # noqa: ANN401  (JSON from a model)
     if isinstance(entry, str):
         found = _NAMED.search(entry) or _NUMBER.search(entry)
         return int(found["number"]) if found else _NO_PLACE
@@ -83,22 +87,22 @@ def _place(entry: Any) -> int:  # noqa: ANN401  (whatever a model gave)
 
 
 def order_strictly(places: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return strict places: an entry of several places becomes invalid."""
+    """Return the places without ties: an entry with several places becomes invalid."""
     return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in places]
 
 
 def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:
-    """Return the ranking that 1-based places in a minibatch make.
+    """Turn 1-based places in a minibatch into a ranking.
 
-    Items that are left out stay unranked: nothing is known of them. A place that is named again
-    counts where it was first; a place that does not exist is dropped. All of it is counted.
+    Omitted items stay unranked. A repeated place counts only the first time. A place that does not
+    exist is dropped. The ranking contains the number of each.
 
     Parameters
     ----------
     places
         As `read_places` returns them.
     batch
-        The items that were shown, in order.
+        The items of the minibatch, in the order shown.
     """
     seen: dict[int, None] = {}
     repeated = invented = 0

@@ -1,4 +1,4 @@
-"""Why an action was chosen, in a sentence or two, and which factors' values speak for it."""
+"""Explain why an action was chosen, and find the factor values that support the choice."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 
 _CLEAR = 0.75
-"""Chance of being the best below which a decision hangs in the balance."""
+"""The probability of being best below which the explanation calls the decision close."""
 _FEW = 3
-"""States that a value, and its absence, have to be seen in before they say anything."""
+"""The minimum number of states with a value, and without it, that show its influence."""
 _SURE = 3.0
-"""Standard errors of a difference that counts: the largest of dozens is looked at."""
+"""The minimum difference in standard errors. It is large because dozens are compared."""
 _NAMED, _LONGEST = 2, 80
 
 
 @dataclass(frozen=True, slots=True)
 class Influence:
-    """How a factor's value changes the lead of the chosen action over another.
+    """How a factor's value changes the lead of the chosen action over another action.
+
+    The lead is the difference of the two actions' mean utilities.
 
     Attributes
     ----------
     factor, value
-        Their names.
+        The names of the factor and of its value.
     lead, elsewhere
-        The lead: the difference of the two actions' mean utilities, over the states with that value
-        and over those without.
+        The lead over the states with this value, and over the states without it.
     states
-        How many ranked states of the chosen action have it.
+        The number of ranked states of the chosen action that have this value.
     """
 
     factor: str
@@ -48,12 +49,12 @@ class Influence:
 
     @property
     def difference(self) -> float:
-        """How much larger the lead is there; negative if the value speaks against the choice."""
+        """The change of the lead with this value; negative if it speaks against the choice."""
         return self.lead - self.elsewhere
 
 
 def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> str:
-    """Return the reason of the choice, for readers who do not know the method.
+    """Return the reason for the choice, for readers who do not know the method.
 
     Parameters
     ----------
@@ -64,30 +65,30 @@ def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> s
 
     Returns
     -------
-    One or two sentences: the choice, the runner-up, the chance of being the best, the attitude, and
-    what speaks most for the choice.
+    A few sentences: the choice, the runner-up, the attitude, the probability of being best, and the
+    factor values that support the choice most.
     """
     first, *others = _by_value(elicited)
     name = _named(problem.actions[first])
     measure = _measure(elicited.settings, int(elicited.ranked[first]))
     told = f"{name} was chosen: {measure} is {elicited.values[first]:.3g}"
     if not others:
-        return f"{told}, and no other action was ranked."
+        return f"{told}. No other action was ranked."
     rival, chance = others[0], float(elicited.chances[first])
     value, next_value = elicited.values[first], elicited.values[rival]
     stands = "level with" if value == next_value else "ahead of"
-    told += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}; "
+    told += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}. "
     compared = counted(1 + len(others), "action")
     if unranked := len(problem.actions) - 1 - len(others):
         compared += f" ({unranked} more were never ranked)"
-    told += f"it is the best of {compared} with a probability of {percent(chance)}"
+    told += f"It is the best of {compared} with a probability of {percent(chance)}"
     likeliest = int(elicited.chances.argmax())
     if elicited.chances[likeliest] > chance:
         favoured = _named(problem.actions[likeliest])
         likely = percent(float(elicited.chances[likeliest]))
-        told += f", although {favoured} is more likely the best ({likely}): the value decides, not "
+        told += f". {favoured} is more likely the best ({likely}), but the value decides and not "
         told += "this probability"
-    balance = ", so the decision hangs in the balance" if chance < _CLEAR else ""
+    balance = ". The decision is close" if chance < _CLEAR else ""
     return f"{told}{balance}. {_what_speaks(beliefs, elicited, first, rival)}"
 
 
@@ -100,21 +101,21 @@ def find_influences(
 ) -> tuple[Influence, ...]:
     """Find the values of factors that change the lead of one action over another.
 
-    Only differences of three standard errors count, between values that were seen, and not seen,
-    in three states of each action at least.
+    A difference counts if it exceeds three standard errors. Each action needs at least three states
+    with the value, and three without it.
 
     Parameters
     ----------
     pairs, utilities
-        The n state-action pairs, and shape (n,) their utilities, NaN where they were not ranked.
+        The n state-action pairs, and their utilities, shape (n,); NaN for pairs without a ranking.
     factors
-        The names of the values of each of the k factors.
+        By factor, the names of its values.
     chosen, rival
         The two actions.
 
     Returns
     -------
-    The largest increase of the lead first.
+    The influences, the largest increase of the lead first.
     """
     found = []
     ranked = ~np.isnan(utilities)
@@ -132,7 +133,7 @@ def find_influences(
             lead = float(there[0].mean() - there[1].mean())
             usual = float(elsewhere[0].mean() - elsewhere[1].mean())
             error = float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)))
-            # What rounding alone makes different says nothing.
+            # Ignore differences that rounding alone can cause.
             least = max(_SURE * error, 1e-9 * float(np.abs(np.concatenate(groups)).max()))
             if abs(lead - usual) > least:
                 found.append(Influence(factor, value, lead, usual, len(there[0])))
@@ -140,37 +141,37 @@ def find_influences(
 
 
 def _by_value(elicited: Maximised) -> list[int]:
-    """Return the ranked actions, the chosen one first, then by what decides."""
+    """Return the ranked actions: first the chosen action, then the rest by value."""
     values = elicited.values
     ranked = np.flatnonzero(~np.isnan(values)).tolist()
     return sorted(ranked, key=lambda action: (action != elicited.best, -values[action], action))
 
 
 def _measure(settings: DellmaSettings, states: int) -> str:
-    """Return the name of the figure that decides."""
+    """Describe the figure that decides."""
     over = counted(states, "sampled state")
     if settings.attitude == "cvar":
         worst = f"in the worst {100 * settings.aversion:g} % of {over}"
-        return f"its expected utility {worst}, by which caution decides,"
+        return f"its expected utility {worst}"
     if settings.attitude == "exponential":
         aversion = f"a risk aversion of {settings.aversion:g}"
-        return f"its expected utility over {over}, lessened for its risk by {aversion},"
-    return f"its expected utility, the mean over {over} with no aversion to risk,"
+        return f"its expected utility (the mean over {over}, reduced by {aversion})"
+    return f"its expected utility (the mean over {over}, without aversion to risk)"
 
 
 def _what_speaks(beliefs: Beliefs, elicited: Maximised, first: int, rival: int) -> str:
     found = find_influences(elicited.pairs, elicited.utilities, beliefs, first, rival)
     if not (speaking := list(_speaking(found))):
-        return "No single value of a factor is seen to make the difference."
+        return "No single factor value explains the lead."
     told = []
     for one in speaking[:_NAMED]:
-        leads = f"{one.lead:.2g} there, {one.elsewhere:.2g} elsewhere"
+        leads = f"{one.lead:.2g}, otherwise {one.elsewhere:.2g}"
         told.append(f'"{_named(one.factor)}" is "{_named(one.value)}" ({leads})')
-    return f"Its lead in utility is largest where {' and where '.join(told)}."
+    return f"Its lead in utility is largest if {' or if '.join(told)}."
 
 
 def _speaking(found: Sequence[Influence]) -> Iterator[Influence]:
-    """Yield what speaks for the choice, the best value of each factor."""
+    """Yield the influences that support the choice: the strongest one of each factor."""
     seen = set()
     for one in found:
         if one.difference > 0.0 and one.lead > 0.0 and one.factor not in seen:

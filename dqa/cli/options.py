@@ -295,14 +295,6 @@ def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
     return names_in("--scenarios", listed) or None
 
 
-def scenario_in(key: str) -> tuple[str, ...] | None:
-    """Return the scenario of a question's key (``scenario/id``), the only one that is read."""
-    from dqa import plugins
-
-    name, slash, _ = key.partition("/")
-    return (name,) if slash and name in plugins.names("scenario") else None
-
-
 def text_in(name: str, file: Path) -> str:
     """Return the text of a file, or of standard input for ``-``."""
     if str(file) != "-":

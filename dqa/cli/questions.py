@@ -144,12 +144,11 @@ class ReadOptions:
     verbose: options.Verbose = False
 
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
-        """Read the questions of a source, or those that one needs; report their defects."""
+        """Read the questions of a source, or of the scenario of one; report their defects."""
         named = options.scenarios_in(self.scenarios)
-        if named is None and key is not None:
-            named = options.scenario_in(key)
-        source = questions.source(self.seed, named, form=self.form, strict=self.strict)
-        read = source.read() if key is None else source.read_for(key)
+        if named is None and key is not None and "/" in key:  # only its scenario is read
+            named = (key.partition("/")[0],)
+        read = questions.source(self.seed, named, form=self.form, strict=self.strict).read()
         report_defects(read.defects, self.verbose)
         return read
 

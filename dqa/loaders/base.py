@@ -6,35 +6,11 @@ Readers are found by entry point in the group ``dqa.readers``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.release_layout import Form
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Select questions of a folder.
-
-    Attributes
-    ----------
-    limit
-        Maximum number of questions per scenario; None for all.
-    key
-        The only question to read (``scenario/id``); None for all questions.
-    """
-
-    limit: int | None = None
-    key: str | None = None
-
-    def wants(self, key: str, before: int) -> bool:
-        """Return whether to read question `key`, the scenario's question number `before` + 1."""
-        return self.key in {None, key} and (self.limit is None or before < self.limit)
-
-
-WHOLE = Part()
 
 
 @runtime_checkable
@@ -71,7 +47,7 @@ class QuestionReader(Protocol):
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        part: Part = WHOLE,
+        limit: int | None = None,
     ) -> QuestionSet:
         """Read a folder.
 
@@ -83,14 +59,14 @@ class QuestionReader(Protocol):
             The scenarios to read; None for all.
         form
             Which database files to read, if the layout has several kinds.
-        part
-            The questions to read. A reader may return more.
+        limit
+            Most questions of each scenario; None for all. A reader may return more.
 
         Raises
         ------
         DataError
             The folder cannot be read.
         UnknownNameError
-            The folder has none of `scenarios`, or no question `Part.key`.
+            The layout holds none of `scenarios`.
         """
         ...

@@ -10,7 +10,7 @@ from dqa import plugins
 from dqa.core.errors import ParseError, PluginError, UsageError
 from dqa.core.files import require_folder
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.base import WHOLE, Part, QuestionReader
+from dqa.loaders.base import QuestionReader
 from dqa.loaders.release import READER as RELEASE
 from dqa.loaders.release_layout import Form
 
@@ -46,7 +46,7 @@ def read_questions(
     scenarios: Sequence[str] | None = None,
     form: Form = "relational",
     strict: bool = False,
-    part: Part = WHOLE,
+    limit: int | None = None,
 ) -> QuestionSet:
     """Read a folder of questions; the other parameters are those of `QuestionReader.read`.
 
@@ -66,7 +66,7 @@ def read_questions(
     """
     require_folder(Path(folder), "Name the folder of a release, or of 'dqa data generate --out'.")
     reader = reader_of(folder)
-    found = reader.read(Path(folder), scenarios=scenarios, form=form, part=part)
+    found = reader.read(Path(folder), scenarios=scenarios, form=form, limit=limit)
     if strict and found.defects:
         first = found.defects[0]
         problem = f"{first.problem} (without strict: {first.action})"

@@ -21,7 +21,6 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import problem_of
 from dqa.core.situation import Schema, Situation
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
 MANIFEST = "manifest.json"
@@ -49,7 +48,7 @@ class ReleaseReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        part: Part = WHOLE,
+        limit: int | None = None,
     ) -> QuestionSet:
         """Read the questions of a DQA release and the situations that they are about.
 
@@ -62,8 +61,8 @@ class ReleaseReader:
             situations.
         scenarios
             Which to read; None for all.
-        part
-            Which questions are wanted: the databases of the others are not read.
+        limit
+            Most questions of each scenario: the databases of the others are not read.
 
         Returns
         -------
@@ -80,12 +79,12 @@ class ReleaseReader:
         DataError
             No question can be read.
         UnknownNameError
-            The release has no such scenario, form or question.
+            The release has no such scenario or form.
         """
         folder = Path(folder)
         if form not in FORMS:
             raise UnknownNameError("form", form, FORMS)
-        reading = _Reading(folder, form, part)
+        reading = _Reading(folder, form, limit)
         for layout in _layouts(folder, scenarios):
             reading.read(layout)
         return reading.finish()
@@ -144,11 +143,10 @@ class _Reading:
 
     folder: Path
     form: Form
-    part: Part
+    limit: int | None
     labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
-    known: list[str] = field(default_factory=list)
     contents: dict[tuple[str, bytes], _Parsed] = field(default_factory=dict)
     equal: dict[Situation, Situation] = field(default_factory=dict)
 
@@ -171,9 +169,7 @@ class _Reading:
                 seen.add(number)
                 database = layout.database_file(self.folder, self.form, entry)
                 databases.add(database)
-                key = f"{layout.name}/{number}"
-                self.known.append(key)
-                if self.part.wants(key, len(self.labelled) - others):
+                if self.limit is None or len(self.labelled) - others < self.limit:
                     problem = self._add(layout, entry, database)
             if problem:
                 action = "kept as it is" if problem.startswith("the answer") else _LEFT_OUT
@@ -190,8 +186,6 @@ class _Reading:
         for parsed in self.contents.values():
             more = len(parsed.files) - 1
             self.defects += [replace(defect, more=more) for defect in parsed.defects]
-        if self.part.key is not None and self.part.key not in self.known:
-            raise UnknownNameError("question", self.part.key, self.known)
         if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{self.folder}: no question of this release can be read.{first}")

@@ -93,14 +93,6 @@ class Source(Record):
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
         return found
 
-    def read_for(self, key: str) -> QuestionSet:
-        """Return questions among which `key` is, and as few others as the source can leave out.
-
-        Errors are those of `read`.
-        """
-        del key
-        return self.read()
-
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of `scenarios`, which may be folders; `UnknownNameError` for an unknown one."""
@@ -130,20 +122,15 @@ class _PublishedFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
-    def read_for(self, key: str) -> QuestionSet:
-        """Return the question `key` alone."""
-        return self._read_part(self.names, key)
-
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        return self._read_part(scenarios, None)
-
-    def _read_part(self, scenarios: tuple[str, ...] | None, key: str | None) -> QuestionSet:
-        from dqa.loaders.base import Part
         from dqa.loaders.reading import read_questions
 
-        part = Part(self.limit, key)
         return read_questions(
-            self.folder, scenarios=scenarios, form=self.form, strict=self.strict, part=part
+            self.folder,
+            scenarios=scenarios,
+            form=self.form,
+            strict=self.strict,
+            limit=self.limit,
         )
 
 

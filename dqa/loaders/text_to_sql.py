@@ -29,7 +29,6 @@ from dqa.core.records import problem_of
 from dqa.core.secrets import redact
 from dqa.core.text import counted
 from dqa.core.truth import GoldTable, LabelledQuestion, MatchRule, Truth
-from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.locations import variable_of
 from dqa.loaders.release_layout import Form
 
@@ -121,7 +120,7 @@ class TextToSqlReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        part: Part = WHOLE,
+        limit: int | None = None,
     ) -> QuestionSet:
         """Read the wanted questions.
 
@@ -138,10 +137,10 @@ class TextToSqlReader:
         DataError
             No question can be read.
         UnknownNameError
-            There is no such database, form or question.
+            There is no such database or form.
         """
         layout = self._layout(folder, form)
-        return _Reading(self, layout, folder, part, scenarios).read()
+        return _Reading(self, layout, folder, limit, scenarios).read()
 
     def _layout(self, folder: Path, form: Form) -> _Layout:
         known = {"relational", *(one.engine for one in self.layouts)} - {"sqlite"}
@@ -199,7 +198,7 @@ class _Reading:
     form: TextToSqlReader
     layout: _Layout
     folder: Path
-    part: Part
+    limit: int | None
     databases: Sequence[str] | None
     labelled: list[LabelledQuestion] = field(default_factory=list)
     locations: dict[str, str] = field(default_factory=dict)
@@ -232,8 +231,6 @@ class _Reading:
             if name not in self.keys.values():
                 known = dict.fromkeys(self.keys.values())
                 raise UnknownNameError(f"database of {self.folder}", name, known)
-        if self.part.key is not None and self.part.key not in self.keys:
-            raise UnknownNameError("question", self.part.key, self.keys)
         if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{file}: no question can be read.{first}")
@@ -266,7 +263,7 @@ class _Reading:
         self.keys[key] = scenario
         before = sum(question.scenario == scenario for question, _ in self.labelled)
         is_chosen = self.databases is None or scenario in self.databases
-        if not is_chosen or not self.part.wants(key, before):
+        if not is_chosen or (self.limit is not None and before >= self.limit):
             return
         if database not in self.locations:
             self.locations[database] = self._location(file, number, database)

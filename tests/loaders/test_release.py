@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import ParseError
-from dqa.loaders.base import Part
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
 from dqa.loaders.release_layout import FORMS
@@ -123,7 +122,7 @@ def test_a_part_reads_no_other_database(tmp_path: Path) -> None:
     folder = write_locating(tmp_path, entries, sql)
     whole = read_release(folder).select(limit=2)
     (folder / "data/locating/queries/SQL_format/q5.sql").write_text("DROP everything", "utf-8")
-    part = read_release(folder, part=Part(limit=2))
+    part = read_release(folder, limit=2)
     assert [question.key for question in part.questions] == ["locating/3", "locating/4"]
     assert part.questions == whole.questions
     assert part.content_hash == whole.content_hash
@@ -132,7 +131,7 @@ def test_a_part_reads_no_other_database(tmp_path: Path) -> None:
     assert "question 6: answer: must be a valid string" in defects
     assert "no question names 1 of the files: q9.sql" in defects
     with pytest.raises(ParseError, match=r"q5\.sql"):
-        read_release(folder, part=Part(limit=3))
+        read_release(folder, limit=3)
 
 
 RELEASED = "837469bcb9b16368441d1f7ad596a53a400135da96d0999bde39bd9d0e0b25fd"

@@ -9,7 +9,6 @@ from dqa.core.errors import UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.release_layout import Form
 from dqa_dellma.release.questions import make_agriculture_questions, make_stocks_questions
 
@@ -40,7 +39,7 @@ class DellmaReleaseReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        part: Part = WHOLE,
+        limit: int | None = None,
     ) -> QuestionSet:
         """Read the questions.
 
@@ -53,7 +52,7 @@ class DellmaReleaseReader:
             are ignored.
         form
             Unused: the release has only one form of its data.
-        part
+        limit
             Unused: all questions share two databases.
 
         Returns
@@ -72,7 +71,7 @@ class DellmaReleaseReader:
         UnknownNameError
             The release contains none of the named scenarios.
         """
-        del form, part
+        del form, limit
         made = [_MAKERS[name](folder) for name in _wanted(folder, scenarios)]
         return QuestionSet.of(
             folder.resolve().name,

@@ -17,7 +17,6 @@ from dqa.core.errors import DataError
 from dqa.core.files import open_regular, problem_of_path, read_json, require_folder, write_private
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
-from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.generator.generate import common_label_rules
 from dqa.loaders.release import MANIFEST, read_release
 from dqa.loaders.release_layout import Form
@@ -166,7 +165,7 @@ class GeneratedReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        part: Part = WHOLE,
+        limit: int | None = None,
     ) -> QuestionSet:
         """Check every file of a generated folder against its manifest, and read the folder.
 
@@ -178,7 +177,7 @@ class GeneratedReader:
             The manifest is invalid, or a file is missing or was changed. The message names the
             file.
         """
-        del part  # every file is checked
+        del limit  # every file is checked
         manifest = read_manifest(folder)
         for name, digest in manifest.files.items():
             path = folder / name

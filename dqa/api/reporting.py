@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dqa import plugins
-from dqa.api.measuring import analyse
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
 from dqa.core.errors import DqaError, UsageError
@@ -42,7 +41,6 @@ def read_report(
     *runs: AnyRun,
     title: str | None = None,
     questions: QuestionSet | Path | str | None = None,
-    analysis: bool = False,
 ) -> Report:
     """Return the figures of runs as typed data, as `write_report` shows them.
 
@@ -55,26 +53,22 @@ def read_report(
     questions
         The questions, or their folder if it has moved; by default they are read again, if that is
         possible.
-    analysis
-        Whether failures are assigned to the paper's classes (`dqa.analyse`), which reads every
-        trace.
 
     Raises
     ------
     UsageError
         There is no run, or one holds no finished decision.
     """
-    reported = _read_runs(runs, questions, details=None, analysis=analysis)
+    reported = _read_runs(runs, questions, details=None)
     return _report(title, reported, is_detailed=_is_detailed(reported, None))
 
 
-def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
+def write_report(
     runs: AnyRun | Sequence[AnyRun],
     file: Path | str,
     *,
     title: str | None = None,
     questions: QuestionSet | Path | str | None = None,
-    analysis: bool = False,
     details: bool | None = None,
 ) -> Report:
     """Write runs as one self-contained page that opens anywhere, offline; return its figures.
@@ -85,7 +79,7 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
         A run or several, or their locations.
     file
         A new file.
-    title, questions, analysis
+    title, questions
         As in `read_report`.
     details
         Whether the page has every trace and every candidate's outcome; None for up to
@@ -98,7 +92,7 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
     """
     require_new_file(Path(file))
     listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
-    reported = _read_runs(listed, questions, details=details, analysis=analysis)
+    reported = _read_runs(listed, questions, details=details)
     is_detailed = _is_detailed(reported, details)
     report = _report(title, reported, is_detailed=is_detailed)
     write_page(render_report(report, _details(report, reported) if is_detailed else {}), Path(file))
@@ -110,9 +104,8 @@ def _read_runs(
     questions: QuestionSet | Path | str | None,
     *,
     details: bool | None,
-    analysis: bool,
 ) -> list[ReportedRun]:
-    """Return the runs with their names; with questions and failures as far as they are wanted."""
+    """Return the runs with their names; with questions as far as they are wanted."""
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
@@ -124,12 +117,6 @@ def _read_runs(
         for number, one in enumerate(reported):
             asked, lacking = find_questions(one.run, questions)
             reported[number] = replace(one, asked=asked, lacking=lacking)
-    if analysis:
-        for number, one in enumerate(reported):
-            if one.run.location is not None:
-                analysed = analyse(one.run, questions=one.asked)
-                classes = {each.key: each.failure for each in analysed.runs}
-                reported[number] = replace(one, classes=classes)
     return reported
 
 

@@ -351,7 +351,6 @@ def report(  # noqa: PLR0913  (one parameter per option)
     out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
     title: Annotated[str | None, option("--title TEXT", OUTPUT)] = None,
     questions: options.QuestionsFolder = None,
-    analysis: Annotated[bool, option("--analysis", OUTPUT)] = False,
     details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -366,8 +365,6 @@ def report(  # noqa: PLR0913  (one parameter per option)
         New page; optional with --json.
     title
         Title of the report; by default the names of the runs.
-    analysis
-        Also assign failures to the paper's classes, as 'dqa analyse' does.
     details
         Include every trace and every candidate's outcome; by default up to 2,500 decisions.
     """
@@ -376,11 +373,9 @@ def report(  # noqa: PLR0913  (one parameter per option)
     if out is None:
         if not as_json:
             raise UsageError("Name the page to write (--out FILE), or print the figures (--json).")
-        echo_json(read_report(*runs, title=title, questions=questions, analysis=analysis))
+        echo_json(read_report(*runs, title=title, questions=questions))
         return
-    found = write_report(
-        runs, out, title=title, questions=questions, analysis=analysis, details=details
-    )
+    found = write_report(runs, out, title=title, questions=questions, details=details)
     size = out.stat().st_size / 1e6
     said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
     show_output(found, filter(None, (found.outcomes, found.traces, said)), as_json=as_json)

@@ -143,8 +143,8 @@ function spendingChart(report) {
 }
 
 // Bars of parts that are a whole. `tones` are the classes of the parts' colours, `nameOf` names a
-// part, and `withRight` says how many of a part are right.
-function stackedChart(report, kind, title, about, tones, nameOf = (part) => part, withRight = false) {
+// part.
+function stackedChart(report, kind, title, about, tones, nameOf = (part) => part) {
   const sharesOf = (contestant) => contestant.shares.filter((one) => one.chart === kind && one.of);
   const shown = bestFirst(report.contestants.filter((one) => sharesOf(one).length), accuracyOf);
   const shares = shown.flatMap(sharesOf);
@@ -163,15 +163,12 @@ function stackedChart(report, kind, title, about, tones, nameOf = (part) => part
         return svg("rect", { x: at(begin), width: at(one.count / of), y: 1, height: 18, class: `bar ${tones[parts[number_]]}` });
       });
       return el("tr", {}, nameCell(contestant.name), strip(bars),
-        own.map((one) => number(one.count, withRight && one.count ? el("small", {}, `${percent(one.correct / one.count)} right`) : null)), number(of));
+        own.map((one) => number(one.count)), number(of));
     }));
 }
 
 const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
-const REPLANNED = { 0: "s0", 1: "s1", 2: "s2", 3: "s3", "4 and more": "s4" };
-const TIMES = { 0: "not once", 1: "once", 2: "twice", 3: "3 times", "4 and more": "4 times and more" };
 const FAILED = { correct: "s0", wrong: "c1", forbidden: "c2", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
-const CLASSES = { CAN: "c1", MIS: "c2", DEEP: "c3", QUR: "c4", OTH: "c5" };
 
 function charts(report) {
   return [
@@ -179,9 +176,7 @@ function charts(report) {
     ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
     spendingChart(report),
     stackedChart(report, "failures", "Outcomes", "How all decisions ended.", FAILED, (part) => OUTCOMES[part]),
-    stackedChart(report, "classes", "Failures by class", "Of all judged decisions (the classes of the PlanRAG paper, Figure 6).", CLASSES),
     stackedChart(report, "regret", "Regret", "How much of the best decision's gain the judged decisions gave away.", REGRETS),
-    stackedChart(report, "replanning", "Re-plannings", "How often judged decisions were planned again.", REPLANNED, (part) => TIMES[part], true),
   ].filter(Boolean);
 }
 

@@ -13,7 +13,6 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation import statistics
-from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.shortcuts import best_shortcuts
@@ -60,15 +59,12 @@ class ReportedRun:
         The questions; None if they are not available.
     lacking
         Why the questions are not available.
-    classes
-        By decision the class of its failure; None if the run was not analysed.
     """
 
     run: Run
     name: str
     asked: QuestionSet | None = None
     lacking: str | None = None
-    classes: Mapping[DecisionKey, str | None] | None = None
 
     @cached_property
     def questions(self) -> Mapping[str, Question]:
@@ -184,7 +180,7 @@ def _contestants(
             steps=mean_of(float(result.steps) for result in judged),
             accuracies=tuple(one for one in run.run.summaries if one.decider == decider),
             epochs=tuple(one for one in run.run.epochs if one.decider == decider),
-            shares=tuple(shares_of(results, run.classes)),
+            shares=tuple(shares_of(results)),
         )
 
 
@@ -303,50 +299,23 @@ _REGRETS = {
     "up to 100 %": 1.0,
 }
 _HARMS, _NO_CHOICE = "more: worse than nothing", "no choice"
-_REPLANNED = ("0", "1", "2", "3", "4 and more")
-CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 
-def shares_of(
-    results: Sequence[Result], classes: Mapping[DecisionKey, str | None] | None
-) -> Iterator[Share]:
-    """Yield the parts of a contestant's decisions in each chart.
-
-    Parameters
-    ----------
-    results
-        Its decisions.
-    classes
-        By decision the class of its failure; None for a run that was not analysed.
-    """
+def shares_of(results: Sequence[Result]) -> Iterator[Share]:
+    """Yield the parts of a contestant's decisions in each chart."""
     judged = [result for result in results if result.outcome.judged]
-    planned = [(one, _REPLANNED[min(one.plans, 5) - 1]) for one in judged if one.plans]
-    if any(result.plans > 1 for result in judged):
-        yield from _parts("replanning", _REPLANNED, planned)
     outcomes = [outcome.value for outcome in OF_QUESTIONS]
-    yield from _parts("failures", outcomes, [(one, one.outcome.value) for one in results])
-    regrets = [(one, _regret(one)) for one in judged if one.best_value is not None]
+    yield from _parts("failures", outcomes, [one.outcome.value for one in results])
+    regrets = [_regret(one) for one in judged if one.best_value is not None]
     yield from _parts("regret", (*_REGRETS, _HARMS, _NO_CHOICE), regrets)
-    if classes is not None:
-        known = [(one, classes[one.key] or "") for one in judged if one.key in classes]
-        yield from _parts("classes", CLASSES, known)
 
 
-def _parts(
-    chart: Chart, parts: Sequence[str], results: Sequence[tuple[Result, str]]
-) -> Iterator[Share]:
-    """Yield the parts that occur; of re-plannings all."""
-    counts = Counter(part for _, part in results)
-    right = Counter(part for one, part in results if one.outcome is Outcome.CORRECT)
+def _parts(chart: Chart, parts: Sequence[str], found: Sequence[str]) -> Iterator[Share]:
+    """Yield the parts that occur."""
+    counts = Counter(found)
     for part in parts:
-        if counts[part] or chart == "replanning":
-            yield Share(
-                chart=chart,
-                part=part,
-                count=counts[part],
-                of=len(results),
-                correct=right[part],
-            )
+        if counts[part]:
+            yield Share(chart=chart, part=part, count=counts[part], of=len(found))
 
 
 def _regret(result: Result) -> str:

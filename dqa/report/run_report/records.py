@@ -25,7 +25,7 @@ class Reference(Record):
     chance: float | None
 
 
-Chart = Literal["replanning", "failures", "regret", "classes"]
+Chart = Literal["failures", "regret"]
 
 
 class Share(Record):
@@ -35,15 +35,12 @@ class Share(Record):
     ----------
     count, of
         How many, of how many decisions of the contestant in this chart.
-    correct
-        How many of them are right.
     """
 
     chart: Chart
     part: str
     count: int = Field(ge=0)
     of: int = Field(ge=0)
-    correct: int = Field(ge=0, default=0)
 
 
 class Contestant(Record):

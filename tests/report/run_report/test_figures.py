@@ -87,11 +87,6 @@ REGRET = """CASE WHEN choice IS NULL THEN 'no choice' WHEN regret = 0 THEN 'none
     [
         ("failures", "outcome", "1"),
         ("regret", REGRET, f"{JUDGED} AND best_value IS NOT NULL"),
-        (
-            "replanning",
-            "CASE WHEN plans > 4 THEN '4 and more' ELSE CAST(plans - 1 AS TEXT) END",
-            f"{JUDGED} AND plans > 0",
-        ),
     ],
 )
 def test_charts(
@@ -104,15 +99,15 @@ def test_charts(
         for one in found.shares
         if one.chart == chart and one.count
     ]
-    shown = {(name, one.part): (one.count, one.correct) for name, one in shares}
+    shown = {(name, one.part): one.count for name, one in shares}
     names = sorted({name for name, _ in shown})
     found = rows.execute(
-        f"""SELECT decider, {part} AS part, COUNT(*), SUM(outcome = 'correct') FROM decision
+        f"""SELECT decider, {part} AS part, COUNT(*) FROM decision
             WHERE {where} AND decider IN ({", ".join("?" * len(names))}) GROUP BY decider, part""",
         names,
     )
     assert shares
-    assert {line[:2]: line[2:] for line in found} == shown
+    assert {(name, part): count for name, part, count in found} == shown
     for name, one in shares:
         (of,) = rows.execute(
             f"SELECT COUNT(*) FROM decision WHERE {where} AND decider = ?", [name]

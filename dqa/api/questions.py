@@ -250,7 +250,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
-    like_release: bool = False,
     options: RunOptions = DEFAULT_RUN,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
@@ -261,7 +260,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     scenarios
         By name or folder; by default as `dqa.loaders.generator.generate` has it.
-    count, seed, sizes, difficulty, per_database, like_release
+    count, seed, sizes, difficulty, per_database
         As that has them.
     options
         Where worlds are drawn.
@@ -280,6 +279,5 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
             sizes=sizes,
             difficulty=difficulty,
             per_database=per_database,
-            like_release=like_release,
             map_jobs=map_jobs,
         )

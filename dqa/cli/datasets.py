@@ -38,7 +38,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         option("--scenarios NAMES", QUESTIONS, complete=by_name("generator", listed=True)),
     ] = None,
     questions: Annotated[int | None, option("--questions N", QUESTIONS, least=1)] = None,
-    like_release: Annotated[bool, option("--like-release", QUESTIONS)] = False,
     hops: Annotated[int, option("--hops N", QUESTIONS, least=1)] = 1,
     min_margin: Annotated[float, option("--min-margin X", QUESTIONS)] = 0.0,
     max_margin: Annotated[float, option("--max-margin X", QUESTIONS)] = math.inf,
@@ -63,8 +62,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Scenarios, separated by commas; those with a simulator by default.
     questions
         Questions of each scenario; 10.
-    like_release
-        Counts and mean sizes of the official release.
     hops
         The answer lies at least this many steps away.
     min_margin
@@ -99,7 +96,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
         "per_database": per_database,
-        "like_release": like_release,
     }
     require_new_folder(out)
     if question_set is None:
@@ -124,8 +120,6 @@ def _generate(out: Path, seed: int, asked: Mapping[str, Any], working: EngineOpt
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
     written = {name: value for name, value in asked.items() if value or name in _ALWAYS}
     written |= {"scenarios": scenarios, "count": asked["count"] or 10}
-    if asked["like_release"]:
-        written = {"like_release": True}
     generator.write_generated(made, out, seed=seed, options=written)
 
 

@@ -226,11 +226,6 @@ class Generator(Protocol):
         """Whether its questions can be made harder."""
         ...
 
-    @property
-    def release(self) -> tuple[int, int] | None:
-        """Questions and databases of the release that it can imitate; None without one."""
-        ...
-
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions, ``request.count`` in all.
 
@@ -242,10 +237,6 @@ class Generator(Protocol):
         UsageError
             No question of the wanted difficulty is found.
         """
-        ...
-
-    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield the worlds and questions of `release`, with the release's mean sizes."""
         ...
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:

@@ -118,11 +118,6 @@ class UncertainGenerator:
             if left <= 0:
                 break
 
-    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield nothing: no release holds such worlds."""
-        del scenario, seed
-        return iter(())
-
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return no rule set: no simulator judges recorded outcomes."""
         del situation

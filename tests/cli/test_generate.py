@@ -23,7 +23,6 @@ SIZE = LocatingSize(12, 20, 20, 60)
         (("--mix", "direct=x,far=1"), "give numbers, as in direct=0.3,far=0.7"),
         (("--mix", "near=0.3,far=0.7"), "no proportion of --mix called 'near'"),
         (("--mix", "0.3"), "write direct=X,far=X"),
-        (("--like-release", "--hops", "2"), "leave them out"),
         (("--set", "hard-0"), "There is no question set 'hard-0'. There are: hard-1"),
         (("--set", "hard-1", "--seed", "2"), "--set NAME fixes all questions"),
         (("--set", "hard-1", "--questions", "2"), "--set NAME fixes all questions"),

@@ -42,7 +42,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
-    like_release: bool = False,
     resistance: Resistance | None = None,
     map_jobs: MapJobs = map,
 ) -> QuestionSet:
@@ -67,10 +66,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         Bounds for harder questions; by default the usual ones. Scenarios without a simulator do not
         support it.
     per_database
-        Maximum number of questions per world; by default the scenario's usual number.
-    like_release
-        Use the number of questions and databases and the mean sizes of the published release. Only
-        the seed can be set in addition.
+        Most questions that share a world; by default the scenario's usual number.
     resistance
         Decides which questions to keep; None keeps all.
     map_jobs
@@ -94,18 +90,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     """
     difficulty = difficulty or Difficulty()
     harder = difficulty != Difficulty() or resistance is not None
-    if like_release:
-        if scenarios or count or sizes or per_database or harder:
-            raise UsageError(
-                "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
-                "leave them out."
-            )
-        _check((), 1, seed, (), None)
-        named = f"generated-like-release-{seed}"
-        known = (found.name for found in known_scenarios() if found.generator is not None)
-        released = [name for name in known if plugins.generator(name).release is not None]
-        seeds = [(location, seed) for location in _locations(released)]
-        return gather(named, map_jobs(_draw_like_release, seeds))
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
@@ -123,23 +107,15 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     ]
     # Deciders of `resistance` stay in this process.
     run = map if resistance is not None else map_jobs
-    jobs = list(zip(_locations(wanted), requests, strict=True))
+    # Another process needs the folder of a scenario.
+    locations = [str(registered().get(name, name)) for name in wanted]
+    jobs = list(zip(locations, requests, strict=True))
     return gather(f"generated-{seed}", run(_draw, jobs))
-
-
-def _locations(scenarios: Iterable[str]) -> list[str]:
-    """Return the names of scenarios, or the folders of those that are not installed."""
-    return [str(registered().get(name, name)) for name in scenarios]
 
 
 def _draw(job: tuple[str, Request]) -> list[Drawn]:
     name = scenario_name(job[0])
     return list(plugins.generator(name).questions(plugins.scenario(name), job[1]))
-
-
-def _draw_like_release(job: tuple[str, int]) -> list[Drawn]:
-    name = scenario_name(job[0])
-    return list(plugins.generator(name).questions_like_release(plugins.scenario(name), job[1]))
 
 
 def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:

@@ -55,8 +55,6 @@ class SimulatedGenerator:
         Format of a situation's name over ``realm``, ``year`` and ``first`` (its first question).
     year
         Of the first database.
-    release
-        As `Generator`.
     rules
         The rule sets under which an answer must be the same; None for the simulator's first one.
         Difficulty is measured under the first one, and large worlds use only that one.
@@ -70,7 +68,6 @@ class SimulatedGenerator:
     per_database: int
     name: str
     year: int
-    release: tuple[int, int] | None = None
     rules: tuple[str, ...] = ("paper", "released")
     takes_difficulty: bool = True
 
@@ -101,20 +98,6 @@ class SimulatedGenerator:
             for target, answer in zip(draw.targets, draw.answers, strict=True)
         ]
         return Drawn(situation, asked, draw)
-
-    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield as many questions as the release has, with its mean size of databases."""
-        series = _Series(self, scenario, seed, Difficulty(), variant=1)
-        total, databases = self.release or (0, 0)
-        shares = [total // databases + (i < total % databases) for i in range(databases)]
-        factors = [series.factor(i) for i in range(databases)]
-        mean = sum(f * share for f, share in zip(factors, shares, strict=True)) / max(total, 1)
-        asked = 0
-        for i, wanted in enumerate(shares):
-            size = self.size.scaled(factors[i] / mean)
-            drawn = series.database(_Draft(i, asked + 1, size, wanted, wanted))
-            asked += len(drawn.questions)
-            yield drawn
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world are right."""
@@ -153,14 +136,13 @@ class _Series:
         scenario: Scenario,
         seed: int,
         difficulty: Difficulty,
-        variant: int = 0,
     ) -> None:
         self._generator = generator
         self._scenario = scenario
         self._seed = seed
         self._difficulty = difficulty
         self.resistance: Resistance | None = None
-        self._key = (crc32(scenario.name.encode()), variant)
+        self._key = (crc32(scenario.name.encode()), 0)
         rng = self._stream()
         self._start = float(rng.random())
         self._realms = stems(rng, _REALMS)

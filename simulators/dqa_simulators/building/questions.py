@@ -75,5 +75,4 @@ GENERATOR = SimulatedGenerator(
     per_database=4,
     name="{realm}{year}",
     year=1850,
-    release=(101, 37),
 )

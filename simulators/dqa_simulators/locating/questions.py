@@ -65,6 +65,5 @@ GENERATOR = SimulatedGenerator(
     per_database=20,
     name="q{first}",  # the name that the release's layout gives it
     year=1450,
-    release=(200, 7),
     rules=("paper", "clean", "released"),
 )

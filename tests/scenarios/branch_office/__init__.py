@@ -20,7 +20,6 @@ class Firms:
 
     size = None
     takes_difficulty = False
-    release = None
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield a firm a question."""
@@ -40,11 +39,6 @@ class Firms:
             )
             best = min(rows[1:], key=lambda row: row[1] - row[2] - row[3])
             yield Drawn(firm, [LabelledQuestion(asked, Truth((best[0],)))])
-
-    def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield nothing: there is no release."""
-        del scenario, seed
-        return iter(())
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return nothing: there is one way to count."""

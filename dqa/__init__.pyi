@@ -50,7 +50,6 @@ from dqa.api.measuring import export_rows as export_rows
 from dqa.api.measuring import export_run as export_run
 from dqa.api.measuring import view_paper as view_paper
 from dqa.api.questions import ShownQuestion as ShownQuestion
-from dqa.api.questions import generate as generate
 from dqa.api.questions import read_generated as read_generated
 from dqa.api.questions import read_questions as read_questions
 from dqa.api.questions import read_release as read_release
@@ -139,6 +138,7 @@ from dqa.guard import Audit as Audit
 from dqa.guard import Policy as Policy
 from dqa.guard import check as check
 from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
+from dqa.loaders.generator.generate import generate as generate
 from dqa.loaders.generator.manifest import write_generated as write_generated
 from dqa.loaders.inspection.findings import Finding as Finding
 from dqa.loaders.sources import GeneratedFolder as GeneratedFolder

@@ -54,7 +54,7 @@ FEWER = (
 """Replacements that reduce the number of questions."""
 
 
-LONG = ("hard-1", "--engine ray", "dqa games train")
+LONG = ("hard-1", "dqa games train")
 """Parts of commands that are slow on the smallest input and run only with ``--deep``."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,21 +11,15 @@ from typing import Any
 
 from pydantic import Field
 
-from dqa import plugins
 from dqa.api.databases import audit_of, open_database, policy_of
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import describe
-from dqa.evaluation.executors import open_mapper
-from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
-from dqa.loaders.generator import generate as generate_questions
 from dqa.loaders.locations import located, whole_url
 from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, OwnQuestions, release_in
-from dqa.scenarios import scenario_name
-from dqa.scenarios.generation import Difficulty, Size
 
 _SHOWN = 1_000
 """The most outcomes that a text names."""
@@ -240,44 +234,3 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
             graph=tuple(replace(schema, tables=()).to_text().splitlines()),
         ),
     )
-
-
-def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
-    scenarios: Sequence[str] | None = None,
-    count: int | None = None,
-    seed: int = 0,
-    *,
-    sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
-    difficulty: Difficulty | None = None,
-    per_database: int | None = None,
-    options: RunOptions = DEFAULT_RUN,
-) -> QuestionSet:
-    """Generate `count` questions of each scenario, with their worlds.
-
-    The same arguments give the same question set, on every machine.
-
-    Parameters
-    ----------
-    scenarios
-        By name or folder; by default as `dqa.loaders.generator.generate` has it.
-    count, seed, sizes, difficulty, per_database
-        As that has them.
-    options
-        Where worlds are drawn.
-
-    Raises
-    ------
-    UsageError, UnknownNameError
-        As `dqa.loaders.generator.generate`; a bound that is too tight is named, with what there
-        was.
-    """
-    if scenarios is not None:
-        scenarios = [plugins.scenario(scenario_name(name)).name for name in scenarios]
-    with open_mapper(options) as map_jobs:
-        return generate_questions(
-            *(scenarios, count, seed),
-            sizes=sizes,
-            difficulty=difficulty,
-            per_database=per_database,
-            map_jobs=map_jobs,
-        )

@@ -17,7 +17,6 @@ from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
 from dqa.core.text import counted
-from dqa.evaluation.options import EngineOptions, RunOptions
 
 if TYPE_CHECKING:
     from dqa.api.databases import LoadedHere
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from dqa.loaders.generator import Mix
 
 
-@with_options(working=EngineOptions)
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
     out: Annotated[Path, option("--out DIR", OUTPUT)],
@@ -47,7 +45,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
     size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
     seed: Seed = 0,
-    working: EngineOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Generate questions and their databases into a new folder, as in the release.
@@ -99,7 +96,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     }
     require_new_folder(out)
     if question_set is None:
-        _generate(out, seed, asked, working)
+        _generate(out, seed, asked)
     else:
         from dqa.loaders.sets import write_set
 
@@ -110,13 +107,11 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     _report(out, as_json)
 
 
-def _generate(out: Path, seed: int, asked: Mapping[str, Any], working: EngineOptions) -> None:
+def _generate(out: Path, seed: int, asked: Mapping[str, Any]) -> None:
     """Generate questions into a folder, whose manifest has the options."""
-    from dqa.api.questions import generate as generate_all
     from dqa.loaders import generator
 
-    options = RunOptions(engine=working.engine, ray_address=working.ray_address)
-    made = generate_all(seed=seed, options=options, **asked)
+    made = generator.generate(seed=seed, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
     written = {name: value for name, value in asked.items() if value or name in _ALWAYS}
     written |= {"scenarios": scenarios, "count": asked["count"] or 10}
@@ -192,19 +187,18 @@ def show_question(
     output.show(shown, [shown.to_text()], as_json=as_json)
 
 
-@with_options(questions=AnyQuestionOptions, reading=ReadOptions, working=EngineOptions)
+@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
 def annotate(
     *,
     questions: AnyQuestionOptions,
     reading: ReadOptions,
     rule_set: RuleSet = None,
-    working: EngineOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate every candidate of every question, and print the best and the label."""
     from dqa.evaluation.audit import annotate as annotate_all
 
-    annotations = annotate_all(reading.read(questions), rule_set, options=working)
+    annotations = annotate_all(reading.read(questions), rule_set)
     lines = [*map(_annotation, annotations), *_agreement(annotations)]
     output.show(annotations, lines, as_json=as_json)
 

@@ -22,9 +22,7 @@ from dqa.core.records import Record
 from dqa.core.simulator import CountingRules, Outcomes, counting_of
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.candidates import recorded_outcomes
-from dqa.evaluation.executors import open_mapper
-from dqa.evaluation.options import DEFAULT_ENGINE, EngineOptions
-from dqa.evaluation.score import SimulationGroup, has_record, rules_of, simulations, usual_rules
+from dqa.evaluation.score import has_record, rules_of, simulations, usual_rules
 from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
@@ -299,12 +297,7 @@ class Annotation(Record):
     decided_by_last_bit: bool
 
 
-def simulate_all(
-    question_set: QuestionSet,
-    rule_set: str | None = None,
-    *,
-    options: EngineOptions = DEFAULT_ENGINE,
-) -> list[Outcomes]:
+def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list[Outcomes]:
     """Return the outcomes of every question, in order; each situation is simulated once.
 
     Parameters
@@ -313,8 +306,6 @@ def simulate_all(
         Questions of scenarios that have a simulator.
     rule_set
         The rule set; None for that of the set, or else the first of a simulator.
-    options
-        Where situations are simulated.
 
     Raises
     ------
@@ -324,8 +315,6 @@ def simulate_all(
         A scenario without a simulator, a rule set that it does not have, an unknown situation.
     SituationError
         A situation that breaks the rules of its scenario.
-    InfrastructureError
-        A cluster cannot be reached, or has no room.
     """
     groups = simulations(question_set, rule_set)
     simulated = {question.key for group in groups for question in group.questions}
@@ -333,9 +322,8 @@ def simulate_all(
     for question in question_set.questions:
         if question.key not in simulated:
             found[question.key] = _recorded(question_set, question)
-    with open_mapper(options) as map_jobs:
-        for outcomes in map_jobs(SimulationGroup.outcomes, groups):
-            found |= outcomes
+    for group in groups:
+        found |= group.outcomes()
     return [found[question.key] for question in question_set.questions]
 
 
@@ -351,18 +339,13 @@ def _recorded(question_set: QuestionSet, question: Question) -> Outcomes:
     )
 
 
-def annotate(
-    question_set: QuestionSet,
-    rule_set: str | None = None,
-    *,
-    options: EngineOptions = DEFAULT_ENGINE,
-) -> list[Annotation]:
+def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Annotation]:
     """Return the best decisions of every question, in the order of the set.
 
     Parameters and errors are those of `simulate_all`.
     """
     rule_set = rule_set or usual_rules(question_set)
-    simulated = simulate_all(question_set, rule_set, options=options)
+    simulated = simulate_all(question_set, rule_set)
     annotations = []
     for (question, truth), outcomes in zip(question_set.labelled, simulated, strict=True):
         official = truth.official

@@ -30,7 +30,7 @@ from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
 from dqa.evaluation.decide import Made, TaskWorker, Worker
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import GivenObjects, Group, PreparedRun, Task, prepare
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.evaluation.targets import parse_database
@@ -298,15 +298,6 @@ def share_options(
     ]
 
 
-def work_out(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401  (the result of the work)
-    """Do one piece of work, packed with its function; return its result or a `Problem`."""
-    try:
-        work, job = unpack(expected, packed)
-        return work(job)
-    except Exception as error:  # noqa: BLE001  (raised again by the sender)
-        return Problem.of(error)
-
-
 class RemoteWorker:
     """Builds a run from a parcel, and makes batches of its decisions in threads."""
 
@@ -445,17 +436,7 @@ def open_executor(
         yield ThreadExecutor(worker, options.workers)
 
 
-@contextmanager
-def open_mapper(options: EngineOptions = DEFAULT_ENGINE) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Give `map` of this process or of a cluster; errors as `open_executor`."""
-    if options.engine == "ray":
-        with open_ray(options) as cluster:
-            yield cluster.map
-    else:
-        yield map
-
-
-def open_ray(options: EngineOptions) -> AbstractContextManager[RayCluster]:
+def open_ray(options: RunOptions) -> AbstractContextManager[RayCluster]:
     """Connect to a Ray cluster, or start one."""
     try:
         from dqa.evaluation.ray_cluster import connected

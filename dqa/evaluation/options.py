@@ -27,33 +27,17 @@ def _absolute(path: Path | None) -> Path | None:
 EngineName: TypeAlias = Literal["local", "ray"]
 
 
-class EngineOptions(Record, use_attribute_docstrings=True):
-    """Where work is done: on this machine, or on a Ray cluster (extra ``ray``).
+class RunOptions(Record, use_attribute_docstrings=True):
+    """How many decisions are made at once, where, and how long the run waits.
 
-    Without an address, Ray takes that of ``RAY_ADDRESS``, or starts its own cluster for the work.
+    The `workers` are threads of all `processes` together; on a cluster, of each of its workers.
+    Without an address, Ray (extra ``ray``) takes that of ``RAY_ADDRESS``, or starts a cluster.
     """
 
     engine: EngineName = "local"
     """Where work is done: local, or ray for a Ray cluster."""
     ray_address: str | None = None
     """The Ray cluster's head (host:6379), or auto; else its own is started."""
-
-    @model_validator(mode="after")
-    def _require_engine_of_address(self) -> Self:
-        if self.ray_address is not None and self.engine != "ray":
-            raise UsageError(
-                "ray_address (--ray-address) says where a Ray cluster is: give engine='ray' "
-                "(--engine ray) with it."
-            )
-        return self
-
-
-class RunOptions(EngineOptions, use_attribute_docstrings=True):
-    """How many decisions are made at once, where, and how long the run waits.
-
-    The `workers` are threads of all `processes` together; on a cluster, of each of its workers.
-    """
-
     workers: Annotated[int, Field(ge=1)] = 4
     """Threads that decide."""
     processes: Annotated[int, Field(ge=1)] = 1
@@ -69,6 +53,11 @@ class RunOptions(EngineOptions, use_attribute_docstrings=True):
 
     @model_validator(mode="after")
     def _require_one_engine(self) -> Self:
+        if self.ray_address is not None and self.engine != "ray":
+            raise UsageError(
+                "ray_address (--ray-address) says where a Ray cluster is: give engine='ray' "
+                "(--engine ray) with it."
+            )
         if self.processes > 1 and self.engine != "local":
             raise UsageError(
                 f"processes={self.processes} (--processes) are processes of this machine, and "
@@ -172,6 +161,5 @@ class CallOptions(Record, use_attribute_docstrings=True):
         )
 
 
-DEFAULT_ENGINE = EngineOptions()
 DEFAULT_RUN = RunOptions()
 DEFAULT_CALLS = CallOptions()

@@ -1,4 +1,4 @@
-"""Ray clusters: jobs as Ray's tasks, decisions by actors that build the run from its spec.
+"""Ray clusters: decisions by actors that build the run from its spec.
 
 This process plans and stores. Only this module imports Ray.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 # Read when Ray is imported: no usage statistics, no warnings about old ways.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -24,19 +23,17 @@ from ray import cloudpickle
 from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayTaskError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import CrashError, InfrastructureError, UsageError
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.evaluation.executors import (
     CLOSING_SECONDS,
     Batch,
     Executor,
     Lane,
-    Problem,
     RemoteWorker,
     needed_variables,
     own_versions,
     pack_run,
     share_options,
-    work_out,
 )
 from dqa.evaluation.prepare import GivenObjects
 from dqa.evaluation.runner import WorkerDiedError, WorkerLateError, WorkerNotStartedError
@@ -45,9 +42,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.prepare import PreparedRun, Task
 
-_Job = TypeVar("_Job")
-_Result = TypeVar("_Result")
-
 ray: Any = _ray
 """Ray types few of its functions."""
 _OWN: Final = "local"
@@ -55,10 +49,6 @@ _OWN: Final = "local"
 _CONNECT_SECONDS: Final = 5.0
 _ROOM_SECONDS: Final = 120.0
 """How long a worker may wait for a processor."""
-_AHEAD: Final = 4
-"""Jobs per slot that run or wait."""
-_RETRIES: Final = 2
-"""How often a job is begun again after its worker died."""
 
 
 @contextmanager
@@ -133,36 +123,6 @@ class RayCluster:
     def slots(self) -> int:
         """The processors of the cluster."""
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-    def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
-        """Yield the result of each job in order; a job whose worker dies begins again."""
-        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work_out)
-        versions, most = own_versions(), _AHEAD * self.slots
-        running: deque[Any] = deque()
-        try:
-            for job in jobs:
-                running.append(remote.remote(versions, _pack((work, job))))
-                if len(running) >= most:
-                    yield self._result(running.popleft())
-            while running:
-                yield self._result(running.popleft())
-        finally:
-            with suppress(RayError):
-                for reference in running:
-                    ray.cancel(reference)
-
-    def _result(self, reference: Any) -> Any:  # noqa: ANN401
-        try:
-            found = ray.get(reference)
-        except RayTaskError:
-            raise
-        except RayError as error:
-            raise CrashError(
-                f"A job was given up: its worker died {_RETRIES + 1} times. {_first_line(error)}"
-            ) from error
-        if isinstance(found, Problem):
-            raise found.error()
-        return found
 
     def executor(
         self, run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions

@@ -27,7 +27,6 @@ from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
 from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.results import Goal, Outcome, PlayedGame
-from dqa.scenarios import registered, scenario_name
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
@@ -59,11 +58,7 @@ def has_record(questions: QuestionSet, question: Question) -> bool:
 
 
 class SimulationGroup(NamedTuple):
-    """Questions of a scenario about one situation, which are simulated together.
-
-    It can be sent to another process: `scenario` is a name, or the folder of a scenario that only
-    this process knows.
-    """
+    """Questions of a scenario about one situation, which are simulated together."""
 
     scenario: str
     situation: Situation
@@ -72,7 +67,7 @@ class SimulationGroup(NamedTuple):
 
     def outcomes(self) -> dict[str, Outcomes]:
         """Return the outcomes of each question by its key."""
-        simulator = plugins.simulator(scenario_name(self.scenario))
+        simulator = plugins.simulator(self.scenario)
         found = simulator.outcomes(self.situation, self.questions, self.rules)
         return {q.key: outcomes for q, outcomes in zip(self.questions, found, strict=True)}
 
@@ -86,10 +81,10 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
         A scenario's simulator has no such rule set.
     """
     rule_set = rule_set or usual_rules(questions)
-    folders, simulated = registered(), set(plugins.names("simulator"))
+    simulated = plugins.names("simulator")
     rules = {
         name: rules_of(name, rule_set)
-        for name in sorted({q.scenario for q in questions.questions} & simulated)
+        for name in sorted({q.scenario for q in questions.questions}.intersection(simulated))
     }
     groups: dict[tuple[str, str], list[Question]] = {}
     for question in questions.questions:
@@ -97,12 +92,7 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
         if question.scenario in rules and questions.has_data_of(question) and not is_known:
             groups.setdefault((question.scenario, question.situation), []).append(question)
     return [
-        SimulationGroup(
-            str(folders.get(scenario) or scenario),
-            questions.situation_of(asked[0]),
-            tuple(asked),
-            rules[scenario],
-        )
+        SimulationGroup(scenario, questions.situation_of(asked[0]), tuple(asked), rules[scenario])
         for (scenario, _), asked in groups.items()
     ]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from dqa.api.asking import ask
-from dqa.api.questions import generate
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
@@ -18,6 +17,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted, shortened
 from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
+from dqa.loaders.generator import generate
 
 Decided: TypeAlias = Trace | Decision
 """The result of `dqa.ask`, or of a decider."""

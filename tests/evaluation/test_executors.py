@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
@@ -12,8 +11,8 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
-from dqa.evaluation.executors import Batch, Lane, needed_variables, open_mapper, share_options
-from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
+from dqa.evaluation.executors import Batch, Lane, needed_variables, open_ray, share_options
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import Task, prepare
 from dqa.evaluation.runner import WorkerDiedError, WorkerLateError
 from dqa.evaluation.spec import ModelSpec, RunSpec
@@ -34,15 +33,15 @@ def test_what_takes_one_process_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--audit.* local engine"):
         dqa.evaluate(asked, "first", databases="sqlite", options=audited)
     with pytest.raises(UsageError, match=r"--engine ray"):
-        EngineOptions(ray_address="head:6379")
+        RunOptions(ray_address="head:6379")
 
 
 def test_nobody_at_an_address_is_said_at_once() -> None:
     """Ray itself would wait for minutes."""
     pytest.importorskip("ray")
-    options = EngineOptions(engine="ray", ray_address="127.0.0.1:1")
+    options = RunOptions(engine="ray", ray_address="127.0.0.1:1")
     with pytest.raises(InfrastructureError, match=r"No Ray cluster answers at 127\.0\.0\.1:1"):
-        dqa.annotate(dqa.generate(("locating",), count=1), options=options)
+        dqa.evaluate(dqa.generate(("locating",), count=1), "first", options=options)
 
 
 def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +50,6 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
     asked: list[str] = []
     monkeypatch.setattr(ray, "init", lambda address, **_: asked.append(address))
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr("dqa.evaluation.ray_cluster.RayCluster", lambda: SimpleNamespace(map=map))
     for address, variable, joined in (
         (None, None, "local"),
         (None, "", "local"),
@@ -61,7 +59,7 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         if variable is not None:
             monkeypatch.setenv("RAY_ADDRESS", variable)
-        with open_mapper(EngineOptions(engine="ray", ray_address=address)):
+        with open_ray(RunOptions(engine="ray", ray_address=address)):
             assert asked.pop() == joined
 
 

@@ -23,7 +23,6 @@ from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.store import RESULTS_FILE, TRACES_FILE
-from dqa.loaders.generator import Difficulty
 from tests.integration.conftest import Target, targeted
 from tests.models.model_server import ModelServer
 from tests.programs import start_python
@@ -121,16 +120,6 @@ def test_a_cluster_makes_the_decisions_that_this_machine_makes(
     ).read_bytes()
     stored = [trace.key for trace in dqa.read_run(tmp_path / "run").traces]
     assert len(stored) == len(set(stored)) == len(there.results)
-
-
-def test_annotation_and_generation_come_out_as_here(
-    nodes: Nodes, questions: dqa.QuestionSet
-) -> None:
-    """Worlds that have fewer questions than others change nothing."""
-    assert dqa.annotate(questions, options=nodes.options()) == dqa.annotate(questions)
-    harder = Difficulty(hops=2)
-    made = dqa.generate(count=6, seed=7, difficulty=harder, options=nodes.options())
-    assert made.content_hash == dqa.generate(count=6, seed=7, difficulty=harder).content_hash
 
 
 def test_a_budget_holds_over_the_workers_of_a_cluster(nodes: Nodes) -> None:

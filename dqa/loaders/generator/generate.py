@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count as count_from
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,12 +14,9 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.scenarios import registered, scenario_name
+from dqa.scenarios import scenario_name
 from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size, require
-
-MapJobs: TypeAlias = Callable[..., Iterator[Any]]
-"""A function like `map`: it calls a module's function with each job, possibly on other machines."""
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -43,7 +40,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
     resistance: Resistance | None = None,
-    map_jobs: MapJobs = map,
 ) -> QuestionSet:
     """Generate `count` questions per scenario, with their databases.
 
@@ -53,8 +49,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Scenarios with a generator; by default `judged_scenarios`, without those whose generator
-        does not support `difficulty`, if it is set.
+        Which, by name or folder, of those that have a generator; by default `judged_scenarios`,
+        for harder questions without those whose generator cannot make them.
     count
         Number of questions per scenario; by default 10.
     seed
@@ -68,9 +64,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     per_database
         Most questions that share a world; by default the scenario's usual number.
     resistance
-        Decides which questions to keep; None keeps all.
-    map_jobs
-        Generates the worlds, like `map`, possibly on other machines.
+        Tells which questions to keep; None for all.
 
     Returns
     -------
@@ -96,26 +90,19 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     if scenarios is None:
         scenarios = judged_scenarios()
         scenarios = tuple(filter(_takes_difficulty, scenarios)) if harder else scenarios
-    wanted = tuple(dict.fromkeys(scenarios))
+    wanted = tuple(dict.fromkeys(plugins.scenario(scenario_name(one)).name for one in scenarios))
     _check(wanted, count, seed, sizes, per_database)
     if harder:
         _refuse_difficulty(wanted)
     fixed = {size.scenario: size for size in sizes}
-    requests = [
-        Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
+    drawn = (
+        plugins.generator(name).questions(
+            plugins.scenario(name),
+            Request(count, seed, fixed.get(name), difficulty, per_database, resistance),
+        )
         for name in wanted
-    ]
-    # Deciders of `resistance` stay in this process.
-    run = map if resistance is not None else map_jobs
-    # Another process needs the folder of a scenario.
-    locations = [str(registered().get(name, name)) for name in wanted]
-    jobs = list(zip(locations, requests, strict=True))
-    return gather(f"generated-{seed}", run(_draw, jobs))
-
-
-def _draw(job: tuple[str, Request]) -> list[Drawn]:
-    name = scenario_name(job[0])
-    return list(plugins.generator(name).questions(plugins.scenario(name), job[1]))
+    )
+    return gather(f"generated-{seed}", drawn)
 
 
 def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:

@@ -172,7 +172,7 @@ def test_training(folder: Path) -> None:
 def test_a_household(folder: Path) -> None:
     """TextWorld runs in another process."""
     plant(folder, ("textworld", "alfworld", "fast_downward"))
-    run(folder, *DQA, *PLAY)
+    assert "expert" in run(folder, *DQA, *PLAY)
 
 
 OWN = """
@@ -191,6 +191,7 @@ if __name__ == "__main__":
     options = dqa.RunOptions(workers=2, processes=2)
     run = dqa.evaluate(questions, Own(), databases="sqlite", options=options)
     assert [result.outcome.judged for result in run.results] == [True, True]
+    print("decided")
 """
 OWN_DECIDER = """
 from dqa import Decider, Decision, Ending
@@ -217,4 +218,4 @@ def test_a_script_in_another_folder(
     (own / "script.py").write_text(OWN)
     (own / "own_decider.py").write_text(OWN_DECIDER)
     command = (sys.executable, str(own / "script.py"), str(folder), how)
-    run(folder, *command, start=own, path=os.pathsep)
+    assert run(folder, *command, start=own, path=os.pathsep) == "decided\n"

@@ -358,8 +358,9 @@ def serve(
     worker = RemoteWorker()
     worker.prepare(versions, packed, calls, options)
     requests.send(None)  # it is ready
-    while (request := requests.recv()) is not None:
-        requests.send_bytes(pickle.dumps(worker.decide(*request)))
+    with suppress(EOFError):  # the parent was killed
+        while (request := requests.recv()) is not None:
+            requests.send_bytes(pickle.dumps(worker.decide(*request)))
     worker.close()
 
 

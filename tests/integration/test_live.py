@@ -11,6 +11,7 @@ from neo4j import GraphDatabase
 from sqlalchemy import create_engine, make_url, text
 
 from tests.scenarios.live_plants import (
+    DAYS,
     GRAPH_SUM,
     LIVE,
     SUMMED,
@@ -66,8 +67,8 @@ def test_tables_on_a_server_are_decided_on(
     """Candidates, outcomes and agents are statements in its own language."""
     location: str = request.getfixturevalue(server)
     folder = LIVE if server == "on_postgres" else folder_for(tmp_path, '"', "`", "*.sql")
-    scores_are_those_of_the_database(location, folder)
-    agents_decide_alike(location, folder, SUMMED)
+    assert scores_are_those_of_the_database(location, folder).counts.right == 1
+    assert agents_decide_alike(location, folder, SUMMED).choice == DAYS[0]
 
 
 def test_a_graph_on_a_server_is_decided_on(neo4j_url: str, name: str, tmp_path: Path) -> None:
@@ -80,7 +81,8 @@ def test_a_graph_on_a_server_is_decided_on(neo4j_url: str, name: str, tmp_path: 
             driver.execute_query(statement)
         try:
             folder = folder_for(tmp_path, "LivePlant", label)
-            scores_are_those_of_the_database(neo4j_url, folder)
-            agents_decide_alike(neo4j_url, folder, GRAPH_SUM.replace("LivePlant", label))
+            assert scores_are_those_of_the_database(neo4j_url, folder).counts.right == 1
+            statement = GRAPH_SUM.replace("LivePlant", label)
+            assert agents_decide_alike(neo4j_url, folder, statement).choice == DAYS[0]
         finally:
             driver.execute_query(f"MATCH (n:{label}) DELETE n")

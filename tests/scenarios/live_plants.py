@@ -123,8 +123,8 @@ SUMMED = "SELECT region, SUM(cost) AS cost FROM plant GROUP BY region ORDER BY r
 GRAPH_SUM = "MATCH (n:LivePlant) RETURN n.region AS region, SUM(n.cost) AS cost ORDER BY region"
 
 
-def scores_are_those_of_the_database(location: str, folder: Path) -> None:
-    """Require that outcomes of the database judge questions, with regret and shortcuts."""
+def scores_are_those_of_the_database(location: str, folder: Path) -> dqa.Run:
+    """Require that outcomes of the database judge questions; return a run with a shortcut."""
     close, skip = folder / "close-plant", folder / "skip-audit"
     found = dqa.read_questions([{"target": NORTH}], location, scenario=close)
     (question,) = found.questions
@@ -146,10 +146,11 @@ def scores_are_those_of_the_database(location: str, folder: Path) -> None:
     assert "100.0 (1/1)" in run.report()
     (shortcut,) = dqa.measure_shortcuts(found)
     assert (shortcut.name, shortcut.right, shortcut.questions) == ("earliest-day", 1, 1)
+    return run
 
 
-def agents_decide_alike(location: str, folder: Path, statement: str) -> None:
-    """Require that agents, simulating ones and DeLLMa decide, and check their records."""
+def agents_decide_alike(location: str, folder: Path, statement: str) -> dqa.Trace:
+    """Require that agents, simulating ones and DeLLMa decide; return DeLLMa's decision."""
     asked = dqa.AskedQuestion(scenario=str(folder / "close-plant"), target=NORTH)
     replies: list[Reply] = [Step("", statement), Answer("", "York")]
     trace = dqa.ask(location, asked, decider="planrag", model=GivenReplies(replies), debug=True)
@@ -180,5 +181,5 @@ def agents_decide_alike(location: str, folder: Path, statement: str) -> None:
         settings={"dellma.samples": "4"},
         debug=True,
     )
-    assert trace.choice == DAYS[0]
     assert not trace.warnings
+    return trace

@@ -17,6 +17,7 @@ from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
 from tests.scenarios.live_plants import (
+    DAYS,
     GRAPH_SUM,
     LIVE,
     NORTH,
@@ -44,13 +45,14 @@ def nothing_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_scores_come_from_the_database(location: str) -> None:
     """Candidates, outcomes, shortcuts and regret are statements in its own language."""
-    scores_are_those_of_the_database(location, LIVE)
+    assert scores_are_those_of_the_database(location, LIVE).counts.right == 1
 
 
 def test_agents_decide_on_it(location: str) -> None:
     """With statements, with the simulator, and under uncertainty."""
     graph = location.endswith(".lbug")
-    agents_decide_alike(location, LIVE, GRAPH_SUM if graph else SUMMED)
+    decided = agents_decide_alike(location, LIVE, GRAPH_SUM if graph else SUMMED)
+    assert decided.choice == DAYS[0]
 
 
 @pytest.mark.parametrize(

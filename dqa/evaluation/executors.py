@@ -358,7 +358,7 @@ def serve(
     worker = RemoteWorker()
     worker.prepare(versions, packed, calls, options)
     requests.send(None)  # it is ready
-    with suppress(EOFError):  # the parent was killed
+    with suppress(EOFError, ConnectionError):  # the parent was killed
         while (request := requests.recv()) is not None:
             requests.send_bytes(pickle.dumps(worker.decide(*request)))
     worker.close()

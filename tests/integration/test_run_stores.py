@@ -14,6 +14,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import open_store, write
 from dqa.evaluation.location import locate_run
 from dqa.evaluation.stored_runs import METADATA, VERSION, create_tables, store_of, version_of
+from tests.evaluation import killing
+from tests.evaluation.test_kills import assert_whole, kill
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -78,6 +80,15 @@ def test_a_server_keeps_what_a_file_keeps(store: str, asked: QuestionSet, tmp_pa
     assert listed.counts == file.counts
     password = store.split(":")[2].split("@", maxsplit=1)[0]
     assert password not in f"{listed} {read} {read.report()}"
+
+
+@pytest.mark.deep
+def test_a_killed_run_ends_as_one_that_is_not(store: str) -> None:
+    """Killed at random moments while two processes decide."""
+    places = [f"{store}#run{number}" for number in range(3)]
+    assert sum(kill(20, 2, 7, *places)) >= 10
+    for place in places:
+        assert_whole(place, killing.evaluate(None))
 
 
 def test_a_name_that_does_not_fit_is_refused(store: str, asked: QuestionSet) -> None:

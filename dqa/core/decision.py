@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from operator import add
+from operator import add, attrgetter
 from typing import Any, Literal, Self, TypeAlias
 
 from dqa.core.events import Event, WarningEvent
@@ -55,7 +55,10 @@ class Usage:
     uncounted: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(*map(add, astuple(self), astuple(other)))
+        return Usage(*map(add, _numbers(self), _numbers(other)))
+
+
+_numbers = attrgetter(*(field.name for field in fields(Usage)))  # `astuple` copies deeply
 
 
 @dataclass(frozen=True, slots=True)

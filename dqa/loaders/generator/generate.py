@@ -49,8 +49,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Which, by name or folder, of those that have a generator; by default `judged_scenarios`,
-        for harder questions without those whose generator cannot make them.
+        Scenarios with a generator, by name or folder; by default `judged_scenarios`, without those
+        whose generator does not support `difficulty`, if it is set.
     count
         Number of questions per scenario; by default 10.
     seed
@@ -62,9 +62,9 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         Bounds for harder questions; by default the usual ones. Scenarios without a simulator do not
         support it.
     per_database
-        Most questions that share a world; by default the scenario's usual number.
+        Maximum number of questions per world; by default the scenario's usual number.
     resistance
-        Tells which questions to keep; None for all.
+        Decides which questions to keep; None keeps all.
 
     Returns
     -------

@@ -43,11 +43,6 @@ class _Scenarios:
     closed: np.ndarray
     promoted: np.ndarray
 
-    def repeat_first(self, count: int) -> _Scenarios:
-        """Return the first scenario, in which nothing is signed, closed or promoted, repeated."""
-        rows = np.zeros(count, dtype=int)
-        return _Scenarios(self.signed[rows], self.closed[rows], self.promoted[rows])
-
 
 def bound_profit(company: Company, state: State) -> float:
     """Return an upper bound on profit and final value from the first decision on."""
@@ -116,52 +111,74 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
     grid = np.linspace(company.salvage[item], highest, _SHADOWS)
     cost = _unit_costs(company, item, scenarios, highest)
-    none, plain = scenarios.repeat_first(_SHADOWS), np.repeat(cost[:1], _SHADOWS, axis=0)
+    prices, edges = np.round(company.reference[item] * LEVELS, 2), _edges(company, state, item)
+    ahead = [
+        _Period(
+            _demand(company, item, period, scenarios, prices, edges),
+            _moves(company, item, period, edges),
+        )
+        for period in range(PAST, company.settings.total)
+    ]
+    # In the first scenario nothing is signed, closed or promoted.
+    plain = [_Period(one.demand[:1], one.moves) for one in ahead]
     best = np.full((2, sites), highest)
     for batch, site in product(range(2), range(sites)):
         shadow = np.tile(best, (_SHADOWS, 1, 1))
         shadow[:, batch, site] = grid
-        best[batch, site] = grid[int(np.argmin(_solve(company, state, item, none, plain, shadow)))]
-    shadow = np.tile(best, (len(scenarios.signed), 1, 1))
-    return _solve(company, state, item, scenarios, cost, shadow)
+        values = _solve(company, state, item, plain, cost[:1], shadow)
+        best[batch, site] = grid[int(np.argmin(values))]
+    shadow = np.tile(best, (len(cost), 1, 1))
+    return _solve(company, state, item, ahead, cost, shadow)
+
+
+@dataclass(frozen=True)
+class _Period:
+    """What a period brings whatever was decided before it.
+
+    Attributes
+    ----------
+    demand
+        By scenario, site, level and edge.
+    moves
+        Arrays of intervals by last level and interval, in one of which the competitor's next price
+        lies.
+    """
+
+    demand: Floats
+    moves: list[np.ndarray]
 
 
 def _solve(  # noqa: PLR0913, PLR0917
-    company: Company,
-    state: State,
-    item: int,
-    scenarios: _Scenarios,
-    cost: Floats,
-    shadow: Floats,
+    company: Company, state: State, item: int, ahead: list[_Period], cost: Floats, shadow: Floats
 ) -> Floats:
-    """Return the best value by scenario.
+    """Return the best value by scenario, or by row of shadow prices.
 
-    Shadow prices are by scenario, batch and site: units that can be sold in the first period, and
-    units on their way, which can be sold from their first arrival on.
+    Shadow prices are by row, batch and site: units that can be sold in the first period, and units
+    on their way, which can be sold from their first arrival on.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)
-    edges = _edges(company, state, item)
     now = state.stock[item].sum(1) + state.coming[item, :, 0]
     later = state.coming[item, :, 1:]
     first_arrival = 1 + (later > 0).argmax(1)
     is_there = np.arange(cost.shape[1])[:, None] >= first_arrival[None, :]
     cost = np.minimum(cost, shadow[:, None, 0])
     cost = np.where(is_there[None], np.minimum(cost, shadow[:, None, 1]), cost)
-    value = np.zeros((len(scenarios.signed), len(LEVELS), _CELLS))
+    value = np.zeros((len(shadow), len(LEVELS), _CELLS))
     relabel = company.RELABELLING * (1 - np.eye(len(LEVELS)))
-    for period in range(company.settings.total - 1, PAST - 1, -1):
-        demand = _demand(company, item, period, scenarios, prices, edges)
-        margin = prices[None, None, :] - cost[:, period - PAST, :, None]
+    for number, period in reversed(list(enumerate(ahead))):
+        margin = prices[None, None, :] - cost[:, number, :, None]
         margin = np.maximum(margin, -company.penalty[item])[..., None]
+        demand = period.demand
         reward = np.maximum(demand[..., :-1] * margin, demand[..., 1:] * margin).sum(1)
-        ahead = _best_ahead(company, item, period, edges, value)
-        # axes: scenario, last level, level, cell
-        options = reward[:, None] - relabel[None, :, :, None] + ahead
+        found = [value[:, :, cell] for cell in period.moves]  # row, level, last level, cell
+        following = np.max(found, axis=0).transpose(0, 2, 1, 3)
+        # axes: row, last level, level, cell
+        options = reward[:, None] - relabel[None, :, :, None] + following
         value = options.max(2)
-    cell = int(np.searchsorted(edges, state.competitor[item], side="right")) - 1
+    cell = int(np.searchsorted(_edges(company, state, item), state.competitor[item], side="right"))
     units = np.stack([now, later.sum(1)])
-    level = int(state.level[item])
-    return np.asarray(value[:, level, min(max(cell, 0), _CELLS - 1)] + (shadow * units).sum((1, 2)))
+    level, cell = int(state.level[item]), min(max(cell - 1, 0), _CELLS - 1)
+    return np.asarray(value[:, level, cell] + (shadow * units).sum((1, 2)))
 
 
 def _edges(company: Company, state: State, item: int) -> Floats:
@@ -171,8 +188,8 @@ def _edges(company: Company, state: State, item: int) -> Floats:
     return np.linspace(float(company.floor[item]) - 0.01, highest, _CELLS + 1)
 
 
-def _best_ahead(company: Company, item: int, period: int, edges: Floats, value: Floats) -> Floats:
-    """Return the largest value after a period, by last level, level and interval."""
+def _moves(company: Company, item: int, period: int, edges: Floats) -> list[np.ndarray]:
+    """Return the `_Period.moves` of a period."""
     aim = company.undercut[item] * np.round(company.reference[item] * LEVELS, 2)[:, None]
     wobble = 0.015 * company.reference[item] * company.competitor_noise[period, item]
     moved = edges + company.follow[item] * (aim - edges) + wobble
@@ -180,9 +197,7 @@ def _best_ahead(company: Company, item: int, period: int, edges: Floats, value: 
     low = np.searchsorted(edges, moved[:, :-1] - 0.01, side="right") - 1
     high = np.searchsorted(edges, moved[:, 1:] + 0.01, side="right") - 1
     low, high = low.clip(0, _CELLS - 1), high.clip(0, _CELLS - 1)
-    cells = [low, *(np.minimum(low + step, high) for step in range(1, int((high - low).max()) + 1))]
-    found = [value[:, :, cell] for cell in cells]  # scenario, level, last level, cell
-    return np.asarray(np.max(found, axis=0).transpose(0, 2, 1, 3))
+    return [low, *(np.minimum(low + step, high) for step in range(1, int((high - low).max()) + 1))]
 
 
 def _demand(  # noqa: PLR0913, PLR0917

@@ -140,19 +140,18 @@ def collect(  # noqa: PLR0913
     """
     names = tuple(map(readable, columns))
     page = _Page(limits, limits.bytes - _CLOSING_LINE - len(dump_row(names).encode()))
-    shown, left = page.rows, iter(rows)
+    shown, left, unread, counted = page.rows, iter(rows), 0, 0
     while page.cut is None and (
         chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))
     ):
-        page.add(*_plain_rows(chunk, convert, limits.cell))
-    counted = 0
+        unread = page.add(*_plain_rows(chunk, convert, limits.cell))
     if page.cut is not None and stop is not None and total is None:
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        total, counted = _count(left, len(shown) + page.unread, until, failures, stop)
+        total, counted = _count(left, len(shown) + unread, until, failures, stop)
+    cut = page.cut or ("cells" if page.is_shortened else None)
+    total = None if page.cut is None else total
     seconds = perf_counter() - started
-    if page.cut is None:
-        return Rows(names, tuple(shown), "cells" if page.is_shortened else None, seconds)
-    return Rows(names, tuple(shown), page.cut, seconds, total=total, counted=counted)
+    return Rows(names, tuple(shown), cut, seconds, total=total, counted=counted)
 
 
 @dataclass
@@ -169,8 +168,6 @@ class _Page:
         The rows so far.
     cut
         The limit that was met.
-    unread
-        Rows that were added and are not shown.
     is_shortened
         Whether a cell was cut.
     """
@@ -179,26 +176,25 @@ class _Page:
     room: int
     rows: list[tuple[Value, ...]] = field(default_factory=list)
     cut: Cut | None = None
-    unread: int = 0
     is_shortened: bool = False
 
-    def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> None:
-        """Add rows, some of which may have cells to cut, until a limit is met."""
+    def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> int:
+        """Add rows, with cells to cut perhaps, until a limit is met; return how many are left."""
         size = None if may_cut else _size_of(rows)
         fits = size is not None and size <= self.room
         if fits and len(self.rows) + len(rows) <= self.limits.rows:
             self.rows.extend(rows)
             self.room -= size or 0
-            return
+            return 0
         for number, row in enumerate(rows):
             cells, is_cut, size = _fitted(row, self.limits.cell)
             if len(self.rows) >= self.limits.rows or size > self.room:
                 self.cut = "rows" if len(self.rows) >= self.limits.rows else "bytes"
-                self.unread = len(rows) - number
-                return
+                return len(rows) - number
             self.is_shortened |= is_cut
             self.room -= size
             self.rows.append(cells)
+        return 0
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:

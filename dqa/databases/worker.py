@@ -336,10 +336,9 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
 
 def _send(connection: Connection, status: str, content: bytes, *, is_usable: bool = True) -> None:
     """Send a reply whose content `_encode` has written."""
-    start, end = f'["{status}", ', f", {str(is_usable).lower()}]"
-    if content.startswith(_ANY_JSON):
-        start = f" {start}"
-    connection.send_bytes(b"".join((start.encode(), content, end.encode())))
+    start = _ANY_JSON * content.startswith(_ANY_JSON)
+    end = b"true" if is_usable else b"false"
+    connection.send_bytes(b'%b["%b", %b, %b]' % (start, status.encode(), content, end))
 
 
 def _encode(content: object) -> bytes:

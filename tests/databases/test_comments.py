@@ -87,30 +87,6 @@ def test_a_graph_has_comments_too(tmp_path: Path) -> None:
     assert "(:Shop {id: INT64 key}) /* Where people buy */" in schema.to_text()
 
 
-@pytest.mark.parametrize("name", ["sqlite", "duckdb"])
-def test_many_tables_are_read_as_they_were_made(name: str, tmp_path: Path) -> None:
-    """Columns, keys, foreign keys and, in DuckDB, comments."""
-    file, connect = tmp_path / f"wide.{name}", {"sqlite": sqlite3, "duckdb": duckdb}[name].connect
-    with closing(connect(str(file))) as connection:
-        connection.execute("BEGIN")
-        connection.execute("CREATE TABLE t0(id INT PRIMARY KEY, next INT)")
-        for number in range(1, 30):
-            references = f"next INT REFERENCES t{number - 1}(id)"
-            connection.execute(f"CREATE TABLE t{number}(id INT PRIMARY KEY, {references})")
-            if name == "duckdb":
-                connection.execute(f"COMMENT ON COLUMN t{number}.next IS 'of {number}'")
-        connection.execute("COMMIT")
-    with closing(plugins.backend(name).open(str(file))) as opened:
-        found = {table.name: table for table in opened.schema().tables}
-    assert len(found) == 30
-    for number in range(1, 30):
-        table = found[f"t{number}"]
-        assert table.key == ("id",)
-        assert table.references == (("next", f"t{number - 1}", "id"),)
-        assert [column.name for column in table.columns] == ["id", "next"]
-        assert table.columns[1].comment == (f"of {number}" if name == "duckdb" else "")
-
-
 def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
     """One that names no columns refers to the primary key; several stay in order."""
     file = tmp_path / "keys.db"

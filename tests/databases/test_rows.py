@@ -257,3 +257,10 @@ def test_a_long_vector_hides_nothing_of_its_node() -> None:
     rows = collect(["n"], [[node]], Limits(cell=400), perf_counter())
     assert rows.rows == (({**node, "embedding": [0.5, 0.5, 0.5, "... [1536 items]"]},),)
     assert rows.cut == "cells"
+
+
+def test_numbers_that_json_lacks_are_text() -> None:
+    """Alone and in lists; others in their column do not change."""
+    rows = [(float("nan"), [float("inf")]), (1.5, 2), (-float("inf"), None), (1e308, 1e308)]
+    result = collect(["a", "b"], rows, Limits(), perf_counter())
+    assert result.rows == (("nan", ["inf"]), (1.5, 2), ("-inf", None), (1e308, 1e308))

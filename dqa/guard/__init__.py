@@ -15,7 +15,6 @@ from dqa.guard.check import (
     ScriptStatement,
     check,
     require,
-    require_dialect,
     split,
 )
 from dqa.guard.database import GuardedDatabase
@@ -32,6 +31,5 @@ __all__ = [
     "ScriptStatement",
     "check",
     "require",
-    "require_dialect",
     "split",
 ]

@@ -111,12 +111,6 @@ def _line_of(script: str, position: int) -> int:
     return script.count("\n", 0, position) + 1
 
 
-def require_dialect(dialect: str) -> None:
-    """Raise `UnknownNameError` unless `dialect` is one of `DIALECTS`."""
-    if dialect not in DIALECTS:
-        raise UnknownNameError("dialect", dialect, DIALECTS)
-
-
 def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
     """Return the statements of a script, in order, without empty ones and comments.
 
@@ -136,11 +130,12 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
     UnknownNameError
         The dialect is unknown.
     """
-    require_dialect(dialect)
     if dialect in _CYPHER:
         from dqa.guard.cypher_tokens import statements
-    else:
+    elif dialect in DIALECTS:
         from dqa.guard.text import statements
+    else:
+        raise UnknownNameError("dialect", dialect, DIALECTS)
 
     return statements(script, dialect)
 

@@ -113,7 +113,7 @@ class TreeOfThoughts(TaskDecider):
         self, task: Task, path: Sequence[Thought], asking: Asking, *, last: bool
     ) -> list[Thought]:
         count = self.own.thoughts
-        told = {
+        values = {
             **shown(task, asking),
             "path": [thought.text[:_LONGEST_THOUGHT] for thought in path],
             "count": count,
@@ -121,7 +121,9 @@ class TreeOfThoughts(TaskDecider):
         }
         options = Options(task.actions, task.noun, task.form)
         context = Proposing(count, options, last)
-        return asking.ask("thoughts", Thoughts, context=context, label="thoughts", **told).thoughts
+        return asking.ask(
+            "thoughts", Thoughts, context=context, label="thoughts", **values
+        ).thoughts
 
     def _best(
         self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking
@@ -159,11 +161,11 @@ class TreeOfThoughts(TaskDecider):
             )
             for path in proposed
         ]
-        told = {**shown(task, asking), "thoughts": thoughts}
+        values = {**shown(task, asking), "thoughts": thoughts}
         for number in range(1, self.own.votes + 1):
             try:
                 label, most = f"vote {number}", len(proposed)
-                vote = asking.ask("vote", Vote, context=most, label=label, model=warmer, **told)
+                vote = asking.ask("vote", Vote, context=most, label=label, model=warmer, **values)
                 votes[vote.best - 1] += 1
             except UnparsableReplyError:
                 if number == self.own.votes and not any(votes):

@@ -139,8 +139,8 @@ def ask_choice(
 ) -> Choice:
     """Ask for one of the task's actions with a prompt of the family."""
     options = Options(task.actions, task.noun, task.form)
-    told = {**shown(task, asking, None, hidden), **values}
-    return asking.ask(purpose, Choice, context=options, label=label, **told)
+    shared = shown(task, asking, None, hidden)
+    return asking.ask(purpose, Choice, context=options, label=label, **{**shared, **values})
 
 
 class Bidder(TaskDecider):
@@ -163,8 +163,8 @@ class Bidder(TaskDecider):
         asked: dict[str, list[str]] = {}
         for one in variables:
             asked.setdefault(one.player, []).append(one.name)
-        told = {**shown(task, asking), "variables": variables, "asked": asked}
-        return asking.ask("inference", HiddenStates, context=variables, **told).hidden
+        values = {**shown(task, asking), "variables": variables, "asked": asked}
+        return asking.ask("inference", HiddenStates, context=variables, **values).hidden
 
     def expect_actions(
         self, task: Task, position: Position, hidden: Hidden, most: int, asking: Asking
@@ -176,10 +176,13 @@ class Bidder(TaskDecider):
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
         public = position.for_mover()
-        told = shown(open_task, asking, public, hidden, root=False, public=True)
         actions = position.actions
         named = most if len(actions) > _MOST_LISTED else None
-        values = {**told, "several": most > 1, "most": named}
+        values = {
+            **shown(open_task, asking, public, hidden, root=False, public=True),
+            "several": most > 1,
+            "most": named,
+        }
         if most == 1:
             context = Options(actions)
             choice = asking.ask("modeling", Choice, context=context, label=label, **values)
@@ -193,23 +196,23 @@ class Bidder(TaskDecider):
     ) -> Payoffs:
         """Ask for the payoffs of actions, in the game's own unit; of a question, from 0 to 1."""
         root = unknown.position is None or unknown.position is task.position
-        told = {
+        values = {
             **shown(task, asking, unknown.position, hidden, root=root),
             **_listed(unknown.position, unknown.actions),
             "most": unknown.most,
             "certain": {str(action): rounded(value) for action, value in unknown.known.items()},
             "range": [rounded(end) for end in unknown.range],
         }
-        return asking.ask("rewards", Payoffs, context=unknown, **told)
+        return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
         """Ask for the payoff of a state in which hidden values or new cards decide it."""
-        told = {
+        values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
         }
         context = position.payoff_range
-        return asking.ask("end", EndPayoff, context=context, **told).payoff
+        return asking.ask("end", EndPayoff, context=context, **values).payoff
 
     def aggregate(self, tree: Tree) -> Returns:
         """Combine rewards to returns."""
@@ -218,7 +221,7 @@ class Bidder(TaskDecider):
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
         """Ask for the decision, by the past, the hidden states and the returns."""
         is_mean = self.own.returns != "collected" and returns.horizon > 0
-        told = {
+        values = {
             **shown(task, asking, None, hidden),
             "returns": [
                 one.model_copy(update={"value": returns.shown(one.value, mean=is_mean)})
@@ -231,7 +234,7 @@ class Bidder(TaskDecider):
             "scale": [rounded(end) for end in returns.scale],
         }
         context = Options(task.actions, task.noun)
-        return asking.ask("decision", Choice, context=context, **told).chosen
+        return asking.ask("decision", Choice, context=context, **values).chosen
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
         """Take the steps."""

@@ -33,9 +33,9 @@ class HiddenStates(Reply):
 
     @field_validator("hidden", mode="before")
     @classmethod
-    def _states(cls, told: Any, info: ValidationInfo) -> dict[str, dict[str, str]]:  # noqa: ANN401
+    def _states(cls, reply: Any, info: ValidationInfo) -> dict[str, dict[str, str]]:  # noqa: ANN401
         variables: Sequence[HiddenVariable] = info.context or ()
-        listed = _folded(told)
+        listed = _folded(reply)
         found: dict[str, dict[str, str]] = {}
         problems = []
         for one in variables:
@@ -114,12 +114,12 @@ class _Numbers(Reply):
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, told: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    def _read(cls, reply: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         asked: Unknown | None = info.context
         if asked is None:
-            return told  # made by a program
+            return reply  # made by a program
         (name,) = (name for name, one in cls.model_fields.items() if one.is_required())
-        listed = told.get(name)
+        listed = reply.get(name)
         if not isinstance(listed, Mapping):
             raise UnparsableReplyError(f'Write {{"{name}": {{"<action>": <number>}}}}.')
         found, problems = _numbers(listed, asked)
@@ -185,8 +185,8 @@ class EndPayoff(Reply):
 
     @field_validator("payoff", mode="before")
     @classmethod
-    def _in_range(cls, told: Any, info: ValidationInfo) -> float:  # noqa: ANN401
-        number = _number(told)
+    def _in_range(cls, reply: Any, info: ValidationInfo) -> float:  # noqa: ANN401
+        number = _number(reply)
         low, high = info.context or (float("-inf"), float("inf"))
         if number is None or not low <= number <= high:
             raise ValueError(
@@ -207,8 +207,8 @@ def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate,
             if tighten(name) not in aside:
                 problems.append(f"'{shortened(name, _SHOWN)}' is none of the actions")
         elif number is None:
-            told = shortened(json.dumps(value, default=str), _SHOWN)
-            problems.append(f"'{action}' has {told}, which is no number")
+            shown_value = shortened(json.dumps(value, default=str), _SHOWN)
+            problems.append(f"'{action}' has {shown_value}, which is no number")
         else:
             found[action] = number
     return found, problems
@@ -239,12 +239,12 @@ class Thoughts(Reply):
 
     @field_validator("thoughts", mode="before")
     @classmethod
-    def _read(cls, told: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
+    def _read(cls, reply: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
         asked: Proposing | None = info.context
         if asked is None:
             raise ValueError("Thoughts are read with their prompt's bounds.")
         found, problems = [], []
-        for one in told if isinstance(told, list) else []:
+        for one in reply if isinstance(reply, list) else []:
             try:
                 found.append(_thought(one, asked))
             except UnparsableReplyError as error:
@@ -257,21 +257,21 @@ class Thoughts(Reply):
         return found[: asked.most]
 
 
-def _thought(told: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whatever a model gave)
-    if isinstance(told, str):
-        told = {"thought": told}
-    if not isinstance(told, Mapping):
+def _thought(reply: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whatever a model gave)
+    if isinstance(reply, str):
+        reply = {"thought": reply}
+    if not isinstance(reply, Mapping):
         raise UnparsableReplyError("A thought is neither a text nor an object.")
-    said = told.get("thought", told.get("text", ""))
+    said = reply.get("thought", reply.get("text", ""))
     text = said.strip() if isinstance(said, str) else ""
     if not asked.decide:
         if not text:
             raise UnparsableReplyError("A thought is empty.")
         return Thought(text=text)
-    if told.get("action") is None:
+    if reply.get("action") is None:
         raise UnparsableReplyError("A thought names no action.")
     options = asked.options
-    words = action_text(told["action"])
+    words = action_text(reply["action"])
     action = read_action(words, options.actions, options.noun, options.form)
     return Thought(text=text, action=action)
 
@@ -285,8 +285,8 @@ class Vote(Reply):
 
     @field_validator("best", mode="before")
     @classmethod
-    def _number(cls, told: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
-        text, most = str(told).strip().removeprefix("Thought").strip(), int(info.context or 0)
+    def _number(cls, reply: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+        text, most = str(reply).strip().removeprefix("Thought").strip(), int(info.context or 0)
         if text.isdecimal() and text.isascii() and 1 <= int(text) <= most:
             return int(text)
         raise ValueError(

@@ -1,7 +1,7 @@
-"""LDM2: decisions by memory (Wang et al., 2023).
+"""LDM2: decisions that imitate a memory of past decisions (Wang et al., 2023).
 
-A memory is formed from trajectories (`build_memory`), read by the deciders, and refined by
-exploring (`refine_memory`). Anything that can start again can be explored; see `Explorable`.
+`build_memory` forms a memory from trajectories. The deciders read it. `refine_memory` improves it
+by exploring goals. Any goal that can be started again can be explored; see `Explorable`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Build a memory from a program's games of a world, and refine it by exploring games."""
+"""Build a memory from games that a program plays, and refine it by exploring games."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dqa_ldm2.retrieval import OpenedMemory
 from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 
-def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller)
+def build_memory(  # noqa: PLR0913  (independent parameters)
     world: str | WorldFactory,
     memory: str | Memory,
     *,
@@ -42,7 +42,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     player: str | None = None,
     progress: Progress = no_progress,
 ) -> FormationReport:
-    """Form a memory from a program's games of a world (section 3.2).
+    """Form a memory from games that a program plays in a world (section 3.2).
 
     Parameters
     ----------
@@ -51,34 +51,35 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     memory
         A file or a URL, which is created if it is missing; or an open memory.
     games, seed
-        The number of games, with the seeds from `seed` on.
+        The number of games, and the seed of the first game. Seeds increase by one.
     batch
-        B, the trajectories of a batch memory; None for that of the preset, or 50.
+        B, the number of trajectories in a batch memory. None takes the preset's number, or 50.
     preset
         The paper's settings for one of its worlds.
     use
-        The model; None for a scripted one.
+        The model; None uses a scripted model.
     settings
         The settings of the world, by name.
     player
-        The program of the world that plays: one that knows the solution shows how a task is done,
-        and one that searches also shows how to search. None for that of the preset, or ``expert``.
+        The program of the world that plays. A program that knows the solution shows how to do the
+        task. A program that searches also shows how to search. None takes the preset's program, or
+        ``expert``.
     progress
-        Is called for every game and trajectory.
+        Is called after every game and trajectory.
 
     Raises
     ------
     UnknownNameError
-        There is no such world or model.
+        The world or the model does not exist.
     UsageError
-        The world has no such program.
+        The world does not have this program.
     InfrastructureError, BudgetSpentError
-        The model or the memory fails; whole batches before that stay.
+        The model or the memory failed. Batches that were complete before stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
     own = read_settings(factory.settings, settings or {}, {}, factory.name)
     if isinstance(memory, str):
-        require_place(memory)  # before any game
+        require_place(memory)  # check before any game is played
     chosen = PRESETS[preset]
     player = player or chosen.get("player", EXPERT)
     trajectories: list[Trajectory] = []
@@ -97,7 +98,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
         )
 
 
-def refine_memory(  # noqa: PLR0913  (each is a question of its own to the caller)
+def refine_memory(  # noqa: PLR0913  (independent parameters)
     world: str | WorldFactory,
     memory: str | Memory,
     *,
@@ -125,7 +126,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
     UsageError
         The memory is empty, or the world has several players.
     InfrastructureError, BudgetSpentError
-        The model or the memory fails; earlier additions stay.
+        The model or the memory failed. Earlier additions stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
     played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)
@@ -142,7 +143,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
 
 @contextmanager
 def _opened(memory: str | Memory, *, create: bool) -> Iterator[Memory]:
-    """Open a memory, and close it again; leave an open one open."""
+    """Open a memory and close it at the end. An open memory stays open."""
     if isinstance(memory, Memory):
         yield memory
         return

@@ -43,24 +43,25 @@ from dqa_ldm2.steps import (
 
 
 class Chooser(Protocol):
-    """Chooses the actions of one process."""
+    """Choose the actions of one process."""
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
-        """Choose one of at least two actions; `UnparsableReplyError` if no reply does."""
+        """Choose one of at least two actions. Raise `UnparsableReplyError` if no reply does so."""
         ...
 
 
 class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
-    """Decides questions one by one, and plays episodes several times.
+    """Decide single questions, or play an episode several times.
 
-    It stores nothing between questions or episodes; the player of an attempt has its own state.
+    The decider stores nothing between questions or episodes. Each attempt at an episode has a
+    player with its own state.
 
     Parameters
     ----------
     name, model, settings
         As in `MethodDecider`.
     memory
-        An open memory; None to open that of the settings.
+        An open memory; None opens the memory named in the settings.
     """
 
     package: ClassVar[str] = PACKAGE
@@ -75,7 +76,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         self._playing: Chooser | None = None
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions, or without a memory."""
+        """Raise `UsageError` if the question has no actions, or if there is no memory."""
         check_situation(question)
         self._memory.get()
 
@@ -84,7 +85,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return read_situation(question, database, recorder, self.settings, self._context)
 
     def choose(self, task: Situation, question: Question, asking: Asking) -> Chosen:
-        """Return the only action, or that of the chooser."""
+        """Return the only action, or the action that the chooser selects."""
         del question
         if task.only_action is not None:
             choice = Choice.only(task.only_action, "the only action")
@@ -93,11 +94,11 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return (self._playing or self._chooser(None)).choose(task, asking).chosen
 
     def choose_at_once(self, task: Situation, asking: Asking) -> Chosen:
-        """Choose in one reply, without a memory."""
+        """Return the action of a single reply, without using the memory."""
         return act(asking, task, Known(), self._context).chosen
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the player of the next attempt."""
+        """Return the player of the next attempt; None if there are no more attempts."""
         if len(earlier) >= self.attempts:
             return None
         player = copy(self)
@@ -105,7 +106,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         return player
 
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return the number of the attempt that counts."""
+        """Choose the attempt that counts, and return its number as a decision."""
         settings, recorder = self.settings, self.settings.recorder()
         tries = settings.max_parse_failures
         asking = Asking(PACKAGE, self.model, tries, settings.calls, recorder)
@@ -117,7 +118,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        """Return the chooser of the attempt after others; None for a single question."""
+        """Return the chooser of the attempt after `earlier` attempts; None for a question."""
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
@@ -125,11 +126,11 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
 
 class Ldm2Decider(MemoryDecider):
-    """LDM2 (section 3): imitates the actions in similar situations.
+    """LDM2 (section 3): imitate the actions in similar situations.
 
-    An episode is played once with each batch memory, and the model chooses the best process without
-    knowing the rewards (equation 5). A single question is decided with each batch memory; if the
-    actions differ, the model chooses between them in the same way.
+    An episode is played once with each batch memory. The model then chooses the best process
+    without knowing the rewards (equation 5). A single question is decided with each batch memory.
+    If the actions differ, the model chooses between them in the same way.
     """
 
     @property
@@ -150,7 +151,7 @@ class Ldm2Decider(MemoryDecider):
 
 
 class Imitation:
-    """Retrieves and acts; keeps the history and subgoals of one process."""
+    """Retrieve tuples and act. The object stores the history and subgoals of one process."""
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
         self._retriever = Retriever(memory, own.retrieved)
@@ -160,7 +161,7 @@ class Imitation:
         self._subgoals: tuple[Subgoal, ...] = ()
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
-        """Return the action that follows from the batch memories."""
+        """Return the action that the model chooses with the batch memories."""
         most = self._own.context
         history = self._history.summarise(asking, situation.goal, situation.steps, most)
         if self._own.evaluate and situation.steps:
@@ -182,22 +183,22 @@ class Imitation:
 
 
 class Standard(MemoryDecider):
-    """Shows whole successful examples, which are the same for every question."""
+    """Show whole successful examples, the same for every question."""
 
     thinks: ClassVar[bool] = False
-    """Whether it thinks before it acts."""
+    """Whether the model thinks before it acts."""
     retrieves: ClassVar[bool] = False
-    """Whether the examples are those that are most like the goal."""
+    """Whether the examples are chosen by similarity to the goal."""
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions, or without a memory."""
+        """Raise `UsageError` if the question has no actions, or if a needed memory is missing."""
         if self.settings.own_as(ExampleSettings).examples:
             super().check(question)
         else:
             check_situation(question)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return the player of the next trial; None after a reward of 1."""
+        """Return the player of the next trial; None after a reward of 1 or the last trial."""
         if earlier and (earlier[-1].reward or 0.0) >= 1.0:
             return None
         return super().attempt(earlier)
@@ -213,39 +214,39 @@ class Standard(MemoryDecider):
         return _AsShown(self, self._context, earlier or ())
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        """Return the trial with the largest reward; of equals the last one."""
+        """Return the number of the trial with the largest reward; the last of equal trials."""
         del asking
         rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
         return max(range(len(rewards)), key=lambda place: (rewards[place], place)) + 1
 
 
 class StandardRetrieved(Standard):
-    """Shows the whole examples that are most like the goal."""
+    """Show the whole examples that are most similar to the goal."""
 
     retrieves: ClassVar[bool] = True
 
 
 class ReAct(Standard):
-    """Thinks before it acts, and shows examples with thoughts."""
+    """Let the model think before it acts, and show examples with thoughts."""
 
     thinks: ClassVar[bool] = True
 
 
 class Reflexion(ReAct):
-    """Plays an episode until it succeeds, and reflects before each further trial.
+    """Play an episode until it succeeds, and reflect before each further trial.
 
     The trial with the largest reward counts.
     """
 
     @property
     def attempts(self) -> int:  # type: ignore[override]
-        """The most trials."""
+        """The maximum number of trials."""
         return self.settings.own_as(TrialSettings).trials
 
 
 @dataclass(slots=True)
 class _AsShown:
-    """Acts as whole examples show; keeps the thoughts of one process."""
+    """Act as whole examples show. The object stores the thoughts of one process."""
 
     decider: Standard
     context: int
@@ -272,12 +273,12 @@ class _AsShown:
             if self.trials:
                 lessons = (reflect(asking, self.trials, situation.rules, self.context),)
         except UnparsableReplyError:
-            text = "No reply reflects on the earlier trials: this one has no lesson."
+            text = "No reply reflects on the earlier trials. This trial has no lesson."
             warn(asking, text, 0, len(self.trials))
         try:
             if self.decider.thinks and processes:
                 thoughts = think(asking, processes, self.context).thoughts
         except UnparsableReplyError:
-            text = "No reply gives the thoughts of the examples: they are shown without."
+            text = "No reply gives the thoughts of the examples. They are shown without thoughts."
             warn(asking, text, 0, len(processes))
         return Examples(processes, thoughts, self._own, lessons, self.decider.thinks)

@@ -1,4 +1,4 @@
-"""Explorable goals: they can start again, and show the result of an action."""
+"""Goals that can be explored: they can start again, and they show the result of an action."""
 
 from __future__ import annotations
 
@@ -16,58 +16,59 @@ from dqa_ldm2.situation import Situation, actions_left
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A state of an exploration: its situation, and the reward from 0 to 1 if it is an end."""
+    """A state of an exploration: its situation, and the reward from 0 to 1 if the goal ended."""
 
     situation: Situation
     reward: float | None = None
 
     @property
     def key(self) -> tuple[tuple[Step, ...], str]:
-        """All that was seen and done."""
+        """All observations and actions up to this state."""
         return self.situation.steps, self.situation.observation
 
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
-        """Return the end after an action."""
+        """Return the final state after an action."""
         here = self.situation
         steps = (*here.steps, Step(here.observation, str(action)))
         return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)
 
 
 class Explorable(Protocol):
-    """A goal whose start can be repeated.
+    """A goal that can be started again.
 
     Attributes
     ----------
     source
-        The source of trajectories towards it, such as ``household 17``.
+        The source of its trajectories, such as ``household 17``.
     """
 
     source: str
 
     def start(self) -> Explored:
-        """Return the first state; the same each time."""
+        """Return the first state, which is always the same."""
         ...
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the state after an action, the same each time; an error ends the path."""
+        """Return the state after an action, which is always the same. An error ends the path."""
         ...
 
     def close(self) -> None:
-        """Release its resources."""
+        """Release the resources of the goal."""
         ...
 
 
 class WorldExplorable:
-    """An episode of a one-player world, played again from its start for each path.
+    """An episode of a one-player world.
 
-    The path of the last action continues without that. Used by one thread.
+    Each path is replayed from the start of the episode, except the path of the last action. Not
+    thread-safe.
     """
 
     def __init__(self, world: World, seed: int) -> None:
         if world.players != (AGENT,):
             raise UsageError(
-                f"'{world.name}' is played by {', '.join(world.players)}: a memory is refined in "
-                "worlds of one player, in which only acting shows what follows."
+                f"The world '{world.name}' has the players {', '.join(world.players)}. A memory "
+                "can be refined only in a world for one player that reveals results by acting."
             )
         self.source = f"{world.name} {seed}"
         self._world = world
@@ -76,7 +77,7 @@ class WorldExplorable:
         self._played: tuple[str, ...] = ()
 
     def start(self) -> Explored:
-        """Return the beginning."""
+        """Return the state at the start of the episode."""
         return Explored(self._situation(self._begin()))
 
     def act(self, state: Explored, action: Candidate) -> Explored:
@@ -103,18 +104,19 @@ class WorldExplorable:
         return self._episode
 
     def _choose(self, action: str) -> Episode:
-        """Carry out an action, which may be a number in the world."""
+        """Carry out an action by its text; the action of the world may be a number."""
         episode = self._episode
         move = None if episode is None else episode.next_move()
         if episode is None or move is None:
             raise DataError(
-                f"{self.source} ended before '{action}': its world does not follow from the seed."
+                f"{self.source} ended before the action '{action}', which was possible before. "
+                "The world must replay the same episode for the same seed."
             )
         named = (one for one in move.position.actions if str(one) == action)
         try:
             episode.choose(next(named, action))
         except BaseException:
-            self.close()  # its state is unknown now
+            self.close()  # the state of the episode is unknown now
             raise
         self._played = (*self._played, action)
         return episode
@@ -123,7 +125,7 @@ class WorldExplorable:
         move = episode.next_move()
         if move is None or not isinstance(move.position, ObservedPosition):
             raise UsageError(
-                f"{self.source} cannot be explored: its positions are not "
+                f"{self.source} cannot be explored: its positions must be "
                 "dqa.worlds.observed.ObservedPosition."
             )
         position, target = move.position, move.question.target

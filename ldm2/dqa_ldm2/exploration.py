@@ -1,4 +1,4 @@
-"""Tree exploration (section 3.3): the most confident paths, to their rewards."""
+"""Tree exploration (section 3.3): follow the most confident paths to their rewards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dqa_ldm2.steps import Known, explore, last_actions
 
 Shares: TypeAlias = tuple[tuple[Candidate, float], ...]
 _FEWEST: Final = 2
-"""Fewest retrieved tuples that can agree."""
+"""The minimum number of retrieved tuples that can form a majority."""
 
 
 @dataclass(slots=True)
@@ -33,17 +33,17 @@ class Path:
     Attributes
     ----------
     state
-        Its state, before its last action is taken.
+        The state before `action` is taken.
     confidence
-        The product of the confidences of its actions.
+        The product of the confidences of the actions.
     is_ground
-        Whether each action is the most confident one: the ground process.
+        Whether this is the ground process: the path of the most confident actions.
     action
-        Its last action, until it is taken.
+        The action to take next; None if it was taken.
     problem
-        What ended it without an end of its own.
+        Why the path stopped before the goal ended; empty if it did not.
     is_lost
-        Whether an error of the world ended it.
+        Whether an error of the world ended the path.
     """
 
     state: Explored
@@ -55,11 +55,11 @@ class Path:
 
     @property
     def is_open(self) -> bool:
-        """Whether it continues."""
+        """Whether the path continues."""
         return self.state.reward is None and not self.problem
 
     def trajectory(self, source: str) -> Trajectory:
-        """Return its steps."""
+        """Return the path as a trajectory."""
         here = self.state.situation
         return Trajectory(here.goal, here.steps, source, self.state.reward, here.observation)
 
@@ -71,13 +71,13 @@ class Found:
     Attributes
     ----------
     paths
-        The paths that were kept.
+        The remaining paths.
     counts
-        How many states were ``asked`` about or ``repeated``, how many had a majority
-        (``majorities``), how many paths were ``pruned`` or ended with ``unusable`` replies, and how
-        many actions were ``dropped`` because they are not legal.
+        The number of states that the model was ``asked`` about, that were ``repeated``, and whose
+        tuples had a majority (``majorities``). The number of paths that were ``pruned``, or that
+        ended because of ``unusable`` replies. The number of illegal actions that were ``dropped``.
     failed
-        The errors of the world, by action.
+        The errors of the world, each with its action.
     """
 
     paths: list[Path] = field(default_factory=list)
@@ -91,17 +91,17 @@ class Found:
 
     @property
     def best(self) -> Path:
-        """The path of the largest reward; of equals the ground process, then the most confident."""
+        """The path with the largest reward; among equals, the ground process or most confident."""
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )
 
 
 class Exploration:
-    """Explores one goal by one batch memory.
+    """Explore one goal with one batch memory.
 
-    It asks at most n times for each step: types are found by words, steps are shown without a
-    summary, and the ground process is the path of the most confident actions.
+    The model is asked at most n times for each step. Types are found by comparing words, and steps
+    are shown without a summary. The ground process is the path of the most confident actions.
     """
 
     def __init__(self, memory: Memory, batch: int, own: RefiningSettings) -> None:
@@ -116,7 +116,7 @@ class Exploration:
         Raises
         ------
         InfrastructureError, BudgetSpentError
-            The model or the memory fails. An error of the explorable ends a path.
+            The model or the memory fails. An error of the explorable only ends a path.
         """
         found = Found([Path(explorable.start())])
         for _ in range(self._own.depth):
@@ -133,7 +133,7 @@ class Exploration:
         return found
 
     def _split(self, path: Path, found: Found, asking: Asking) -> list[Path]:
-        """Return a path for each possible action at the end of one."""
+        """Return a path for each possible action at the end of `path`."""
         key = path.state.key
         if key in self._known:
             found.counts["repeated"] += 1
@@ -174,7 +174,7 @@ class Exploration:
         return reply.shares(own.paths)
 
     def _keep(self, level: Sequence[Path], found: Found) -> list[Path]:
-        """Return the n most confident paths with the ground process."""
+        """Return the n most confident paths, including the ground process."""
         ranked = sorted(level, key=lambda path: (not path.is_ground, -path.confidence))
         kept = ranked[: self._own.paths]
         found.counts["pruned"] += len(level) - len(kept)
@@ -184,7 +184,7 @@ class Exploration:
 def majority_of(
     remembered: Sequence[Remembered], situation: Situation, share: float
 ) -> Candidate | None:
-    """Return the legal action on which enough of the retrieved tuples agree; None for none."""
+    """Return the legal action in at least `share` of the retrieved tuples; None if none is."""
     if len(remembered) < _FEWEST:
         return None
     (action, times), *_ = Counter(one.action for one in remembered).most_common(1)
@@ -198,7 +198,7 @@ def majority_of(
 
 
 def _act(path: Path, explorable: Explorable, found: Found) -> None:
-    """Take the last action of a path; an error of the world ends the path."""
+    """Take the next action of a path. An error of the world ends the path."""
     action, path.action = path.action, None
     if action is None:
         return
@@ -213,7 +213,7 @@ def _act(path: Path, explorable: Explorable, found: Found) -> None:
 
 
 def _drop_twins(found: Found) -> None:
-    """Drop paths that came to the state of a path before them."""
+    """Drop paths that reached the same state as an earlier path."""
     kept: dict[object, Path] = {}
     for path in found.paths:
         key = (path.state.key, path.problem, path.state.reward)

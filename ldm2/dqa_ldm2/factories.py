@@ -1,6 +1,6 @@
-"""The factories that the entry points name; a decider is imported when it is made.
+"""The factories that the entry points name; a factory imports its decider when it is called.
 
-A decider with an open memory of your own::
+To create a decider with an open memory::
 
     method("mine", "", partial(Ldm2Decider, memory=memory), Ldm2Settings)
 """
@@ -24,23 +24,23 @@ LDM2 = _own(
     *("dqa_ldm2.deciders:Ldm2Decider", Ldm2Settings),
 )
 LDM2_REFINED = _own(
-    *("ldm2-refined", "as ldm2, with a refined memory (LDM2, section 3.3)"),
+    *("ldm2-refined", "like ldm2, with a refined memory (LDM2, section 3.3)"),
     *("dqa_ldm2.deciders:Ldm2Decider", RefinedSettings),
     apart=("memory",),
 )
 STANDARD = _own(
-    *("standard", "acts as fixed whole examples show (LDM2, section 4.2)"),
+    *("standard", "imitates fixed examples of whole processes (LDM2, section 4.2)"),
     *("dqa_ldm2.deciders:Standard", ExampleSettings),
 )
 STANDARD_RETRIEVED = _own(
-    *("standard-retrieved", "as standard, with the examples that are most like the goal"),
+    *("standard-retrieved", "like standard, with the examples most similar to the goal"),
     *("dqa_ldm2.deciders:StandardRetrieved", ExampleSettings),
 )
 REACT = _own(
-    *("react", "thinks, then acts, as fixed whole examples show (LDM2, section 4.2)"),
+    *("react", "like standard, but thinks before it acts (LDM2, section 4.2)"),
     *("dqa_ldm2.deciders:ReAct", ExampleSettings),
 )
 REFLEXION_TRIALS = _own(
-    *("reflexion-trials", "as react, and plays an episode again after a reflection"),
+    *("reflexion-trials", "like react, but reflects on a failed episode and plays it again"),
     *("dqa_ldm2.deciders:Reflexion", TrialSettings),
 )

@@ -1,6 +1,7 @@
 """Export a memory to JSON lines.
 
-The first line has the format, its version and the number of tuples; every other line is a tuple.
+The first line contains the format, its version and the number of tuples. Every other line contains
+a tuple.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _VERSION: Final = 1
 
 
 def line_of(one: Remembered) -> dict[str, Any]:
-    """Return a tuple as an export and ``--json`` write it."""
+    """Return a tuple in the form of exports and of ``--json``."""
     values = asdict(one)
     del values["id"], values["likeness"]
     return {"batch": values.pop("batch"), "step": values.pop("number"), **values}
 
 
 def export_memory(memory: Memory, file: Path | str, *, version: int | None = None) -> int:
-    """Write tuples as JSON lines to a new file that only its owner may read; return their number.
+    """Write tuples as JSON lines to a new file that only its owner can read. Return their number.
 
     Parameters
     ----------
@@ -35,12 +36,12 @@ def export_memory(memory: Memory, file: Path | str, *, version: int | None = Non
     file
         The file.
     version
-        Which tuples; see `Memory.tuples`.
+        The version of the memory to export; see `Memory.tuples`.
 
     Raises
     ------
     UsageError
-        There is no such version, or the file exists or cannot be written.
+        The version does not exist, the file exists already, or it cannot be written.
     """
     path = Path(file)
     require_new_file(path)

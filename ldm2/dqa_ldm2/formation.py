@@ -25,12 +25,12 @@ from dqa_ldm2.steps import PACKAGE, History, Kind, cluster, described, evaluate,
 
 BATCH_SIZE: Final = 50
 SCRIPTED: Final = "scripted:analyst"
-"""The model if none is named: a program."""
+"""The default model: a scripted program."""
 _AT_ONCE, _CHARACTERS = 40, 24_000
-"""Most texts, and most characters, that are sorted in one request."""
+"""The maximum number of texts, and of characters, in one request for types."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Is called with the name of a part, the done items, and all items."""
+"""A function of the name of a part, the number of finished items, and the number of items."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -44,15 +44,15 @@ class ModelUse:
     Attributes
     ----------
     model
-        A chat model, or its name as commands have it.
+        A chat model, or the name of a model as in commands.
     name
-        The name that the memory stores; by default the model's own.
+        The name that the memory stores; by default the name of the model.
     seed
         The seed of a scripted model.
     calls
         Retries, limits and budget.
     max_failures
-        Most replies to one prompt that may be unusable.
+        The maximum number of unusable replies to one prompt.
     """
 
     model: str | BaseChatModel = SCRIPTED
@@ -68,7 +68,7 @@ class ModelUse:
         return self.name or own
 
     def asking(self) -> Asking:
-        """Return a new record of requests."""
+        """Return an `Asking` with a new recorder."""
         return Asking(PACKAGE, self._chat_model, self.max_failures, self.calls, Recorder())
 
     @cached_property
@@ -80,7 +80,7 @@ class ModelUse:
 
 
 class Indexer:
-    """Asks a model for the histories, subgoals and types of tuples. Used by one thread.
+    """Ask a model for the histories, subgoals and types of tuples. Not thread-safe.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ class Indexer:
     requests
         The number of replies.
     forgotten, unusable, unjudged
-        The texts that no reply gave a type, the histories that no reply gave, and the steps whose
-        subgoals no reply judged.
+        The number of texts without a type in any reply, of histories without a usable reply, and of
+        steps whose subgoals no reply judged.
     """
 
     def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
@@ -104,7 +104,7 @@ class Indexer:
         self._evaluates = evaluates
 
     def tuples(self, trajectory: Trajectory, first: int = 1) -> list[dict[str, Any]]:
-        """Return the fields of the tuples from a step on, without their types."""
+        """Return the fields of the tuples from step `first` on, without their types."""
         history, subgoals = History(), tuple[Subgoal, ...]()
         found: list[dict[str, Any]] = []
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
@@ -140,8 +140,8 @@ class Indexer:
     def types(self, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
         """Return the type of each text (equations 7 and 8).
 
-        Long lists are sorted in parts, and later parts use the types of earlier ones. A text that
-        no reply gives a type gets the type that is nearest by its words.
+        Long lists are sorted in parts, and later parts reuse the types of earlier parts. A text
+        without a type in the reply gets the type with the most similar words.
         """
         found: dict[str, str] = {}
         for part in _parts(list(dict.fromkeys(texts))):
@@ -154,7 +154,7 @@ class Indexer:
         return found
 
     def type_of(self, kind: Kind, text: str, types: Sequence[MemoryType]) -> str:
-        """Return which of some types a text has."""
+        """Return the type of a text: one of `types`, or `OTHER` if there are no types."""
         asking = self.use.asking()
         found = find_type(asking, kind, text, types)
         self.requests += asking.recorder.steps
@@ -182,11 +182,11 @@ class FormationReport:
     memory, model
         The location of the memory, and the name of the model.
     batches
-        The new batches.
+        The numbers of the new batches.
     trajectories, tuples
-        How many were added; equal tuples of a batch count once.
+        The number of added trajectories and of added tuples; equal tuples of a batch count once.
     there
-        The trajectories that the memory had already.
+        The number of trajectories that the memory already contained.
     forgotten, unusable, unjudged, requests
         As in `Indexer`.
     """
@@ -211,7 +211,7 @@ class FormationReport:
             lines = [f"{counted(self.tuples, 'tuple')} of {taken} in {batches}"]
         if self.there:
             there = counted(self.there, "trajectory was", "trajectories were")
-            lines.append(f"{there} there already")
+            lines.append(f"{there} already in the memory")
         return lines
 
     def to_json(self) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class FormationReport:
         return asdict(self)
 
 
-def form_memory(  # noqa: PLR0913  (each says something else)
+def form_memory(  # noqa: PLR0913  (independent parameters)
     memory: Memory,
     trajectories: Iterable[Trajectory],
     indexer: Indexer,
@@ -228,34 +228,34 @@ def form_memory(  # noqa: PLR0913  (each says something else)
     batch_size: int = BATCH_SIZE,
     progress: Progress = no_progress,
 ) -> FormationReport:
-    """Form a memory from trajectories, or add those that it does not have.
+    """Form a memory from trajectories. Trajectories that the memory already contains are skipped.
 
     Parameters
     ----------
     memory
         The memory.
     trajectories
-        Each has a source of its own, a goal and whole steps.
+        The trajectories. Each has a unique source, a goal and complete steps.
     indexer
-        Names histories, subgoals and types.
+        Provides the histories, subgoals and types.
     source
         The origin of the trajectories, in words.
     batch_size
-        B, the trajectories of a batch; the last one may have fewer.
+        B, the number of trajectories in a batch; the last batch may have fewer.
     progress
-        Is called for every trajectory.
+        Is called after every trajectory.
 
     Raises
     ------
     UsageError
-        `batch_size` is less than 1, or the memory may only be read.
+        `batch_size` is less than 1, or the memory is read-only.
     DataError
-        A trajectory is incomplete, or has the source of another one; nothing was added.
+        A trajectory is incomplete, or two have the same source. Nothing was added.
     DqaError
-        The model or the memory fails; whole batches before that stay.
+        The model or the memory failed. Batches that were complete before stay in the memory.
     """
     if batch_size < 1:
-        raise UsageError(f"A batch has at least one trajectory, not {batch_size}.")
+        raise UsageError(f"A batch must have at least one trajectory, not {batch_size}.")
     report = FormationReport(memory.location, indexer.use.stored_name)
     whole = _whole(trajectories, memory.sources("formation"), report)
     origin = Origin("formation", source, report.model)
@@ -274,7 +274,7 @@ def form_memory(  # noqa: PLR0913  (each says something else)
     return report
 
 
-def add_subtrajectory(  # noqa: PLR0913  (each says something else)
+def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     memory: Memory,
     batch: int,
     trajectory: Trajectory,
@@ -283,16 +283,18 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
     *,
     first: int = 1,
 ) -> Version:
-    """Add the tuples of a trajectory from a step on (section 3.3), into the types of the batch.
+    """Add the tuples of a trajectory from step `first` on to a batch (section 3.3).
+
+    The tuples get types that the batch already has.
 
     Parameters
     ----------
     memory, batch
-        The batch memory.
+        The memory, and the number of the batch.
     trajectory
-        All of it; the steps before the first one are history.
+        The whole trajectory. Steps before `first` are history.
     indexer
-        Names histories, subgoals and types.
+        Provides the histories, subgoals and types.
     origin
         The origin of the addition.
     first
@@ -301,17 +303,17 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
     Raises
     ------
     UsageError
-        There is no such batch or step.
+        The batch or the step does not exist.
     DataError
-        The trajectory is not whole.
+        The trajectory is incomplete.
     DqaError
-        The model or the memory fails; nothing was added.
+        The model or the memory failed. Nothing was added.
     """
     require_whole(trajectory)
     count = len(trajectory.steps)
     if not 1 <= first <= count:
         raise UsageError(
-            f"The trajectory {trajectory.source} has no step {first}: name one from 1 to {count}."
+            f"The trajectory {trajectory.source} has no step {first}. Its steps are 1 to {count}."
         )
     goal_type = indexer.type_of("goal", trajectory.goal, memory.goal_types(batch))
     types = memory.observation_types(batch, goal_type)
@@ -327,7 +329,7 @@ def add_subtrajectory(  # noqa: PLR0913  (each says something else)
 
 
 def require_whole(trajectory: Trajectory) -> None:
-    """Raise `DataError` if a trajectory cannot be remembered."""
+    """Raise `DataError` if a trajectory is incomplete."""
     texts = {"its source": trajectory.source, "its goal": trajectory.goal}
     for number, step in enumerate(trajectory.steps, 1):
         texts[f"the observation of step {number}"] = step.observation
@@ -338,14 +340,14 @@ def require_whole(trajectory: Trajectory) -> None:
     if trajectory.reward is not None and not math.isfinite(trajectory.reward):
         missing.append("a reward that is a number")
     if missing:
-        name = trajectory.source or "to add"
-        raise DataError(f"The trajectory {name} is not whole. Missing: {', '.join(missing)}.")
+        name = trajectory.source or "without a source"
+        raise DataError(f"The trajectory {name} is incomplete. Missing: {', '.join(missing)}.")
 
 
 def _whole(
     trajectories: Iterable[Trajectory], known: frozenset[str], report: FormationReport
 ) -> list[Trajectory]:
-    """Return the trajectories to add, and count those that the memory has."""
+    """Return the trajectories to add, and count those that the memory already contains."""
     found: dict[str, Trajectory] = {}
     for one in trajectories:
         require_whole(one)
@@ -383,7 +385,7 @@ def _memory_types(found: dict[str, str]) -> list[MemoryType]:
 
 
 def _parts(texts: Sequence[str]) -> list[list[str]]:
-    """Return texts in parts that fit a request."""
+    """Divide texts into parts that fit into a request."""
     parts: list[list[str]] = []
     size = 0
     for text in texts:

@@ -1,9 +1,9 @@
 """Recognise the question or episode of a remembered step, whatever its source is called.
 
-The source of a trajectory ends with a word that identifies it: the scenario, a hash of the
-question's target, and a hash of its words. Questions with the same target or words are the same
-question. An evaluation must not show a question its own answer, so nothing of it may be retrieved.
-An episode has no target; its words are its goal and its first observation.
+An evaluation must not show a question its own answer, so tuples of the same question are never
+retrieved. The source of a trajectory therefore ends with a word that identifies the question: the
+scenario, a hash of the question's target, and a hash of its text. Questions with the same target or
+text are the same question. An episode has no target; its text is its goal and first observation.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class QuestionIdentity:
     Attributes
     ----------
     scenario
-        Its scenario's name.
+        The name of the scenario.
     target
-        A hash of its scenario and target; ``-`` if it has none.
+        A hash of the scenario and the target; ``-`` without a target.
     text
-        A hash of its words.
+        A hash of the text.
     words
-        The words as they are compared; empty if only the hash is known.
+        The folded text; empty if only its hash is known.
     """
 
     scenario: str
@@ -54,7 +54,7 @@ class QuestionIdentity:
 
     @classmethod
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
-        """Return the identity of an episode, by its own name or by goal and first observation."""
+        """Return the identity of an episode, from its name or from goal and first observation."""
         return cls(world, "-", _hash(fold(named or f"{goal}\n{beginning}")))
 
     @classmethod
@@ -65,28 +65,28 @@ class QuestionIdentity:
         return None if found is None else cls(found["scenario"], found["target"], found["text"])
 
     def without_words(self) -> Self:
-        """Return it for goals whose words many share, such as those of a game's moves."""
+        """Return the identity without words, for goals that many questions share, such as moves."""
         return replace(self, words="")
 
     def is_same(self, other: QuestionIdentity | None) -> bool:
-        """Whether two are the same question."""
+        """Return whether two identities are of the same question."""
         if other is None:
             return False
         return self.text == other.text or (self.target == other.target != "-")
 
     @property
     def scenario_word(self) -> str:
-        """The scenario as sources write it."""
+        """The name of the scenario as written in sources."""
         return re.sub(r"[\s#]+", "-", self.scenario)
 
     def source(self, *words: str) -> str:
-        """Return a source of this question: its words, and the identity at the end."""
+        """Return a source of this question: the words, followed by the identity."""
         word = f"{self.scenario_word}#{self.target}#{self.text}"
         return " ".join([*filter(None, words), word])
 
 
 def identified(trajectory: Trajectory) -> Trajectory:
-    """Return an episode whose source ends with its identity."""
+    """Return the trajectory of an episode with its identity at the end of the source."""
     if not trajectory.steps or QuestionIdentity.in_source(trajectory.source) is not None:
         return trajectory
     world = (trajectory.source.split() or [""])[0]

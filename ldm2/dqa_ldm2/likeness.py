@@ -1,4 +1,4 @@
-"""The likeness of short texts by their words, where no model is asked."""
+"""Compare short texts by their words, without asking a model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def nearest_type(text: str, types: Sequence[MemoryType]) -> str:
-    """Return the first type whose name or example is most like a text."""
+    """Return the name of the type whose name or example is most similar to a text."""
 
     def of(one: MemoryType) -> float:
         return max(likeness(text, known) for known in (*one.examples, one.name))
@@ -29,10 +29,10 @@ def nearest_type(text: str, types: Sequence[MemoryType]) -> str:
 
 
 def nearest_tuple(action: str, found: Sequence[Remembered]) -> tuple[Remembered | None, bool]:
-    """Return the tuple from which an action comes, and whether it did exactly this.
+    """Return the tuple that an action imitates, and whether it has exactly the same action.
 
-    It is the first that did the same, or else the one whose action is most like it. Numbers count
-    less than words: ``drawer 2`` is another one in another room.
+    This is the first tuple with the same action, or else the tuple with the most similar action.
+    Numbers count less than words, because ``drawer 2`` is a different drawer in each room.
     """
     tight = tighten(action)
     for one in found:

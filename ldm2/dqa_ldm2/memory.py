@@ -1,7 +1,8 @@
-"""A memory: state-action tuples in a SQL database, with batches, two indices and versions.
+"""A memory of state-action tuples in a SQL database, with batches, two indices and versions.
 
-A *batch* is made from B trajectories and is independent of the others. Every tuple of a batch has a
-goal type and, within it, an observation type. Every addition is a *version*, which can be undone.
+A *batch* is formed from B trajectories and is independent of other batches. Every tuple of a batch
+has a goal type, and an observation type within this goal type. Every addition is a *version*, which
+can be undone.
 """
 
 from __future__ import annotations
@@ -62,32 +63,33 @@ _Value = TypeVar("_Value")
 _EXAMPLES: Final = 3
 _PAGE: Final = 2_000
 _CACHED: Final = 1_000
-"""Most indices and lists of types that stay in RAM."""
-_HINT: Final = "Name a memory of 'dqa memory build'."
+"""The maximum number of indices and lists of types in RAM."""
+_HINT: Final = "Name a memory that 'dqa memory build' created."
 _STAYS: Final = (
-    "Earlier additions are stored: once the server answers, the same command adds the rest."
+    "Earlier additions are stored. Run the same command again when the server answers, to add the "
+    "rest."
 )
 
 Scope: TypeAlias = tuple[int | None, str | None, str | None]
-"""A batch, a goal type and an observation type; None for all."""
+"""A batch, a goal type and an observation type; None means all of them."""
 
 
 class Memory:
-    """State-action tuples in a SQL database. Several threads and processes may use one.
+    """State-action tuples in a SQL database. Several threads and processes can share a memory.
 
     Parameters
     ----------
     place
-        Where it is stored.
+        The location of the database.
     create
-        Whether an empty database becomes a memory.
+        Whether to create the memory in an empty database.
     may_write
-        Whether anything can be added.
+        Whether tuples can be added.
 
     Attributes
     ----------
     location
-        Where it is stored, without a password.
+        The location of the database, without a password.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class Memory:
     # Read
 
     def batches(self) -> tuple[int, ...]:
-        """Return the numbers of the batches, in order."""
+        """Return the numbers of the batches in ascending order."""
         return self._cached("batches", self._read_batches)
 
     def goal_types(
@@ -125,12 +127,12 @@ class Memory:
     ) -> tuple[MemoryType, ...]:
         """Return the goal types of a batch, in the order of their first tuples.
 
-        Sources in `excluded` are neither counted nor examples.
+        Tuples of the sources in `excluded` are neither counted nor used as examples.
 
         Raises
         ------
         UsageError
-            The memory has no such batch.
+            The batch does not exist.
         """
         return self._types((batch, None, None), frozenset(excluded))
 
@@ -143,15 +145,15 @@ class Memory:
     def find(
         self, batch: int, goal_type: str, observation_type: str, state: State, most: int
     ) -> tuple[Remembered, ...]:
-        """Return the tuples of a place that are most like a state, the most like first.
+        """Return the tuples of two types that are most similar to a state, most similar first.
 
-        A place without any falls back to its goal type, and then to the batch. Equal tuples are in
-        the order of their ids.
+        If there are no tuples with both types, all tuples of the goal type are searched, and then
+        all tuples of the batch. Equally similar tuples are in the order of their ids.
 
         Raises
         ------
         UsageError
-            The memory has no such batch, or fewer than one tuple is asked for.
+            The batch does not exist, or `most` is less than 1.
         """
         self._require_batch(batch)
         about = document(state.goal, state.history, state.observation)
@@ -163,7 +165,7 @@ class Memory:
     def search(
         self, words: str, most: int, excluded: Collection[str] = frozenset()
     ) -> tuple[Remembered, ...]:
-        """Return the tuples of all batches that are most like some words."""
+        """Return the tuples of all batches that are most similar to some words."""
         found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
@@ -173,19 +175,20 @@ class Memory:
         version: int | None = None,
         sources: Collection[str] | None = None,
     ) -> Iterator[Remembered]:
-        """Yield tuples in the order of their ids; equal ones of different sources are several.
+        """Yield tuples in the order of their ids. Equal tuples of different sources are repeated.
 
         Parameters
         ----------
         version
-            Yield those of the state after this version and before the next one; None for now.
+            Yield the tuples that the memory contained after this version; None for its current
+            state.
         sources
-            Yield those of these sources; None for those of every source.
+            Yield only tuples of these sources; None for all sources.
 
         Raises
         ------
         UsageError
-            The memory has no such version.
+            The version does not exist.
         """
         with self._reading() as connection:
             which = LIVE if version is None else self._state(connection, version)
@@ -194,11 +197,11 @@ class Memory:
         return self._each(which)
 
     def goals(self) -> tuple[Goal, ...]:
-        """Return every goal with every source of its tuples, in the order of their first tuples."""
+        """Return every pair of a goal and a source, in the order of their first tuples."""
         return self._cached("goals", self._read_goals)
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return the sources of the tuples, or of those that came about in one way."""
+        """Return the sources of all tuples, or of the tuples that were added in one way."""
         if making is None:
             return frozenset(goal.source for goal in self.goals())
         with self._reading() as connection:
@@ -214,15 +217,16 @@ class Memory:
     def add(
         self, tuples: Sequence[StateAction], origin: Origin, batch: int | None = None
     ) -> Version:
-        """Add tuples to a batch, or as a new one, in one transaction.
+        """Add tuples to a batch, or to a new batch, in one transaction.
 
-        A new batch of a formation leaves out sources that another formation brought, so two
-        processes that form the same memory add everything once. An empty batch is not made.
+        A new batch of a formation skips sources that an earlier formation added. Two processes that
+        form the same memory therefore add every trajectory once. If all tuples are skipped, there
+        is no new batch.
 
         Raises
         ------
         UsageError
-            There is no such batch, a tuple lacks a source, or the memory may only be read.
+            The batch does not exist, a tuple has no source, or the memory is read-only.
         DatabaseUnavailableError
             The server cannot be reached.
         """
@@ -250,19 +254,19 @@ class Memory:
     def undo(self, version: int) -> Version:
         """Undo an addition: its tuples are no longer found.
 
-        Tuples that another addition brought as well stay. Nothing is deleted.
+        Tuples that another addition also contains are still found. Nothing is deleted.
 
         Raises
         ------
         UsageError
-            There is no such version, or it was undone already.
+            The version does not exist, or was already undone.
         """
         with self._writing() as connection:
             newest = self._require_version(connection, version, least=1)
             undone = _versions(connection)[version - 1]
             if undone.is_undone:
                 raise UsageError(
-                    f"Version {version} of the memory {self.location} was undone already; nothing "
+                    f"Version {version} of the memory {self.location} was already undone. Nothing "
                     "changed."
                 )
             which = VERSIONS.c.number == version
@@ -270,7 +274,7 @@ class Memory:
         return replace(undone, is_undone=True)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections to the database."""
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -282,14 +286,14 @@ class Memory:
     # Parts
 
     def _cached(self, key: Hashable, read: Callable[[], _Value]) -> _Value:
-        """Return a value that was read since the last change by any process."""
+        """Return a cached value; read it if any process has changed the memory since."""
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
             number, undone = connection.execute(counts).one()
         revision = (int(number), int(undone))
         if revision != self._revision or len(self._cache) > _CACHED:
             self._cache, self._revision = {}, revision
-        cache = self._cache  # a value that was read before a change belongs to the old cache
+        cache = self._cache  # another thread may replace the cache after a change
         if key not in cache:
             cache[key] = read()
         value: _Value = cache[key]
@@ -311,7 +315,7 @@ class Memory:
     def _require_batch(self, batch: int) -> None:
         known = self.batches()
         if batch not in known:
-            there = ", ".join(map(str, known)) or "none yet: 'dqa memory build' forms them"
+            there = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
             raise UsageError(
                 f"The memory {self.location} has no batch {batch}. There are: {there}."
             )
@@ -342,14 +346,14 @@ class Memory:
         self, scope: Scope, about: str, most: int, excluded: Collection[str]
     ) -> tuple[Remembered, ...]:
         if most < 1:
-            raise UsageError(f"Ask a memory for at least one tuple, not {most}.")
+            raise UsageError(f"The number of tuples to find must be at least 1, not {most}.")
         index = self._cached(("index", scope), lambda: self._read_index(scope))
         best = index.best(about, most, excluded)
         found: dict[int, Remembered] = {}
         if best:
             which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
             found = {one.id: one for one in self._each(which)}
-        # Tuples that were undone in the meantime are missing.
+        # Skip tuples that another process has undone since.
         return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
 
     def _read_index(self, scope: Scope) -> WordIndex:
@@ -364,7 +368,7 @@ class Memory:
         return WordIndex(documents)
 
     def _each(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
-        """Yield tuples page by page, so that no transaction waits for the caller."""
+        """Yield tuples page by page, so that no transaction stays open while the caller works."""
         last = 0
         while True:
             page = select(*FIELDS).select_from(BOTH)
@@ -385,7 +389,7 @@ class Memory:
     def _require_version(self, connection: Connection, version: int, least: int = 0) -> int:
         newest = len(_versions(connection))
         if not least <= version <= newest:
-            there = f"versions 1 to {newest}" if newest else "no version yet"
+            there = f"versions 1 to {newest}" if newest else "no versions yet"
             raise UsageError(
                 f"The memory {self.location} has no version {version}. It has {there}."
             )
@@ -398,11 +402,11 @@ class Memory:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """Give a transaction while no other process writes."""
+        """Open a transaction, and block other writers until it ends."""
         if not self._may_write:
             raise UsageError(
-                f"{self.location} may not be written by this user: ask for the right, or name "
-                "another memory."
+                f"You may not write to the memory {self.location}. Get write permission, or name a "
+                "different memory."
             )
         with translate_errors(self._place, under_way=True), write(self._engine) as connection:
             connection.execute(select(MEMORY.c.id).with_for_update())
@@ -417,16 +421,16 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     location
         A SQLite file, or the URL of a database with a SQLAlchemy dialect.
     create
-        Whether a missing file, or an empty database, becomes a memory.
+        Whether to create the memory in a missing file or an empty database.
 
     Raises
     ------
     UsageError
-        There is no memory, or one of another version; or the location cannot be used.
+        The memory does not exist or has another version, or the location cannot be used.
     DataError
-        The file is damaged, or not a database.
+        The file is damaged, or is not a database.
     MissingKeyError
-        The database's driver is not installed.
+        The driver of the database is not installed.
     DatabaseUnavailableError
         The server cannot be reached.
     """
@@ -443,7 +447,10 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
 
 
 def require_place(location: str | Path) -> None:
-    """Raise what `open_memory` would raise, before anything is played; create no new file."""
+    """Check that a memory can be opened or created, without creating a file.
+
+    The errors are those of `open_memory`.
+    """
     file = _file_of(os.fspath(location))
     if file is None or file.exists():
         open_memory(location, create=True).close()
@@ -452,32 +459,35 @@ def require_place(location: str | Path) -> None:
 
 
 def document(goal: str, history: str, observation: str) -> str:
-    """Return the text that represents a state in comparisons."""
+    """Return the text of a state for comparisons by words."""
     return f"{observation}\n{history}\n{goal}"
 
 
 def stored_name(name: str) -> str:
-    """Return the name of a type as it is stored: on one line, not too long, never empty."""
+    """Return the stored form of a type's name: one line, of limited length, never empty."""
     return " ".join(_stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
 
 
 def _file_of(place: str) -> Path | None:
     """Return the file of a location; None for a server."""
     if has_scheme(place, ("bolt", "neo4j")):
-        raise UsageError("A memory is stored in a SQL database: name a file or the URL of one.")
+        raise UsageError(
+            "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
+            "URL of a SQL database."
+        )
     if "://" not in place:
         return Path(place)
     url = parse_url(place)
     if url.get_backend_name() != "sqlite":
         return None
     if not url.database or url.database == ":memory:":
-        raise UsageError("A memory in RAM would be lost: name a file, for example memory.db.")
+        raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
     return Path(url.database)
 
 
 def _open_file(file: Path, *, create: bool) -> Memory:
     if file.is_dir():
-        raise UsageError(f"{file} is a folder: name a file in it, e.g. {file / 'memory.db'}.")
+        raise UsageError(f"{file} is a folder. Name a file, such as {file / 'memory.db'}.")
     may_write = True
     if file.exists():
         may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
@@ -485,8 +495,8 @@ def _open_file(file: Path, *, create: bool) -> Memory:
         require_room(file)
     else:
         raise UsageError(
-            f"There is no memory {file}: 'dqa memory build --world WORLD --games N --memory FILE' "
-            "makes one, or name another (--set ldm2.memory=FILE)."
+            f"The memory {file} does not exist. Create it with 'dqa memory build --world WORLD "
+            "--games N --memory FILE', or name a different memory with --set ldm2.memory=FILE."
         )
     place = StoreLocation(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
     return Memory(place, create=create, may_write=may_write or create)
@@ -525,7 +535,7 @@ def _within(scope: Scope) -> ColumnElement[bool]:
 def _stored(one: StateAction) -> dict[str, Any]:
     """Return a tuple as a row, with the digest of its state and action."""
     if not one.source.strip():
-        raise UsageError("A tuple has no source: name the trajectory of its step.")
+        raise UsageError("A tuple has no source. Name its trajectory as source.")
     row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
     row |= {name: _stored_text(text) for name, text in row.items() if isinstance(text, str)}
     row |= {name: stored_name(row[name]) for name in ("goal_type", "observation_type")}
@@ -535,5 +545,5 @@ def _stored(one: StateAction) -> dict[str, Any]:
 
 
 def _stored_text(text: str) -> str:
-    """Return a text as every database stores it: without NUL and halves of characters."""
+    """Return a text that every database can store: without NUL and lone surrogates."""
     return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,4 +1,4 @@
-"""The figures of the LDM2 paper (Wang, Li and Zeng, 2023): its Tables 1 and 2."""
+"""The results of the LDM2 paper (Wang, Li and Zeng, 2023): Tables 1 and 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The content of a memory: tuples, types, additions."""
+"""The content of a memory: tuples, types and additions."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 OTHER: Final = "other"
-"""The type of a text that belongs to no named type."""
+"""The type of a text that does not belong to a named type."""
 
 Making: TypeAlias = Literal["formation", "refinement"]
-"""How an addition came about."""
+"""How an addition was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateAction:
-    """A state-action tuple (equation 1) with its place in the two indices.
+    """A state-action tuple (equation 1) with its types in the two indices.
 
     Attributes
     ----------
     goal, history, observation, action
         The goal, the summary of earlier steps (equation 6), the observation, and the action.
     subgoals
-        The subgoals as they were judged before the action (Table 6); empty where none were.
+        The subgoals and whether they were complete before the action (Table 6); empty if they were
+        not judged.
     source, number
-        The trajectory, and the number of its step, from 1.
+        The source of the trajectory, and the number of the step, from 1.
     reward
-        The reward of the trajectory; None where it is unknown.
+        The reward of the trajectory; None if it is unknown.
     goal_type, observation_type
-        Its types.
+        The types of the goal and of the observation.
     """
 
     goal: str
@@ -49,11 +50,11 @@ class Remembered(StateAction):
     Attributes
     ----------
     id
-        Its number; no number is used twice.
+        The unique number of the tuple.
     batch, version
-        Its batch, and the addition that brought it.
+        The batch of the tuple, and the number of the addition that contains it.
     likeness
-        The likeness to the query; 0 without one.
+        The similarity to the query; 0 without a query.
     """
 
     id: int
@@ -73,7 +74,7 @@ class MemoryType:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an addition: its kind, its source, and the model."""
+    """The origin of an addition: how it was made, its source, and the model."""
 
     making: Making
     source: str
@@ -82,20 +83,20 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An addition.
+    """An addition to a memory.
 
     Attributes
     ----------
     number
-        Its number, from 1 without a gap.
+        The number of the addition; numbers start at 1 and have no gaps.
     origin
-        Its origin.
+        The origin of the addition.
     added
-        The tuples that were new to their batch.
+        The number of tuples that were new to their batch.
     batches
-        The batches that it added to.
+        The batches that received tuples.
     is_undone
-        Whether it was undone.
+        Whether the addition was undone.
     """
 
     number: int
@@ -114,7 +115,7 @@ class State:
     goal, history, observation
         As in `StateAction`.
     excluded
-        Sources whose tuples are never returned: above all the question or episode itself.
+        Sources whose tuples are never returned, such as the question or episode itself.
     """
 
     goal: str

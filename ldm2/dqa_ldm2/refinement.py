@@ -1,4 +1,4 @@
-"""Memory refinement (section 3.3): explore, compare, and add better steps from the key step on."""
+"""Memory refinement (section 3.3): explore goals, and add the steps of better processes."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ class RefinedGoal:
     Attributes
     ----------
     source, goal
-        The goal.
+        The source and the text of the goal.
     batch
-        The batch memory that was used, and refined.
+        The batch memory that was used and refined.
     ground_reward, best_reward
-        The rewards of the ground process and of the best one; None without an end.
+        The rewards of the ground process and of the best process; None if the process did not end.
     key_step
-        The first step of the best process that was added; None if it is not better.
+        The first added step of the best process; None if it was not better.
     version, added
-        The addition, and the number of its new tuples.
+        The number of the addition, and the number of its new tuples.
     calls
-        The replies for ``exploring``, ``comparing`` and ``adding``.
+        The number of replies for ``exploring``, ``comparing`` and ``adding``.
     counts
         As in `Found`.
     failed
         The errors of the world.
     is_ground_lost
-        Whether one of them ended the ground process.
+        Whether an error of the world ended the ground process.
     """
 
     source: str
@@ -59,7 +59,10 @@ class RefinedGoal:
 
     @property
     def is_improved(self) -> bool:
-        """Whether the best process has the larger reward; never if the ground process was lost."""
+        """Whether the best process has a larger reward than the ground process.
+
+        False if an error of the world ended the ground process.
+        """
         better = (self.best_reward or 0.0) > (self.ground_reward or 0.0)
         return better and not self.is_ground_lost
 
@@ -78,12 +81,12 @@ class RefinementReport:
 
     @property
     def improved(self) -> int:
-        """The number of goals with a better process than the memory leads to."""
+        """The number of goals for which a better process was found."""
         return sum(goal.is_improved for goal in self.goals)
 
     @property
     def added(self) -> int:
-        """The number of tuples that were added."""
+        """The number of added tuples."""
         return sum(goal.added for goal in self.goals)
 
     @property
@@ -93,7 +96,7 @@ class RefinementReport:
 
     @property
     def calls(self) -> Counter[str]:
-        """The replies by their purpose."""
+        """The number of replies by purpose."""
         return sum((Counter(goal.calls) for goal in self.goals), Counter())
 
     def to_json(self) -> dict[str, Any]:
@@ -105,7 +108,7 @@ class RefinementReport:
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """Refines a memory by exploring goals.
+    """Refine a memory by exploring goals.
 
     Attributes
     ----------
@@ -116,7 +119,7 @@ class Refinement:
     own
         The bounds of the exploration.
     evaluates
-        Whether subgoals are judged for the tuples that are added.
+        Whether the model judges the subgoals of added tuples.
     """
 
     memory: Memory
@@ -129,14 +132,14 @@ class Refinement:
         explorables: Iterable[Explorable],
         done: Callable[[RefinedGoal], None] = lambda _: None,
     ) -> RefinementReport:
-        """Explore each goal by the next batch memory, and add better steps to it.
+        """Explore each goal with the next batch memory, and add better steps to it.
 
-        Every addition stays, whatever fails later.
+        Additions stay in the memory if a later goal fails.
 
         Parameters
         ----------
         explorables
-            The goals; each is closed after its exploration.
+            The goals. Each is closed after its exploration.
         done
             Is called after every goal.
 
@@ -150,8 +153,8 @@ class Refinement:
         batches = self.memory.batches()
         if not batches:
             raise UsageError(
-                f"The memory {self.memory.location} is empty: build it before you refine it ('dqa "
-                "memory build')."
+                f"The memory {self.memory.location} is empty. Build it with 'dqa memory build' "
+                "before you refine it."
             )
         goals: list[RefinedGoal] = []
         for number, explorable in enumerate(explorables):
@@ -163,7 +166,7 @@ class Refinement:
         return RefinementReport(tuple(goals), self.memory.location, self.use.stored_name)
 
     def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
-        """Explore one goal by one batch memory, and add better steps to it."""
+        """Explore one goal with one batch memory, and add better steps to it."""
         asking = self.use.asking()
         found = Exploration(self.memory, batch, self.own).explore(explorable, asking)
         ground, best = found.ground, found.best
@@ -181,7 +184,7 @@ class Refinement:
         return self._add(refined, found) if refined.is_improved else refined
 
     def _add(self, refined: RefinedGoal, found: Found) -> RefinedGoal:
-        """Find the key step, and add the best process from there on (equation 10)."""
+        """Find the key step, and add the best process from this step on (equation 10)."""
         source, identity = refined.source, found.best.state.situation.identity
         name = source
         if identity is not None and QuestionIdentity.in_source(source) is None:

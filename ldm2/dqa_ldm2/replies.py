@@ -29,13 +29,13 @@ _COMPLETE = {"complete", "completed", "done"}
 _INCOMPLETE = {"incomplete", "in complete", "not complete", "open"}
 
 
-def _truth(value: Any) -> Any:  # noqa: ANN401  (whatever a model writes)
+def _truth(value: Any) -> Any:  # noqa: ANN401  (JSON from a model)
     word = fold(value) if isinstance(value, str) else value
     return True if word in _COMPLETE else False if word in _INCOMPLETE else value
 
 
-def _share(value: Any) -> float:  # noqa: ANN401  (whatever a model writes)
-    """Return a share or a percentage; `ValueError` unless it is a number of at least 0."""
+def _share(value: Any) -> float:  # noqa: ANN401  (JSON from a model)
+    """Return the number of a share or a percentage. Raise `ValueError` if it is not >= 0."""
     text = str(value).strip()
     number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
     if not 0.0 <= number < float("inf"):
@@ -87,16 +87,16 @@ class Thoughts(Reply):
 class Clusters(Reply):
     """Types by name, each with the numbers of its texts; the context is the number of texts.
 
-    A number in two types belongs to the first one. Types whose names differ in case are one.
+    A number in two types belongs to the first. Types whose names differ only in case are merged.
 
     Attributes
     ----------
     types
-        The numbers of each type, from 1.
+        By name of a type, the numbers of its texts, from 1.
     forgotten
         The numbers without a type.
     problems
-        The flaws in words.
+        Descriptions of the errors in the reply.
     """
 
     model_config = ConfigDict(title="types")
@@ -135,7 +135,7 @@ class Clusters(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The flaws of the numbers."""
+        """The errors in the numbers."""
         return self.problems
 
 
@@ -175,7 +175,7 @@ class KeyStep(_Numbered):
 
 
 class Likely(BaseModel):
-    """An action, and the confidence that it is the best."""
+    """An action, and the confidence that it is the best action."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -189,9 +189,9 @@ class Exploration(Reply):
     Attributes
     ----------
     actions
-        The legal actions; equal ones are one, with the sum of their confidences.
+        The legal actions. Equal actions are merged, and their confidences are added.
     dropped
-        The problems of the others: actions that are not legal, or without a confidence.
+        The problems of the dropped actions, which are illegal or lack a confidence.
     """
 
     model_config = ConfigDict(title="possible actions")
@@ -225,11 +225,11 @@ class Exploration(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The actions that are not legal."""
+        """The problems of the dropped actions."""
         return self.dropped
 
     def shares(self, most: int) -> tuple[tuple[Candidate, float], ...]:
-        """Return the `most` best actions with confidences that add up to 1."""
+        """Return the `most` most confident actions, with confidences scaled to a sum of 1."""
         weights = {one.action: one.confidence for one in self.actions}
         best = sorted(weights, key=lambda action: -weights[action])[:most]
         total = sum(weights[action] for action in best)
@@ -244,12 +244,12 @@ class Indexed(Finding):
     Attributes
     ----------
     of, type
-        The kind of text, and its type; empty if the index has none.
+        The kind of text, and its type. The type is empty if the index has no types.
     batch
         The batch memory.
     how
-        How it was found: a model was asked; it is the only type, or has this text as an example;
-        it has most of the words; or it has most of the words because no reply could be used.
+        How the type was found: by asking a model; as the only type; by an example with this text;
+        by comparing words; or by comparing words because no reply could be used.
     """
 
     model_config = ConfigDict(title="type")
@@ -261,7 +261,7 @@ class Indexed(Finding):
 
 
 class Recalled(BaseModel):
-    """A remembered tuple that a prompt shows."""
+    """A remembered tuple in a prompt."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -279,16 +279,16 @@ class Recalled(BaseModel):
 
 
 class Recall(Finding):
-    """The retrieved tuples for a situation (equation 3), the most like first.
+    """The retrieved tuples for a situation (equation 3), most similar first.
 
     Attributes
     ----------
     memory, batch, goal_type, observation_type
-        The place.
+        The memory, the batch and the types that were searched.
     tuples
         The tuples.
     own
-        The number of sources that were left out because they are this question or episode.
+        The number of sources left out because they belong to this question or episode.
     """
 
     model_config = ConfigDict(title="recalled")
@@ -302,7 +302,7 @@ class Recall(Finding):
 
 
 class Imitation(Finding):
-    """The tuple from which an action comes: the first that did the same, else the nearest one."""
+    """The tuple that an action imitates: the first with the same action, or the most similar."""
 
     model_config = ConfigDict(title="imitation")
 

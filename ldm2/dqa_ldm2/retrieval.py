@@ -1,4 +1,4 @@
-"""Retrieve tuples (section 3.2): by goal type, then by observation type, then by likeness."""
+"""Retrieve tuples (section 3.2) by goal type, then by observation type, then by similarity."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import find_type, warn
 
 _SEARCHED: Final = 10
-"""Tuples that are looked at for each whole example."""
+"""The number of tuples to search for each whole example."""
 
 
 class OpenedMemory:
-    """A memory that is opened when it is first read. Several threads may read it."""
+    """A memory that is opened when it is first read. Thread-safe."""
 
     def __init__(self, location: str | Memory) -> None:
         self._location = location
@@ -34,7 +34,7 @@ class OpenedMemory:
         return batches if most == "all" else batches[:most]
 
     def get(self) -> Memory:
-        """Return the memory; `UsageError` if there is none, or it is empty."""
+        """Return the memory. Raise `UsageError` if it does not exist or is empty."""
         with self._lock:
             return self._memory
 
@@ -46,25 +46,26 @@ class OpenedMemory:
         if not memory.batches():
             memory.close()
             raise UsageError(
-                f"The memory {memory.location} is empty: build it with 'dqa memory build --world "
-                "WORLD --games N --memory FILE', or name another one with --set ldm2.memory=FILE."
+                f"The memory {memory.location} is empty. Build it with 'dqa memory build --world "
+                "WORLD --games N --memory FILE', or name a different memory with --set "
+                "ldm2.memory=FILE."
             )
         return memory
 
 
 class Retriever:
-    """Retrieves tuples for the situations of one process. Used by one thread.
+    """Retrieve tuples for the situations of one process. Not thread-safe.
 
-    Nothing of the question or episode itself is retrieved, and no type's example is of it.
+    Tuples of the question or episode itself are neither retrieved nor shown as examples of a type.
 
     Parameters
     ----------
     memory
         The memory.
     most
-        k.
+        k, the maximum number of tuples.
     asks
-        Whether a model names the types; else the words of the text do.
+        Whether the model chooses the types; otherwise they are found by comparing words.
     """
 
     def __init__(self, memory: Memory, most: int, *, asks: bool = True) -> None:
@@ -77,7 +78,7 @@ class Retriever:
     def retrieve(
         self, asking: Asking, situation: Situation, batch: int, history: str
     ) -> tuple[Remembered, ...]:
-        """Return the tuples that are most like a situation, and record them."""
+        """Return the tuples that are most similar to a situation, and record them."""
         memory = self._memory
         if self._own is None:
             self._own = own_sources(memory, situation)
@@ -92,7 +93,7 @@ class Retriever:
         observation_type = find_type(asking, "observation", seen, types, batch, asks=self._asks)
         state = State(situation.goal, history, seen, own)
         near = memory.find(batch, goal_type, observation_type, state, self._most)
-        # Another process may have added tuples in the meantime.
+        # Check again, because another process may have added tuples of this question.
         found = tuple(one for one in near if not situation.is_own(one.source, one.goal))
         recall = Recall(
             memory=memory.location,
@@ -115,15 +116,15 @@ class Retriever:
         known = [QuestionIdentity.in_source(one.source) for one in found]
         if not any(one and one.scenario == identity.scenario_word for one in known):
             text = (
-                f"The memory {location} has nothing of '{identity.scenario_word}' that is like "
-                "this one: the nearest tuples come from elsewhere. Build it from such questions "
-                "or games ('dqa memory build')."
+                f"The retrieved tuples of the memory {location} are from other scenarios than "
+                f"'{identity.scenario_word}'. Build a memory from games of this scenario with 'dqa "
+                "memory build'."
             )
             warn(asking, text, 0, len(found))
 
 
 def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:
-    """Return the sources that are the question or episode of a situation."""
+    """Return the sources that belong to the question or episode of a situation."""
     return frozenset(
         goal.source for goal in memory.goals() if situation.is_own(goal.source, goal.text)
     )
@@ -132,11 +133,12 @@ def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:
 def whole_examples(
     memory: Memory, situation: Situation, most: int, *, retrieve: bool
 ) -> tuple[Trajectory, ...]:
-    """Return whole processes, those with the largest rewards first.
+    """Return whole processes of other questions, largest rewards first.
 
-    An unknown reward comes after every positive one. They are the first of the memory, the same for
-    every question; or, to `retrieve`, those whose goals are most like that of the situation. None
-    is of the question or episode itself, or lacks its first step.
+    Unknown rewards follow positive rewards. With `retrieve`, the processes have the goals that are
+    most similar to the goal of the situation. Otherwise they are the first of the memory, the same
+    for every question. Processes of the question or episode itself, or without their first step,
+    are left out.
     """
     if not most:
         return ()
@@ -160,7 +162,7 @@ def whole_examples(
 
 
 def _trajectory(tuples: Sequence[Remembered]) -> Trajectory:
-    begun = min(tuples, key=lambda one: one.number)  # another version has a refined tail
+    begun = min(tuples, key=lambda one: one.number)  # later versions contain only refined tails
     by_number = {one.number: one for one in reversed(tuples) if one.version == begun.version}
     ordered = [by_number[number] for number in sorted(by_number)]
     steps = tuple(Step(one.observation, one.action) for one in ordered)

@@ -1,4 +1,4 @@
-"""Find the documents that are most like a text, by their words (BM25)."""
+"""Find the documents whose words are most similar to a text (BM25)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ import numpy.typing as npt
 from dqa.core.relevance import LENGTH, SATURATION, words_in
 
 Document: TypeAlias = tuple[int, str, Hashable, str]
-"""Id, source, a key that equal documents share, and text."""
+"""The id, the source, a key that equal documents share, and the text."""
 _Scores: TypeAlias = npt.NDArray[np.float64]
 _LEFT_OUT: Final = -2.0
 
 
 class WordIndex:
-    """Documents in the order of their ids, by the words and constants of `dqa.core.relevance`."""
+    """An index of documents, with the words and constants of `dqa.core.relevance`.
+
+    Documents are in the order of their ids.
+    """
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._ids = [document[0] for document in documents]
@@ -41,14 +44,14 @@ class WordIndex:
             self._worth[word] = at, rarity * times_at / (norm + times_at)
 
     def best(self, about: str, most: int, excluded: Collection[str]) -> list[tuple[int, float]]:
-        """Return the ids of the documents that are most like a text, with their likeness.
+        """Return the ids of the documents most similar to a text, with their similarity.
 
         Parameters
         ----------
         about
             The text.
         most
-            How many at most; of equal documents the first one counts.
+            The maximum number of documents. Only the first of equal documents is returned.
         excluded
             Sources whose documents are left out.
         """
@@ -63,7 +66,7 @@ class WordIndex:
         return list(found.values())
 
     def _score(self, about: str) -> _Scores:
-        """Return the likeness of every document to a text."""
+        """Return the similarity of every document to a text."""
         scores = np.zeros(len(self._ids))
         for word in dict.fromkeys(words_in(about)):
             if word in self._worth:

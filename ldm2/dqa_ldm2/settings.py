@@ -1,4 +1,4 @@
-"""The settings of LDM2 and its baselines, and those of the paper."""
+"""The settings of LDM2 and its baselines, and the presets with the paper's settings."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
-The paper's shoppers did not know the product; the shop's program ``rule`` does not either."""
+The paper's shoppers did not know the product. Neither does the shop's program ``rule``.
+"""
 
 
 def _memory(default: str) -> Any:  # noqa: ANN401  (a field)
-    return Field(default, min_length=1, description="file or URL of the memory that it reads")
+    return Field(default, min_length=1, description="file or URL of the memory")
 
 
 class MemorySettings(MethodSettings):
-    """The settings of every decider of the family."""
+    """The settings that LDM2 and its baselines share."""
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = PRESETS
 
@@ -34,10 +35,11 @@ class MemorySettings(MethodSettings):
     context: int = Field(
         default=40_000,
         ge=1_000,
-        description="most characters of rows, and of past steps, in a prompt",
+        description="maximum number of characters of rows, and of past steps, in a prompt",
     )
     preset: Preset = Field(
-        default="default", description="the paper's settings for one of its two worlds"
+        default="default",
+        description="the paper's settings for ALFWorld (paper) or WebShop (paper-shop)",
     )
 
 
@@ -45,13 +47,15 @@ class Ldm2Settings(MemorySettings):
     """The settings of LDM2."""
 
     retrieved: int = Field(
-        default=5, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
+        default=5, ge=1, le=100, description="k, the number of remembered tuples in a prompt"
     )
     batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
-        default="all", description="how many batch memories decide, each in its own process"
+        default="all",
+        description="number of batch memories that decide, each in its own decision process",
     )
     evaluate: bool = Field(
-        default=True, description="whether completed subgoals are judged before each action"
+        default=True,
+        description="whether the model judges before each action which subgoals are complete",
     )
 
 
@@ -65,26 +69,26 @@ class ExampleSettings(MemorySettings):
     """The settings of a baseline that shows whole examples."""
 
     examples: int = Field(
-        default=2, ge=0, le=20, description="whole decision processes that a prompt shows"
+        default=2, ge=0, le=20, description="number of whole decision processes in a prompt"
     )
 
 
 class TrialSettings(ExampleSettings):
     """The settings of Reflexion."""
 
-    trials: int = Field(default=4, ge=1, le=20, description="most trials of an episode")
+    trials: int = Field(default=4, ge=1, le=20, description="maximum number of trials per episode")
 
 
 class RefiningSettings(Record, use_attribute_docstrings=True):
     """How a memory is refined (section 3.3); the fields are options of ``dqa memory refine``."""
 
     paths: Annotated[int, Field(ge=1, le=64)] = 4
-    """n, the most paths at once."""
+    """n, the maximum number of parallel paths."""
     depth: Annotated[int, Field(ge=1, le=1_000)] = 30
-    """Most steps of a path."""
+    """Maximum number of steps of a path."""
     majority: Annotated[float, Field(ge=0.01, le=1.0)] = 0.8
-    """Share of the retrieved actions that must agree for no request."""
+    """Share of retrieved tuples with the same action from which the model is not asked."""
     retrieved: Annotated[int, Field(ge=1, le=100)] = 5
-    """k, how many remembered tuples a prompt shows."""
+    """k, the number of remembered tuples in a prompt."""
     context: Annotated[int, Field(ge=1_000)] = 40_000
-    """Most characters of past steps in a prompt."""
+    """Maximum number of characters of past steps in a prompt."""

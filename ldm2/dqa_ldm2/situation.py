@@ -1,4 +1,4 @@
-"""The situation of a decision: a goal, the steps so far, and the observation."""
+"""Read the situation of a decision: the goal, the steps so far, and the observation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ METHOD = "LDM2"
 
 
 class _Rows(Context):
-    """A context whose messages name the method."""
+    """A context whose messages name LDM2."""
 
     method: ClassVar[str] = METHOD
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A goal, and the state on the way to it.
+    """A goal, and the current state.
 
     Attributes
     ----------
@@ -53,19 +53,20 @@ class Situation:
     steps
         The earlier observations and actions.
     rules
-        The business rules, or those of the world.
+        The business rules, or the rules of the world.
     free_form
         A form in which further actions may be written; see `Question.free_form`.
     noun
         The word for an action.
     sources
-        Sources that memories may use for this question or episode; nothing of it is recalled.
+        Names under which a memory may store this question or episode. Their tuples are never
+        retrieved.
     key
-        The end of the source of a trajectory of this question, such as ``locating/3``.
+        The last word of the source of this question's trajectories, such as ``locating/3``.
     identity
-        Identifies the question or episode, whatever a source is called.
+        The identity of the question or episode, independent of the name of its source.
     left
-        The actions that are left; None if they are not counted.
+        The number of actions left; None if it is not limited.
     """
 
     goal: str
@@ -91,7 +92,7 @@ class Situation:
         return self.actions[0] if len(self.actions) == 1 and not self.free_form else None
 
     def is_own(self, source: str, goal: str) -> bool:
-        """Whether a tuple with this source and goal comes from this question or episode."""
+        """Return whether a tuple with this source and goal is from this question or episode."""
         words = source.split()
         if source in self.sources or (self.key and words and words[-1] == self.key):
             return True
@@ -105,7 +106,7 @@ class Situation:
 def read_situation(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Situation:
-    """Read the situation of a question; every statement is evidence.
+    """Read the situation of a question, and record every statement as evidence.
 
     Parameters
     ----------
@@ -116,12 +117,12 @@ def read_situation(
     settings
         The limits of statements.
     most
-        Most characters of rows.
+        The maximum number of characters of rows.
 
     Raises
     ------
     UsageError
-        The question has no action, or nothing says which rows to read.
+        The question has no action, or does not define which rows to read.
     DataError
         The history of a move has gaps, or breaks the rules.
     InfrastructureError
@@ -135,7 +136,7 @@ def read_situation(
 
 
 def is_found_by_acting(question: Question) -> bool:
-    """Whether a question is a move of a world in which only acting shows what follows."""
+    """Return whether a question is a move in a world that reveals results only by acting."""
     if GOAL in question.target and "game" in question.target:
         return True
     return (
@@ -145,13 +146,13 @@ def is_found_by_acting(question: Question) -> bool:
 
 
 def actions_left(question: Question) -> int | None:
-    """Return how many actions are left, if the world counts them."""
+    """Return the number of actions left; None if the world does not limit it."""
     count = question.target.get(LEFT, "")
     return int(count) if count.isdecimal() and count.isascii() else None
 
 
 def check_situation(question: Question) -> None:
-    """Raise `UsageError` for a question without anything to choose."""
+    """Raise `UsageError` for a question without actions to choose from."""
     if not (question.free_form or is_found_by_acting(question) or is_move(question)):
         check_question(question, METHOD)
 
@@ -178,7 +179,7 @@ def _read_observed(
 
 
 def _read_move(question: Question, database: Database) -> Situation:
-    """Read a move of a world whose rules tell what follows: its events are the steps."""
+    """Read a move of a world whose rules determine the results: its events are the steps."""
     position = find_position(question, database)
     return Situation(
         goal_of(question),
@@ -200,7 +201,7 @@ def _described(event: GameEvent) -> str:
 def _read_question(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Situation:
-    """Read an ordinary question: the observation is the rows of its context."""
+    """Read a question that is not a move: the observation is the rows of its context."""
     listed = question.candidates is not None or question.candidate_query is not None
     actions = list_actions(question, database, METHOD) if listed else ()
     read = _Rows.of(

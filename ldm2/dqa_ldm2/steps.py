@@ -1,4 +1,4 @@
-"""The operations of LDM2 and its baselines (Table 4): each is a prompt and a typed reply."""
+"""The operations of LDM2 and its baselines (Table 4); each has a prompt and a typed reply."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from dqa_ldm2.situation import Situation
 
 PACKAGE: Final = "dqa_ldm2"
 Kind: TypeAlias = Literal["goal", "observation"]
-"""The two indices."""
+"""The text of an index: goals or observations."""
 
 MOST: Final = 40_000
-"""Most characters of past observations in a prompt, by default."""
+"""The default maximum number of characters of past observations in a prompt."""
 _LONGEST, _EXAMPLE, _OLD, _MARK = 1_500, 2_000, 120, 40
-"""Most characters of a text that is sorted, of a remembered text, and of an old observation; and
-the characters that are not worth a mark."""
+"""The maximum number of characters of a text to sort, of a remembered text, and of an old
+observation; and the number of excess characters that are not cut."""
 _SHOWN, _SHORT = 3, 400
-"""Most examples of a type, and most characters of each."""
+"""The maximum number of examples of a type, and of characters of an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What LDM2 knows besides the situation.
+    """The content of a prompt of LDM2 besides the situation.
 
     Attributes
     ----------
     remembered
-        The retrieved tuples (equation 3), the most like first.
+        The retrieved tuples (equation 3), the most similar first.
     history
         The summary of the steps so far; None to show the steps.
     subgoals
-        The judged subgoals; () for none.
+        The judged subgoals; () if there are none.
     """
 
     remembered: Sequence[Remembered] = ()
@@ -62,18 +62,18 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """The examples of a baseline, in place of remembered tuples.
+    """The examples of a baseline, which it shows instead of remembered tuples.
 
     Attributes
     ----------
     processes
         Whole decision processes.
     thoughts
-        The thoughts before their steps; () for none.
+        The thoughts before the steps of `processes`; () if there are none.
     own
-        The thoughts before the steps of this process.
+        The thoughts before the steps of the current process.
     reflections
-        Lessons of earlier trials.
+        The lessons of earlier trials.
     thinks
         Whether the model thinks before it acts.
     """
@@ -88,21 +88,21 @@ class Examples:
 def evaluate(
     asking: Asking, situation: Situation, before: Sequence[Subgoal], most: int = MOST
 ) -> tuple[Subgoal, ...]:
-    """Return the subgoals, each with whether the steps complete it; `before` judged them last."""
+    """Return the subgoals, and whether each is complete. `before` is the previous judgement."""
     values = _values(situation, most)
     return asking.ask("evaluation", Evaluation, before=before, **values).subgoals
 
 
 @dataclass(slots=True)
 class History:
-    """Summarises the steps of one process (equation 6), each step once. Used by one thread."""
+    """Summarise the steps of one process (equation 6), each step once. Not thread-safe."""
 
     _goal: str = ""
     _steps: tuple[Step, ...] = ()
     _summary: str = ""
 
     def summarise(self, asking: Asking, goal: str, steps: Sequence[Step], most: int = MOST) -> str:
-        """Return the summary of some steps, from that of the steps before; "" for no steps."""
+        """Return the summary of all steps, by extending the previous summary; "" for no steps."""
         steps = tuple(steps)
         known = len(self._steps)
         if goal != self._goal or steps[:known] != self._steps:
@@ -119,7 +119,7 @@ class History:
 def cluster(asking: Asking, kind: Kind, texts: Sequence[str], known: Sequence[str]) -> Clusters:
     """Return the types of goals (equation 7) or observations (equation 8).
 
-    Types in `known` are used where they fit.
+    The model can reuse types in `known`.
     """
     shown = [cut(text, _LONGEST) for text in texts]
     return asking.ask(
@@ -132,7 +132,7 @@ def cluster(asking: Asking, kind: Kind, texts: Sequence[str], known: Sequence[st
     )
 
 
-def find_type(  # noqa: PLR0913  (each is a question of its own to the caller)
+def find_type(  # noqa: PLR0913  (independent parameters)
     asking: Asking,
     kind: Kind,
     text: str,
@@ -143,8 +143,8 @@ def find_type(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> str:
     """Return the type of a new text; "" if there are no types.
 
-    No request is needed for a single type, or for an example of one type alone. If `asks` is false
-    or no reply can be used, the type with most of the words is returned.
+    The model is not asked if there is only one type, or if the text is an example of only one type.
+    If `asks` is false or no reply can be used, the type with the most similar words is returned.
     """
     exact = [one.name for one in types if text in (one.name, *one.examples)]
     found, how = exact[0] if exact else "", "known text"
@@ -156,7 +156,7 @@ def find_type(  # noqa: PLR0913  (each is a question of its own to the caller)
             try:
                 found, how = _ask_type(asking, kind, text, types), "model"
             except UnparsableReplyError:
-                how = "words, as no reply could be used"
+                how = "words, because no reply could be used"
     if asks:
         asking.note("index", Indexed(of=kind, type=found, batch=batch, how=how))
     return found
@@ -179,7 +179,7 @@ def _ask_type(asking: Asking, kind: Kind, text: str, types: Sequence[MemoryType]
 
 
 def act(asking: Asking, situation: Situation, known: Known, most: int = MOST) -> Choice:
-    """Return the action (equation 2), and record the remembered tuple from which it comes.
+    """Return the action (equation 2), and record the remembered tuple that it imitates.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def act(asking: Asking, situation: Situation, known: Known, most: int = MOST) ->
 
 
 def note_imitation(asking: Asking, choice: Choice, remembered: Sequence[Remembered]) -> None:
-    """Record the remembered tuple from which an action comes."""
+    """Record the remembered tuple that an action imitates."""
     nearest, is_same = nearest_tuple(str(choice.action), remembered)
     imitation = Imitation(
         action=choice.action,
@@ -207,7 +207,13 @@ def note_imitation(asking: Asking, choice: Choice, remembered: Sequence[Remember
 def explore(
     asking: Asking, situation: Situation, known: Known, paths: int, most: int = MOST
 ) -> Exploration:
-    """Return at most `paths` possible actions with confidences (equation 9); see `act`."""
+    """Return at most `paths` possible actions with confidences (equation 9).
+
+    Raises
+    ------
+    UnparsableReplyError
+        No reply names a legal action.
+    """
     values = _values(situation, most) | _remembered(known)
     return asking.ask("exploration", Exploration, context=situation.options, most=paths, **values)
 
@@ -223,15 +229,15 @@ def act_as_shown(
 
 
 def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> Thoughts:
-    """Return the thoughts that lead to each step of some examples, as ReAct shows them."""
+    """Return the thoughts before each step of examples, as ReAct shows them."""
     shown = cut_trajectories(processes, most)
     return asking.ask("thoughts", Thoughts, processes=shown, first=1)
 
 
 def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> int:
-    """Return the number of the best process, from 1 (equation 5); no prompt shows a reward.
+    """Return the number of the best process, from 1 (equation 5). The prompt shows no rewards.
 
-    The first one counts if no reply can be used; a warning says so.
+    If no reply can be used, return 1 and record a warning.
     """
     if len(processes) == 1:
         return 1
@@ -240,27 +246,28 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
             "choice", BestProcess, context=len(processes), **_processes(processes, most)
         ).best
     except UnparsableReplyError:
-        text = f"No reply says which of {len(processes)} decision processes is the best: the first "
-        warn(asking, f"{text}one counts.", 1, len(processes))
+        text = f"No reply chooses one of {len(processes)} decision processes. The first is used."
+        warn(asking, text, 1, len(processes))
         return 1
 
 
 def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MOST) -> int:
-    """Return the key step of the better process, from 1 (equation 10).
+    """Return the number of the key step of the better process, from 1 (equation 10).
 
-    It is the first step that differs if no reply can be used; a warning says so.
+    If no reply can be used, return the first step that differs and record a warning.
     """
     values = _processes((best, ground), most)
     try:
         return asking.ask("comparison", KeyStep, context=len(best.steps), **values).step
     except UnparsableReplyError:
         first = min(first_difference(best.steps, ground.steps), len(best.steps))
-        warn(asking, f"No reply names the key step: step {first}, the first that differs, counts.")
+        text = f"No reply names the key step. Step {first} is used, the first that differs."
+        warn(asking, text)
         return first
 
 
 def first_difference(best: Sequence[Step], ground: Sequence[Step]) -> int:
-    """Return the first step, from 1, in which two processes differ."""
+    """Return the number of the first step in which two processes differ, from 1."""
     pairs = zip(best, ground, strict=False)
     differ = (number for number, (one, other) in enumerate(pairs, 1) if one != other)
     return next(differ, min(len(best), len(ground)) + 1)
@@ -283,26 +290,26 @@ def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None
 
 
 def described(subgoals: Iterable[Subgoal]) -> str:
-    """Return judged subgoals as tuples store them, a line each."""
+    """Return judged subgoals in the form that tuples store, one per line."""
     return "\n".join(
         f"{one.goal}: {'complete' if one.complete else 'not complete'}" for one in subgoals
     )
 
 
 def last_actions(steps: Sequence[Step]) -> str:
-    """Return the last actions, the history where no summary exists."""
+    """Return the last actions, which serve as history if there is no summary."""
     return "; ".join(step.action for step in steps[-8:])
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text, or its beginning and the number of characters that are left out."""
+    """Return a text; if it is too long, return its beginning and the number of characters cut."""
     if len(text) <= most + _MARK:
         return text
     return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"
 
 
 def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
-    """Return all steps, with at most so many characters of observations: the last ones first."""
+    """Return all steps, with early observations cut to a total length of about `most`."""
     shown: list[Step] = []
     for step in reversed(steps):
         seen = cut(step.observation, max(most, _OLD))
@@ -312,7 +319,7 @@ def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
 
 
 def cut_trajectories(processes: Iterable[Trajectory], most: int) -> list[Trajectory]:
-    """Return processes that share so many characters of observations."""
+    """Return processes whose observations are cut to a total of about `most` characters."""
     listed = list(processes)
     share = most // max(len(listed), 1)
     return [

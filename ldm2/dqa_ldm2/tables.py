@@ -1,4 +1,4 @@
-"""The tables of a memory, and the version of their schema."""
+"""The database tables of a memory, and the version of their schema."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dqa.databases.store_locations import (
 
 SCHEMA_VERSION: Final = 3
 LONGEST_NAME: Final = 200
-"""Most characters of the name of a type."""
+"""The maximum number of characters in the name of a type."""
 _LOCK: Final = 7_136_453
 
 METADATA: Final = MetaData()
@@ -44,7 +44,7 @@ MEMORY: Final = Table(
     Column("written_by", String(60), nullable=False),
     **TABLE_OPTIONS,
 )
-"""One row, which every writer locks."""
+"""A table with a single row, which every writer locks."""
 VERSIONS: Final = Table(
     f"{MEMORY_TABLE}_versions",
     METADATA,
@@ -77,14 +77,14 @@ TUPLES: Final = Table(
     Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
     **TABLE_OPTIONS,
 )
-"""Every tuple of every addition; equal ones of a batch are read as one."""
+"""All tuples of all additions. Equal tuples of a batch are read as one."""
 BOTH: Final = TUPLES.join(VERSIONS, VERSIONS.c.number == TUPLES.c.version)
 LIVE: Final = VERSIONS.c.undone_after.is_(None)
 FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")
 
 
 def create_memory(connection: Connection, place: StoreLocation) -> None:
-    """Create the tables in an empty database; `UsageError` if it has tables of its own."""
+    """Create the tables in an empty database. Raise `UsageError` if it has other tables."""
     if inspect(connection).has_table(MEMORY.name):
         return
     with lock_schema(connection, _LOCK, MEMORY_TABLE):
@@ -92,8 +92,9 @@ def create_memory(connection: Connection, place: StoreLocation) -> None:
         others = sorted(name for name in names if not is_store_table(name))
         if others:
             raise UsageError(
-                f"{place.shown} is a database with tables of its own ({', '.join(others[:3])}), "
-                "not a memory: name a new file such as memory.db, or an empty database."
+                f"{place.shown} is not a memory: the database has other tables "
+                f"({', '.join(others[:3])}). Name a new file such as memory.db, or an empty "
+                "database."
             )
         METADATA.create_all(connection)
         if connection.execute(select(MEMORY.c.id)).first() is None:
@@ -102,22 +103,31 @@ def create_memory(connection: Connection, place: StoreLocation) -> None:
 
 
 def require_memory(connection: Connection, place: StoreLocation) -> None:
-    """Raise `UsageError` for no memory or one of another version, `DataError` for a damaged one."""
+    """Check that a database contains a memory of this version.
+
+    Raises
+    ------
+    UsageError
+        The database does not contain a memory, or contains a memory of another version.
+    DataError
+        The memory is damaged.
+    """
     names = set(inspect(connection).get_table_names())
     if MEMORY.name not in names:
         raise UsageError(
-            f"{place.shown} holds no memory: 'dqa memory build' makes one. {place.hint}"
+            f"{place.shown} does not contain a memory. Create one with 'dqa memory build'. "
+            f"{place.hint}"
         )
     row = connection.execute(select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
     if row is not None and row.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"{place.shown} is a memory of version {row.schema_version}, written by dqa "
-            f"{row.written_by}; this dqa {own_version()} reads version {SCHEMA_VERSION}: build it "
-            "again."
+            f"{row.written_by}. This dqa {own_version()} reads version {SCHEMA_VERSION}: build the "
+            "memory again."
         )
     missing = [table.name for table in METADATA.sorted_tables if table.name not in names]
     if row is None or missing:
         raise DataError(
             f"The memory {place.shown} is damaged: it lacks {', '.join(missing) or 'its version'}. "
-            "Restore a copy, or build it again."
+            "Restore a copy, or build the memory again."
         )

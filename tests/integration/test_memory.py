@@ -56,7 +56,7 @@ class TestRelationalServers(MemoryContract):
         with write(engine) as connection:
             connection.execute(text("CREATE TABLE orders_of_a_shop (id INTEGER)"))
         try:
-            with pytest.raises(UsageError, match="tables of its own"):
+            with pytest.raises(UsageError, match="other tables"):
                 open_memory(location, create=True)
         finally:
             with write(engine) as connection:

@@ -145,7 +145,7 @@ class MemoryContract:
             assert [each.observation for each in found] == seen
         with pytest.raises(UsageError, match=r"no batch 7\. There are: 1, 2\."):
             memory.find(7, "a", "b", state("red"), 1)
-        with pytest.raises(UsageError, match="at least one"):
+        with pytest.raises(UsageError, match="at least 1"):
             memory.find(1, "a", "b", state("red"), 0)
 
     def test_an_excluded_source_is_never_found(self, memory: Memory) -> None:
@@ -204,7 +204,7 @@ class MemoryContract:
         assert [t.size for t in other.goal_types(1)] == [2]
         assert list(memory.tuples(version=1)) == before[:2]
         memory.add([make_tuple("b", "two")], REFINED, batch=1)
-        for wrong, says in ((1, "undone already"), (9, "versions 1 to 3"), (0, "no version 0")):
+        for wrong, says in ((1, "already undone"), (9, "versions 1 to 3"), (0, "no version 0")):
             with pytest.raises(UsageError, match=says):
                 memory.undo(wrong)
         with pytest.raises(UsageError, match="no version 4"):

@@ -114,7 +114,7 @@ def test_each_batch_memory_plays_and_the_best_process_is_chosen(
     assert len(play(deciding(memory, batches=2), history, 5_002, USUAL).played) == 2
     unclear = play(deciding(memory, model=canned(choice="none")), history, 5_002, USUAL)
     assert unclear.chosen.choice == 1
-    assert any("No reply says which" in getattr(e, "text", "") for e in unclear.chosen.trace)
+    assert any("No reply chooses" in getattr(e, "text", "") for e in unclear.chosen.trace)
 
 
 def test_an_unusable_reply_ends_one_move(built: Built, history: History) -> None:

@@ -58,9 +58,9 @@ def test_other_locations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (str(tmp_path), False, UsageError, "is a folder"),
         (str(tmp_path / "text.db"), False, DataError, "text.db"),
         (str(tmp_path / "text.db"), True, DataError, "text.db"),
-        (str(tmp_path / "shop.db"), False, UsageError, "holds no memory"),
-        (str(tmp_path / "shop.db"), True, UsageError, r"tables of its own \(orders\)"),
-        ("sqlite://", True, UsageError, "name a file"),
+        (str(tmp_path / "shop.db"), False, UsageError, "does not contain a memory"),
+        (str(tmp_path / "shop.db"), True, UsageError, r"other tables \(orders\)"),
+        ("sqlite://", True, UsageError, "Name a file"),
         (str(tmp_path / "no" / "memory.db"), True, UsageError, "folder does not exist"),
         ("duckdb:///x.duckdb", True, UsageError, "SQLAlchemy"),
         ("nonsense://host/x", False, UsageError, "SQLAlchemy"),
@@ -81,7 +81,7 @@ def test_other_versions_and_damaged_memories_are_refused(two_tuples: Path) -> No
     with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 2, written_by = '0.3'")
         raw.commit()
-    with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3; .* build it again"):
+    with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3\b.* build"):
         open_memory(two_tuples, create=True)
     with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 3")
@@ -99,9 +99,9 @@ def test_a_read_only_memory_is_searched(two_tuples: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
     with open_memory(two_tuples) as opened:
         assert len(opened.find(1, "put", "see", state("a"), 9)) == 2
-        with pytest.raises(UsageError, match="may not be written"):
+        with pytest.raises(UsageError, match="may not write"):
             opened.add([make_tuple("c")], REFINED, batch=1)
-        with pytest.raises(UsageError, match="may not be written"):
+        with pytest.raises(UsageError, match="may not write"):
             opened.undo(1)
 
 

@@ -28,7 +28,7 @@ World = Annotated[
     option(
         "--world NAME",
         QUESTIONS,
-        "World of one player; 'dqa list' has the worlds.",
+        "World for one player; 'dqa list' shows the worlds.",
         complete=by_name("world"),
     ),
 ]
@@ -38,11 +38,11 @@ Seed = Annotated[
     option("--seed N", QUESTIONS, "Seed of the first game, and of a scripted model.", least=0),
 ]
 MemoryAt = Annotated[
-    str, option("--memory FILE|URL", OUTPUT, "The memory: a file, or a database's URL.")
+    str, option("--memory FILE|URL", OUTPUT, "The memory: a file, or the URL of a database.")
 ]
 OfWorld = Annotated[
     list[str] | None,
-    option("--set NAME=VALUE", QUESTIONS, "A setting of the world, WORLD.NAME=VALUE; repeatable."),
+    option("--set NAME=VALUE", QUESTIONS, "A setting of the world: WORLD.NAME=VALUE. Repeatable."),
 ]
 
 AsInPaper = Annotated[
@@ -66,7 +66,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Form a memory from a program's games of a world.
+    """Form a memory from games that a program plays in a world.
 
     The steps become tuples of goal, history, subgoals, observation and action. The model writes the
     histories and subgoals, and names the types of goals and observations.
@@ -74,13 +74,14 @@ def build(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     player
-        Program of the world that plays (expert, or that of the preset); 'dqa list --worlds' has
-        them.
+        Program of the world that plays; 'dqa list --worlds' shows the programs. Default: the
+        program of the preset, or expert.
     batch
-        Games of a batch memory; each batch decides in its own process (50).
+        Number of games in a batch memory; each batch decides in its own process. Default: the
+        number of the preset, or 50.
     preset
-        The paper's settings for one of its worlds: the size of a batch, whether subgoals are
-        judged, and for the shop a program that does not know the product.
+        The paper's settings for one of its worlds: the number of games in a batch, whether subgoals
+        are judged, and for the shop a program that does not know the product.
     """
     from dqa_ldm2.building import build_memory
 
@@ -103,9 +104,9 @@ def build(  # noqa: PLR0913  (one parameter per option)
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
     echo(*report.lines())
     for what, count in (
-        ("histories that no reply gave, so they list the actions", report.unusable),
-        ("steps whose subgoals no reply judged, so they have none", report.unjudged),
-        ("texts that no reply gave a type, so they have the nearest one", report.forgotten),
+        ("histories without a usable reply, which list the actions instead", report.unusable),
+        ("steps without subgoals, because no reply judged them", report.unjudged),
+        ("texts without a type in the reply, which have the nearest type", report.forgotten),
     ):
         if count:
             echo(f"warning: {what}: {count}", err=True)
@@ -128,8 +129,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Refine a memory by exploring games of a world.
 
-    If a path has a larger reward than the memory leads to, its steps from the key step on are
-    added, as a version that can be undone.
+    If a path has a larger reward than the path that follows the memory, its steps from the key step
+    on are added as a version, which can be undone.
 
     Parameters
     ----------
@@ -163,23 +164,23 @@ def refine(  # noqa: PLR0913  (one parameter per option)
         return
     calls, games_played = report.calls, counted(len(report.goals), "game")
     echo(
-        f"{report.memory}: {report.improved} of {games_played} brought more than before, "
-        f"{counted(report.added, 'tuple')} added, by {report.model} ({calls['exploring']} replies "
-        f"on exploring, {calls['comparing']} on comparing, {calls['adding']} on adding)"
+        f"{report.memory}: found a better path in {report.improved} of {games_played} and added "
+        f"{counted(report.added, 'tuple')}. Replies of {report.model}: {calls['exploring']} for "
+        f"exploring, {calls['comparing']} for comparing, {calls['adding']} for adding."
     )
     if report.failed:
-        echo(f"warning: paths that an error ended: {report.failed}", err=True)
+        echo(f"warning: paths ended by an error: {report.failed}", err=True)
 
 
 def _settings_of(world: str, given: list[str] | None) -> dict[str, str]:
-    """Return the settings of a world from ``WORLD.NAME=VALUE``."""
+    """Parse the settings ``WORLD.NAME=VALUE`` of a world."""
     found: dict[str, str] = {}
     for name, value in pairs_in("--set", given or (), f"{world}.NAME=VALUE").items():
         of, _, setting = name.partition(".")
         if of != world or not setting:
             raise UsageError(
-                f"--set {name}: write a setting of the world as {world}.NAME=VALUE ('dqa list' has "
-                "their names)."
+                f"--set {name}: write a setting of the world as {world}.NAME=VALUE. 'dqa list' "
+                "shows the names."
             )
         found[setting] = value
     return found
@@ -198,24 +199,24 @@ def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions
 
 
 def _result_line(goal: RefinedGoal) -> str:
-    """Return the result of a game as a line."""
+    """Describe the result of a game in one line."""
     line = f"{goal.source}: no larger reward"
     if goal.key_step is not None:
         before, after = goal.ground_reward or 0, goal.best_reward or 0
-        line = f"{goal.source}: {after:.3g} instead of {before:.3g}, "
-        line += f"{counted(goal.added, 'tuple')} from step {goal.key_step} added"
+        line = f"{goal.source}: reward {after:.3g} instead of {before:.3g}; "
+        line += f"added {counted(goal.added, 'tuple')} from step {goal.key_step} on"
     if goal.failed:
-        line += f"; paths that an error ended: {len(goal.failed)}, such as {goal.failed[0]}"
+        line += f"; paths ended by an error: {len(goal.failed)}, such as {goal.failed[0]}"
     return line
 
 
 class _Progress(Progress):
-    """Shows games and trajectories, and the first failing call of each kind."""
+    """Show the progress of games and trajectories, and the first failing call of each kind."""
 
     _what = ""
 
     def show(self, what: str, done: int, total: int) -> None:
-        """Show how much of a part is done."""
+        """Show the progress of a part."""
         if what != self._what:
             self._bar.start(what, total)
             self._what = what

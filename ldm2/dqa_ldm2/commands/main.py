@@ -10,7 +10,7 @@ from dqa_ldm2.commands import building, reading
 
 app = typer.Typer(
     cls=Group,
-    help="Memories of LDM2: stored past decisions, in versions.",
+    help="Memories of LDM2, which store past decisions in versions.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

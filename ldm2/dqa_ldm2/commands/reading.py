@@ -1,4 +1,4 @@
-"""``dqa memory show|search|undo|export``: read a memory, and correct it."""
+"""``dqa memory show|search|undo|export``: read a memory, and undo additions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _CELL = 60
 _SHOWN = 10
 
-Location = Annotated[str, argument("MEMORY", "A file, or the URL of a database, with a memory.")]
-Most = Annotated[int, option("--most N", LIMITS, "Most tuples that are shown.", least=1)]
+Location = Annotated[str, argument("MEMORY", "The memory: a file, or the URL of a database.")]
+Most = Annotated[int, option("--most N", LIMITS, "Maximum number of tuples to show.", least=1)]
 
 
 def show_memory(
@@ -33,17 +33,17 @@ def show_memory(
     goal_type: Annotated[str | None, option("--goal-type NAME", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show a memory: its versions and batches, the types of a batch, or those of a goal type.
+    """Show the versions and batches of a memory, or the types of a batch.
 
     Parameters
     ----------
     batch
-        The types of one batch.
+        Show the goal types of this batch.
     goal_type
-        The observation types of one goal type of the batch.
+        Show the observation types of this goal type. Requires --batch.
     """
     if goal_type is not None and batch is None:
-        raise UsageError("--goal-type is a type of a batch: name the batch, too (--batch).")
+        raise UsageError("--goal-type needs --batch: add the number of a batch.")
     with _open(memory) as opened:
         if batch is None:
             value, parts = _whole(opened)
@@ -63,21 +63,21 @@ def show_memory(
 def search(
     *,
     memory: Location,
-    words: Annotated[str, argument("WORDS", "The words that tuples should be like.")],
+    words: Annotated[str, argument("WORDS", "The words to search for.")],
     most: Most = _SHOWN,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the tuples of all batches that are most like some words."""
+    """Show the tuples of all batches that are most similar to some words."""
     with _open(memory) as opened:
         found = opened.search(words, most)
-    lines = [_tuples(found)] if found else ["Nothing in it has one of these words."]
+    lines = [_tuples(found)] if found else ["No tuple contains any of these words."]
     show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
 
 
 def undo(
     *,
     memory: Location,
-    version: Annotated[int, argument("VERSION", "The addition.")],
+    version: Annotated[int, argument("VERSION", "The number of the addition.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Undo an addition: its tuples are no longer found."""
@@ -86,7 +86,7 @@ def undo(
     tuples = counted(undone.added, "tuple")
     line = (
         f"Version {version} ({undone.origin.making} from {undone.origin.source}, {tuples}) is "
-        "undone; tuples that another version brought as well stay."
+        "undone. Tuples that are also in another version are still found."
     )
     show(_version(undone), [line], as_json=as_json)
 
@@ -96,7 +96,8 @@ def export(
     memory: Location,
     file: Annotated[Path, argument("FILE", "A new file of JSON lines.")],
     version: Annotated[
-        int | None, option("--version N", OUTPUT, "As it was after a version; by default as it is.")
+        int | None,
+        option("--version N", OUTPUT, "Write the memory as it was after this version."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,7 +1,7 @@
-"""Scripted replies to LDM2's steps. They show that everything works together without a model.
+"""Scripted replies to LDM2's steps, to try the method without a model.
 
-The script imitates: it chooses the legal action that is most like the goal and the actions of the
-remembered tuples and examples, and that was not done before.
+The script imitates. It prefers the legal action that is most similar to the goal and to the actions
+of the remembered tuples and examples, and that was not taken before.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]
 _DONE_AGAIN: Final = 0.25
-"""The worth of an action that was done before."""
+"""The factor of an action's worth for each time that it was taken before."""
 
 
 def _rank(values: Values) -> list[str]:
-    """Return the possible actions, the best first."""
+    """Return the possible actions, best first."""
     if "shown" in values:
         examples = [
             (process.goal, step.observation, step.action)

@@ -47,7 +47,7 @@ def test_every_benchmark_has_a_summary_and_known_needs() -> None:
     found = {benchmark.name: benchmark for benchmark in list_benchmarks()}
     files = {file.stem for file in Path(needs.__file__).parent.glob("*.py")}
     assert set(found) == files - {"__main__", "measuring", "needs", "wide_generator"}
-    assert found["cluster"].needs == ("ray",)
+    assert found["shop"].needs == ("shop",)
     for benchmark in found.values():
         assert benchmark.summary.endswith(".")
         for name in (*benchmark.needs, *benchmark.optional):

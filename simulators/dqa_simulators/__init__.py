@@ -1,1 +1,1 @@
-"""Simulators: the ground truth of the Locating and Building scenarios."""
+"""Simulators, question generators and game worlds of the built-in scenarios."""

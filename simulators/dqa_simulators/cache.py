@@ -1,4 +1,4 @@
-"""One computation per situation, for all questions about it."""
+"""Cache the result of one function per situation."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class PerSituation(Generic[T]):
-    """Store the result of `make` for a situation as long as that situation exists.
+    """Cache of the results of `make`. A result is dropped when its situation is deleted.
 
-    Situations are compared by identity: comparing their content would cost more than most of the
-    results. Two threads may compute the same result at once.
+    Situations are compared by identity, because comparing their content takes longer than most
+    calls of `make`. Two threads may compute the result of the same situation in parallel.
     """
 
     def __init__(self, make: Callable[[Situation], T]) -> None:
@@ -28,7 +28,7 @@ class PerSituation(Generic[T]):
         found = self._made.get(key)
         if found is not None and found[0]() is situation:
             return found[1]
-        # A copy with the same tables: the result may reference it without keeping the key alive.
+        # The result may reference the copy. A reference to `situation` would keep it alive.
         made = self._make(situation.replace())
         made_by_key = self._made
 

@@ -1,4 +1,4 @@
-"""Checks of a situation's tables, and the encoding of names as positions."""
+"""Check the tables of a situation, and encode names as row positions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def _cell(situation: Situation, table: str, column: str, row: int) -> str:
 
 
 def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
-    """Return the rule set that `rules` names, None the first; `UnknownNameError` for any other."""
+    """Return the rule set `rules`, by default the first of `known`.
+
+    Raise `UnknownNameError` if `known` lacks the name.
+    """
     if rules is None:
         return known[0]
     if rules not in known:
@@ -34,9 +37,12 @@ def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
 
 
 def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
-    """Return a column of amounts, shape (n,); `SituationError` unless finite and >= 0."""
+    """Return a column of amounts, shape (n,).
+
+    Raise `SituationError` if a value is negative, infinite or NaN.
+    """
     values: NDArray[Any] = situation[table][column]
-    # NaN spreads to both extremes, and no comparison with it holds.
+    # A NaN makes both extremes NaN, so the comparisons are false.
     least, most = np.minimum.reduce(values, initial=0), np.maximum.reduce(values, initial=0)
     if not (least >= 0 and most < np.inf):
         row = int(np.argmin((values >= 0) & (values < np.inf)))
@@ -47,14 +53,14 @@ def amounts(situation: Situation, table: str, column: str) -> NDArray[Any]:
 
 
 def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
-    """Return the row of each key; `SituationError` if a key has two rows."""
+    """Return the row of each key. Raise `SituationError` if two rows have the same key."""
     values = situation[table][column].tolist()
     rows = dict(zip(values, range(len(values)), strict=True))
     if len(rows) < len(values):
         row = next(i for i, value in enumerate(values) if rows[value] != i)
         raise SituationError(
-            f"{_cell(situation, table, column, row)}, and so is that of row {rows[values[row]]}; "
-            "remove one of the two."
+            f"{_cell(situation, table, column, row)}. Row {rows[values[row]]} has the same value; "
+            "remove one of the two rows."
         )
     return rows
 
@@ -62,33 +68,36 @@ def index(situation: Situation, table: str, column: str) -> dict[Any, int]:
 def positions(
     situation: Situation, table: str, column: str, rows: Mapping[Any, int], keyed: str
 ) -> IntArray:
-    """Return, for each value of a column, its row in the table `keyed`; shape (n,).
+    """Return the row in table `keyed` of each value of a column; shape (n,).
 
     Raises
     ------
     SituationError
-        A value is not a key of that table.
+        A value is not a key of `keyed`.
     """
     values = situation[table][column]
     found = np.fromiter(map(rows.get, values.tolist(), repeat(-1)), np.intp, len(values))
     if found.size and int(found.min()) < 0:
         raise SituationError(
-            f"{_cell(situation, table, column, int(np.argmin(found)))}, which table '{keyed}' does "
-            "not have; add it there or remove the row."
+            f"{_cell(situation, table, column, int(np.argmin(found)))}, but table '{keyed}' does "
+            f"not have this key; add it to '{keyed}' or remove row {int(np.argmin(found))}."
         )
     return found
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:
-    """Sum values by group, in their order, one after another; shape (count,)."""
-    # bincount adds in the order of its input, from 0; only its stubs think of integers.
+    """Sum the values of each group in input order; shape (count,)."""
+    # bincount adds in input order, starting at 0. Its type stubs wrongly declare integers.
     return np.asarray(np.bincount(groups, values, count), np.float64)
 
 
 def unique_pairs(
     situation: Situation, table: str, first: IntArray, second: IntArray, width: int
 ) -> None:
-    """Raise `SituationError` where a pair of positions (the second < `width`) stands twice."""
+    """Raise `SituationError` if two rows have the same pair of positions.
+
+    Every position in `second` is less than `width`.
+    """
     keys = first * np.intp(max(width, 1)) + second
     ordered = np.sort(keys)
     repeated = np.flatnonzero(ordered[1:] == ordered[:-1])

@@ -1,4 +1,4 @@
-"""Distances in a scenario's graph, in links."""
+"""Compute distances in a scenario's graph, as numbers of links."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from dqa.core.errors import UnknownNameError
 def distances(
     sources: Sequence[NDArray[np.int64]], targets: Sequence[NDArray[np.int64]], n: int, start: int
 ) -> NDArray[np.float64]:
-    """Count the links from `start` to all n points, over links from sources to targets.
+    """Return the number of links on the shortest path from `start` to each of n points.
+
+    Each link leads from an element of `sources` to the element of `targets` at the same index.
 
     Returns
     -------
     NDArray[np.float64]
-        Shape (n,); infinite if unreachable.
+        Shape (n,); infinite for unreachable points.
     """
     rows, columns = np.concatenate(sources), np.concatenate(targets)
     links = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
@@ -29,7 +31,7 @@ def distances(
 
 
 def place_of(name: str, names: NDArray[Any], kind: str) -> int:
-    """Return the position of a name; `UnknownNameError` if there is no such `kind`."""
+    """Return the position of `name` in `names`. Raise `UnknownNameError` if it is missing."""
     found = np.flatnonzero(names == name)
     if not len(found):
         raise UnknownNameError(kind, name, names.tolist())

@@ -1,8 +1,8 @@
-"""Worlds whose future is uncertain and whose uncertainty is known exactly.
+"""Worlds with an uncertain future whose probabilities are known exactly.
 
-A world has independent latent factors (DeLLMa, section 3.2), the true probability of each of their
-values, and what each value does to the utility of each action. So the expected utility of every
-action is known in closed form, and a decision rule can be tested against it.
+A world has independent latent factors (DeLLMa, section 3.2). For each value of a factor it
+contains the true probability and the effect on the utility of each action. The expected utility
+of every action is therefore known in closed form, so decision rules can be tested against it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LIKELIHOODS = (
     "likely",
     "very likely",
 )
-"""The words for likelihoods, weakest first: they weigh 1 to 6 (DeLLMa, section 3.2)."""
+"""The words for likelihoods, in ascending order. Their weights are 1 to 6 (DeLLMa, section 3.2)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +32,15 @@ class UncertainFactor:
     Attributes
     ----------
     name
-        Its name in reports.
+        The factor's name in reports.
     values
-        The l values it can take.
+        The l values that the factor can take.
     words
-        For each value one of `LIKELIHOODS`. They are the truth: its probability is its word's
-        weight over the sum of the weights.
+        The true likelihood of each value, one of `LIKELIHOODS`. The probability of a value is the
+        weight of its word divided by the sum of the weights of all values.
     effects
-        By quantity, e.g. ``"yield"`` and ``"price"``, shape (n, l): the multiplier of that quantity
-        of an action for each value.
+        For each quantity, e.g. ``"yield"`` or ``"price"``, an array of shape (n, l): the
+        multiplier of that quantity for each action and value.
     """
 
     name: str
@@ -50,28 +50,31 @@ class UncertainFactor:
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """Shape (l,): the true probability of each value."""
+        """The true probability of each value, shape (l,)."""
         weights = np.array([1 + LIKELIHOODS.index(word) for word in self.words], dtype=np.float64)
         return np.asarray(weights / weights.sum())
 
     @cached_property
     def multipliers(self) -> NDArray[np.float64]:
-        """Shape (n, l): the multiplier of the utility of each action, all quantities in one."""
+        """The multiplier of the utility of each action for each value, shape (n, l).
+
+        It is the product of the multipliers of all quantities.
+        """
         return np.asarray(np.prod(np.stack(list(self.effects.values())), axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class UncertainWorld:
-    """Actions, factors and their results: the truth behind generated questions.
+    """Actions and factors: the ground truth of generated questions.
 
     Attributes
     ----------
     actions
         The n actions.
     base
-        Shape (n,): the utility of each action where every factor leaves it as it is.
+        The utility of each action before the factors change it, shape (n,).
     factors
-        The k factors, independent of one another.
+        The k factors, which are independent of one another.
     """
 
     actions: tuple[str, ...]
@@ -79,7 +82,10 @@ class UncertainWorld:
     factors: tuple[UncertainFactor, ...]
 
     def utilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the utility of every action in each of `states`, shape (S, k), as shape (S, n)."""
+        """Return the utility of every action in each state, shape (S, n).
+
+        `states` has shape (S, k): the index of each factor's value.
+        """
         result = np.repeat(self.base[None, :], len(states), axis=0)
         for place, factor in enumerate(self.factors):
             result *= factor.multipliers[:, states[:, place]].T
@@ -88,8 +94,8 @@ class UncertainWorld:
     def expected_utilities(self) -> NDArray[np.float64]:
         """Return the expected utility of every action, shape (n,).
 
-        Exact: factors are independent and their effects multiply, so the expectation of the
-        product is the product of the expectations.
+        The result is exact. Factors are independent and their effects multiply, so the
+        expectation of the product is the product of the expectations.
         """
         result = self.base.copy()
         for factor in self.factors:
@@ -97,12 +103,12 @@ class UncertainWorld:
         return result
 
     def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw `count` states by their true probabilities, shape (count, k)."""
+        """Draw `count` states with their true probabilities, shape (count, k)."""
         drawn = [rng.choice(len(f.values), size=count, p=f.probabilities) for f in self.factors]
         return np.stack(drawn, axis=1) if drawn else np.zeros((count, 0), dtype=np.int64)
 
 
-def draw_factor(  # noqa: PLR0913  (a factor is that many things)
+def draw_factor(  # noqa: PLR0913
     rng: np.random.Generator,
     name: str,
     values: tuple[str, ...],
@@ -111,20 +117,20 @@ def draw_factor(  # noqa: PLR0913  (a factor is that many things)
     quantities: Sequence[str],
     multipliers: Sequence[float],
 ) -> UncertainFactor:
-    """Draw a factor's likelihoods and effects; its middle value changes nothing.
+    """Draw the likelihoods and effects of a factor. The factor's middle value has no effect.
 
     Parameters
     ----------
     rng
-        The only source of chance.
+        The source of all random choices.
     name, values
-        Of the factor.
+        Name and values of the factor.
     actions
-        How many there are.
+        The number of actions.
     quantities
-        The quantities that the values change.
+        The quantities that the factor changes.
     multipliers
-        The possible multipliers of a quantity, each as likely as the others.
+        The possible multipliers of a quantity, drawn with equal probability.
     """
     words = tuple(LIKELIHOODS[i] for i in rng.integers(len(LIKELIHOODS), size=len(values)).tolist())
     effects = {}

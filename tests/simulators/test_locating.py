@@ -111,7 +111,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
             "flows": [("far", "mid"), ("mid", "home")],
             "presence": [("far", "A", False, False, 1.0), ("mid", "A", False, False, 1.0)],
         },
-        "beyond every number",
+        "too large for",
     ),
     ({"countries": [("A", "home", float("nan")), COUNTRIES[1]]}, "development of row 0"),
     ({"presence": [("mid", "Z", False, False, 1.0)]}, "country_name of row 0"),

@@ -1,1 +1,1 @@
-"""The Agriculture scenario (DeLLMa, section 4.1): its generator."""
+"""The generator of the Agriculture scenario (DeLLMa, section 4.1)."""

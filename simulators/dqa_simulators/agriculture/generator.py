@@ -1,4 +1,4 @@
-"""Agriculture worlds: a report tells how likely the future is, and its effects on every crop."""
+"""Generate Agriculture worlds: a report with likelihoods and their effects on every crop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dqa_simulators.uncertain import UncertainFactor, UncertainWorld, draw_facto
 from dqa_simulators.worlds import UncertainGenerator
 
 CROPS = 7
-"""Crops of a world, as many as the paper has fruits."""
+"""The number of crops in a world: the number of fruits in the paper."""
 
 _YEAR = 2030
 _KINDS = ("berry", "plum", "melon", "nut", "citrus", "fig", "currant")
@@ -37,22 +37,23 @@ _LEGEND = (
 
 
 def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
-    """Draw a world, and write down a grower's knowledge of it.
+    """Draw a world, and the situation with everything that a grower knows about it.
 
-    The report's overview states how likely every value of every factor is, and its outlooks what
-    each value does to a crop: who reads them all knows the expected revenue of an acre exactly.
+    The overview of the report states the likelihood of every value of every factor. The outlooks
+    state the effect of each value on a crop. Together they determine the expected revenue per
+    acre exactly.
 
     Parameters
     ----------
     rng
-        The only source of chance.
+        The source of all random choices.
     name
         Name of the situation.
 
     Returns
     -------
     tuple
-        The world, whose utilities are dollars an acre, and the situation before its season.
+        The world and the situation before its season. Utilities are in dollars per acre.
     """
     words = stems(rng, CROPS)
     crops = tuple(sorted(with_suffixes(words, _KINDS, rng.permutation(CROPS)).tolist()))
@@ -87,12 +88,12 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
 
 
 def agriculture_target(situation: Situation) -> Mapping[str, str]:
-    """Return what every question about a world has in common."""
+    """Return the target values that all questions about a world share."""
     return {"year": str(_YEAR + 1), "world": situation.name}
 
 
 def _overview(factors: tuple[UncertainFactor, ...]) -> str:
-    """Say how likely the values of every factor are."""
+    """Describe the likelihood of each value of each factor."""
     sentences = []
     for factor in factors:
         told = ", ".join(f"{v} is {w}" for v, w in zip(factor.values, factor.words, strict=True))

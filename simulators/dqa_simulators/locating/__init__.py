@@ -1,1 +1,1 @@
-"""The Locating scenario (PlanRAG, section 3.1): outcomes and generator."""
+"""The simulator and the generator of the Locating scenario (PlanRAG, section 3.1)."""

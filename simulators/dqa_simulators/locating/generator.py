@@ -1,4 +1,4 @@
-"""Locating worlds: a trade graph without circles, and countries with power and merchants on it."""
+"""Generate Locating worlds: an acyclic trade graph, and countries with power and merchants."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dqa.loaders.generator.names import stems, with_suffixes
 from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
 from dqa.scenarios.generation import Difficulty, require
 
-_REACH = 0.06  # mean length of a route, and of a country's reach, as a share of all nodes
+_REACH = 0.06  # mean length of a route and mean reach of a country, as a share of all nodes
 _INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")
 _COASTAL = ("port", "sound", "bay", "strand", "reach", "gulf")
 _STEERED_HOMES = 256
-"""Most homes that merchants steer to. Finding the ways to a home takes a search of the whole graph,
-so their number must not grow with the world."""
+"""The maximum number of homes that merchants steer to. Each such home requires a search of the
+whole graph, so the number must not grow with the world."""
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -28,17 +28,17 @@ _Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class LocatingSize:
-    """Rows of a Locating world; by default the means of PlanRAG, Table 3 (2,039 rows).
+    """Row counts of a Locating world. The defaults are the means of PlanRAG, Table 3 (2,039 rows).
 
     Attributes
     ----------
     nodes, edges, countries, node_countries
-        Rows of `trade_node`, `flow`, `country` and `node_country`.
+        The number of rows of `trade_node`, `flow`, `country` and `node_country`.
 
     Raises
     ------
     UsageError
-        No world has these numbers; the message says which bound is broken.
+        The numbers contradict each other. The message states the violated bound.
     """
 
     nodes: int = 80
@@ -70,11 +70,11 @@ class LocatingSize:
 
     @property
     def end_nodes(self) -> int:
-        """Nodes that no route leaves."""
+        """The number of nodes without outgoing routes."""
         return max(1, self.nodes // 26)
 
     def scaled(self, factor: float) -> LocatingSize:
-        """Return the size with the countries scaled; the map stays as it is."""
+        """Return the size with the number of countries scaled and the same map."""
         countries = max(1, round(self.countries * factor))
         rows = round(self.node_countries * factor)
         rows = min(max(rows, countries), countries * self.nodes)
@@ -84,35 +84,35 @@ class LocatingSize:
 def build_locating(
     rng: np.random.Generator, name: str, size: LocatingSize, difficulty: Difficulty
 ) -> Situation:
-    """Build a world whose computed columns are still 0.
+    """Build a world with all computed columns at 0.
 
-    Nodes stand on a line from upstream to downstream and routes only lead down it, so there is
-    no circle; some nodes are hubs that gather routes, the last ones are end nodes. Countries have
-    a home, power there and at other nodes (half of these directly upstream of home), and some
-    have a merchant away from home.
+    Nodes are ordered from upstream to downstream. Routes only lead downstream, so the graph is
+    acyclic. Some nodes are hubs with many incoming routes. The last nodes are end nodes. Each
+    country has power at its home and at other nodes, half of which are directly upstream of its
+    home. Some countries have a merchant away from home.
 
     Parameters
     ----------
     rng
-        The only source of chance.
+        The source of all random choices.
     name
         Name of the situation.
     size
         Rows of the tables, before distractors.
     difficulty
-        With more `hops` countries trade as many routes upstream of their homes. `distractors` are
-        nodes without any route, appended to the tables, each the home of one more country and
-        visited by up to 2 others.
+        `hops` is the number of routes between a country's home and its nodes upstream.
+        `distractors` is the number of extra nodes without routes, appended to the tables. Each is
+        the home of an extra country, and up to 2 other countries have power there.
 
     Returns
     -------
     Situation
-        A Locating situation with `total_power`, `outgoing`, `ingoing`, `flow` and
-        `calculated_trading_power` at 0, to be filled by a simulation.
+        A Locating situation. A simulation must fill `total_power`, `outgoing`, `ingoing`, `flow`
+        and `calculated_trading_power`, which are 0.
     """
     edges = _routes(rng, size)
     weights = rng.gamma(1.5, size=size.nodes) + 0.05
-    weights[size.nodes - size.end_nodes :] *= 2.0  # what arrives at an end node stays there
+    weights[size.nodes - size.end_nodes :] *= 2.0  # an end node keeps all its value
     homes = _pick(rng, weights, size.countries)
     development = np.round(3.0 + heavy_tailed(rng, size.countries, 9.0, 1.35), 3)
     presences = _presences(
@@ -140,10 +140,10 @@ def build_locating(
 
 @dataclass(frozen=True, slots=True)
 class _World:
-    """Routes (m), nodes (n, by position from upstream to down), countries (c), presences (r)."""
+    """The world as arrays: m routes, n nodes (ordered downstream), c countries, r presences."""
 
-    sources: _Ints  # (m,) position of the node a route leaves
-    dests: _Ints  # (m,) position of the node it leads to
+    sources: _Ints  # (m,) position of the first node of each route
+    dests: _Ints  # (m,) position of the second node of each route
     local_value: _Floats  # (n,)
     inland: _Flags  # (n,)
     homes: _Ints  # (c,) position of each country's home
@@ -155,7 +155,7 @@ class _World:
 
 
 def _pick(rng: np.random.Generator, weights: _Floats, count: int) -> _Ints:
-    """Draw `count` indices with probabilities in proportion to `weights`."""
+    """Draw `count` indices with probabilities proportional to `weights`."""
     steps = np.cumsum(weights)
     found = np.searchsorted(steps, rng.random(count) * steps[-1], side="right")
     return np.asarray(np.minimum(found, len(weights) - 1))
@@ -180,7 +180,7 @@ def _routes(rng: np.random.Generator, size: LocatingSize) -> _Ints:
         sources, dests = np.triu_indices(nodes, 1)
         return np.asarray((sources * nodes + dests)[sources < inner])
 
-    first = downstream(np.arange(inner))  # every node but the end nodes has a way out
+    first = downstream(np.arange(inner))  # every node except the end nodes has a route
     more = distinct_keys(
         lambda count: downstream(rng.integers(inner, size=count)),
         size.edges - inner,
@@ -192,7 +192,7 @@ def _routes(rng: np.random.Generator, size: LocatingSize) -> _Ints:
 
 
 class _Upstream:
-    """Random walks against the routes, from homes to the nodes that feed them."""
+    """Random walks against the direction of the routes."""
 
     def __init__(self, edges: _Ints, nodes: int, hops: int) -> None:
         sources, dests = np.divmod(edges, nodes)
@@ -202,7 +202,7 @@ class _Upstream:
         self._hops = hops
 
     def walk(self, rng: np.random.Generator, places: _Ints) -> _Ints:
-        """Go `hops` routes upstream from each place, or less where nothing leads there."""
+        """Walk `hops` routes upstream from each place. Stop at places without incoming routes."""
         for _ in range(self._hops):
             degree = self._degree[places]
             picked = self._first[places] + (rng.random(len(places)) * degree).astype(np.int64)
@@ -218,10 +218,10 @@ def _presences(
     weights: _Floats,
     upstream: _Upstream,
 ) -> _Ints:
-    """Draw the presences as keys ``country * nodes + node``, those at home first.
+    """Draw the presences as keys ``country * nodes + node``. The presences at home are first.
 
-    Abroad, half of them are upstream of the home, where a merchant matters, and half anywhere
-    around it; countries of more weight have more.
+    Half of the presences abroad are upstream of the home, where a merchant has an effect. The
+    other half are anywhere near the home. Countries with more weight have more presences.
     """
     nodes, countries = size.nodes, size.countries
 
@@ -247,7 +247,7 @@ def _presences(
 def _merchants(
     rng: np.random.Generator, size: LocatingSize, edges: _Ints, homes: _Ints, presences: _Ints
 ) -> _Flags:
-    """Choose the presences with a merchant: away from home, one a country at most."""
+    """Choose the presences with a merchant: away from home, at most one per country."""
     country, place = np.divmod(presences, size.nodes)
     away = size.countries + rng.permutation(len(country) - size.countries)
     _, first = np.unique(country[away], return_index=True)
@@ -262,14 +262,14 @@ def _merchants(
 
 
 def _base_power(rng: np.random.Generator, size: LocatingSize, development: _Floats) -> _Floats:
-    """Draw base trading powers: at home they follow development, abroad they are smaller."""
+    """Draw base trading powers, proportional to development at home and smaller abroad."""
     at_home = 5.0 + development * rng.uniform(0.6, 1.1, size.countries)
     away = 0.4 + heavy_tailed(rng, size.node_countries - size.countries, 5.0, 1.1)
     return np.round(np.concatenate([at_home, away]), 3)
 
 
 def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _World:
-    """Append nodes without routes, each with a country at home and up to 2 visiting ones."""
+    """Append nodes without routes. Each is one country's home, and up to 2 others visit it."""
     if not count:
         return world
     countries, nodes = len(world.homes), len(world.local_value)
@@ -295,9 +295,10 @@ def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _W
 
 
 def _situation(name: str, world: _World, order: _Ints, words: NDArray[np.object_]) -> Situation:
-    """Lay the world out in tables.
+    """Write the world into tables.
 
-    `order` lists the nodes' positions in table order; routes and presences follow the nodes'.
+    `order` contains the positions of the nodes in table order. Routes and presences are in the
+    order of their nodes.
     """
     schema = plugins.scenario("locating").schema
     countries, nodes = len(world.homes), len(order)

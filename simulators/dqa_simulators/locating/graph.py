@@ -1,4 +1,4 @@
-"""Flow graphs: topological order and reachability, without a Python loop over edges."""
+"""Topological order and reachability in flow graphs, computed with arrays."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ _NO_EDGE = np.iinfo(np.intp).max
 
 
 class Grouped(NamedTuple):
-    """Items grouped by a small integer: group g holds ``items[starts[g]:starts[g + 1]]``."""
+    """Items grouped by an integer: group g consists of ``items[starts[g]:starts[g + 1]]``."""
 
     items: IntArray
     starts: IntArray
 
     @classmethod
     def by(cls, keys: IntArray, groups: int) -> Grouped:
-        """Group positions 0..len(keys)-1 by key, keeping their order within a group."""
+        """Group positions 0..len(keys)-1 by their key. Positions of a group stay in order."""
         starts = np.zeros(groups + 1, np.intp)
         np.cumsum(np.bincount(keys, minlength=groups), out=starts[1:])
         return cls(np.argsort(keys, kind="stable"), starts)
 
     def of(self, groups: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the items of several groups, one after another, and each group's item count."""
+        """Return the concatenated items of several groups, and the number of items of each."""
         places, counts = spans(self.starts, groups)
         return self.items[places], counts
 
 
 def spans(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the places ``starts[g]..starts[g + 1] - 1`` of each group g, and how many each has."""
+    """Return the concatenated ranges ``starts[g]..starts[g + 1] - 1`` of some groups.
+
+    The second array contains the length of each group's range.
+    """
     first = starts[groups]
     counts = starts[groups + 1] - first
     places = np.repeat(first - (np.cumsum(counts) - counts), counts)
@@ -49,16 +52,17 @@ def spans(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
 class FlowGraph:
     """A directed acyclic graph.
 
-    Edges are numbered by source, and those of one source in the order of their table.
+    Edges are numbered in the order of their sources. Edges with the same source are numbered in
+    table order.
 
     Parameters
     ----------
     names
-        The n nodes' names, for messages.
+        The names of the n nodes, for messages.
     sources, targets
-        Shape (m,): the edges' ends as positions in `names`, in the order of their table.
+        The ends of each edge as positions in `names`, in table order; shape (m,).
     situation
-        The owner of the graph, for messages.
+        Name of the situation, for messages.
 
     Attributes
     ----------
@@ -67,7 +71,7 @@ class FlowGraph:
     starts : array of shape (n + 1,)
         The edges that leave node i are ``starts[i]..starts[i + 1] - 1``.
     out_degree : array of shape (n,)
-        How many those are.
+        The number of edges that leave each node.
     sources, targets : arrays of shape (m,)
         Ends of each edge.
     rank : array of shape (n,)
@@ -76,7 +80,7 @@ class FlowGraph:
     Raises
     ------
     SituationError
-        The edges close a circle; the message names the nodes on it.
+        The edges form a cycle. The message lists the nodes of the cycle.
     """
 
     def __init__(
@@ -91,10 +95,10 @@ class FlowGraph:
         self.rank = self._topological_rank(situation)
 
     def _topological_rank(self, situation: str) -> IntArray:
-        """Rank nodes by strong component, which SciPy finds in topological order.
+        """Rank nodes by strong component. SciPy finds the components in topological order.
 
-        The order in which SciPy numbers components is not documented, so both directions are
-        tried and the result is verified: linear in n + m and independent of the graph's depth.
+        SciPy does not document whether it numbers components upwards or downwards. This method
+        tries both directions and verifies the result. The time is linear in n + m.
         """
         pattern = self.matrix(np.ones(len(self.sources), np.int8))
         _, component = csgraph.connected_components(pattern, True, "strong")
@@ -103,12 +107,12 @@ class FlowGraph:
             if bool((rank[self.sources] < rank[self.targets]).all()):
                 return rank
         raise SituationError(
-            f"Situation '{situation}': its flows close a circle, {self._circle()}; value must not "
-            "flow in a circle, so remove one of these rows of table 'flow'."
+            f"Situation '{situation}': the flows form a cycle: {self._circle()}. Value must not "
+            "flow in a cycle; remove one of these rows of table 'flow'."
         )
 
     def _circle(self) -> str:
-        """Return one circle of the graph as text."""
+        """Describe one cycle of the graph."""
         before: dict[int, list[int]] = {}
         for source, target in zip(self.sources.tolist(), self.targets.tolist(), strict=True):
             before.setdefault(target, []).append(source)
@@ -120,24 +124,24 @@ class FlowGraph:
         raise AssertionError("SciPy numbers strong components in topological order")
 
     def out_edges(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the edges that leave some nodes, node by node, and how many leave each."""
+        """Return the edges that leave the given nodes, and the number of edges of each node."""
         return spans(self.starts, nodes)
 
     @cached_property
     def edge_of_row(self) -> IntArray:
-        """The edge that each row of the table is, shape (m,)."""
+        """The edge number of each table row, shape (m,)."""
         edges = np.empty(len(self.rows), np.intp)
         edges[self.rows] = np.arange(len(edges))
         return edges
 
     @cached_property
     def in_edges(self) -> Grouped:
-        """Edges grouped by target, in the order of the table."""
+        """Edges grouped by target, in table order."""
         by_row = Grouped.by(self.targets[self.edge_of_row], self.n)
         return Grouped(self.edge_of_row[by_row.items], by_row.starts)
 
     def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
-        """Return a value an edge (shape (m,)) as a matrix from sources to targets."""
+        """Return one value per edge (shape (m,)) as a matrix from sources to targets."""
         return sparse.csr_array((values, self.targets, self.starts), (self.n, self.n))
 
     @cached_property
@@ -149,10 +153,11 @@ class FlowGraph:
         return np.asarray(found, np.intp)
 
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
-        """Return the edge each merchant supports: from ``nodes[i]`` towards ``homes[i]``.
+        """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.
 
-        The edge that leads straight home, or else the first from whose end home can be reached:
-        by the end's name (its code points), or in table order. -1 where there is none; shape (k,).
+        A direct edge to the home is preferred. Otherwise it is the first edge from whose end the
+        home can be reached: first by the name of the end (code points) if `by_name`, else first
+        in table order. It is -1 if the home cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)
@@ -165,7 +170,7 @@ class FlowGraph:
             ends = self.targets[edges]
             reaches = np.zeros(self.n, np.bool_)
             reaches[self._ancestors(home)] = True
-            # A straight edge sorts before every other, and one that leads elsewhere after all.
+            # Direct edges sort first. Edges that do not lead home sort last.
             preference = self._alphabetical[ends] if by_name else edges.copy()
             preference[~reaches[ends]] = _NO_EDGE
             preference[ends == home] = -1
@@ -176,7 +181,7 @@ class FlowGraph:
 
     @cached_property
     def _alphabetical(self) -> IntArray:
-        """Each node's place among all nodes by name, shape (n,)."""
+        """The position of each node in the list sorted by name, shape (n,)."""
         place = np.empty(self.n, np.intp)
         place[sorted(range(self.n), key=self._names.__getitem__)] = np.arange(self.n)
         return place

@@ -1,4 +1,4 @@
-"""The questions about generated Locating worlds, and their generator."""
+"""Generate questions about Locating worlds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dqa_simulators.locating.generator import LocatingSize, build_locating
 
 
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
-    """List the countries whose home some route leads to and who have no merchant yet."""
+    """List the countries without a merchant whose home has at least one incoming route."""
     country, presence = situation["country"], situation["node_country"]
     busy = set(presence["country_name"][presence["has_merchant"]].tolist())
     reached = set(situation["flow"]["dest"].tolist())
@@ -30,18 +30,17 @@ def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[
 
 
 def steps_to_home(situation: Situation, question: Question) -> NDArray[np.float64]:
-    """Count the routes from every candidate down to the home.
+    """Return the number of routes on the shortest path from every candidate to the home.
 
     Returns
     -------
     NDArray[np.float64]
-        Shape (n,), one for each node but the home in table order; infinite where no route leads
-        there.
+        Shape (n,), in table order without the home; infinite if no path leads home.
 
     Raises
     ------
     UnknownNameError
-        The situation does not hold the home.
+        The situation lacks the home.
     """
     nodes = situation["trade_node"]["trade_node"]
     rows = index(situation, "trade_node", "trade_node")
@@ -63,7 +62,7 @@ GENERATOR = SimulatedGenerator(
     size=LocatingSize(),
     factor=_even,
     per_database=20,
-    name="q{first}",  # the name that the release's layout gives it
+    name="q{first}",  # the naming scheme of the release
     year=1450,
     rules=("paper", "clean", "released"),
 )

@@ -1,4 +1,4 @@
-"""Named sets about this package's scenarios, each a folder; see `dqa.loaders.sets`."""
+"""Named question sets of this package's scenarios, one folder each; see `dqa.loaders.sets`."""
 
 from importlib.resources import files
 

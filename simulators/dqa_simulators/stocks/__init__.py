@@ -1,1 +1,1 @@
-"""The Stocks scenario (DeLLMa, section 4.2): its generator."""
+"""The generator of the Stocks scenario (DeLLMa, section 4.2)."""

@@ -1,4 +1,4 @@
-"""Stocks worlds: 24 months of prices, drawn like the next month."""
+"""Generate Stocks worlds: 24 past months with the same price distribution as the next month."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqa_simulators.uncertain import UncertainWorld, draw_factor
 from dqa_simulators.worlds import UncertainGenerator
 
 STOCKS = 7
-"""Stocks of a world, as many as the paper has."""
+"""The number of stocks in a world, as in the paper."""
 
 _SINCE, _BUY, _SELL = date(2028, 12, 1), date(2030, 12, 2), date(2030, 12, 31)
 _FACTORS = (
@@ -31,8 +31,8 @@ _ABOUT = (
     "goes evenly from one end to the other, but for noise that says nothing of the future."
 )
 _STEPS = (0.94, 0.97, 1.0, 1.03, 1.06)
-_NOISE = 0.004  # of a day's price within its month, as a share
-_SPREAD = 0.003  # between a day's highest or lowest price and its first or last
+_NOISE = 0.004  # standard deviation of a day's price, as a share of the price
+_SPREAD = 0.003  # how far the day's high and low lie outside its opening and closing price
 
 _Floats = NDArray[np.float64]
 
@@ -40,22 +40,22 @@ _Floats = NDArray[np.float64]
 def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
     """Draw a world, and its prices up to the day before the purchase.
 
-    Every month each factor takes a value by its true probability, anew and independently, and a
-    stock's price is multiplied by the effects of the values. So the past is a sample of
-    the future: the mean of the monthly changes estimates the expected one.
+    In every month the value of each factor is drawn independently with its true probability. The
+    effects of the values multiply a stock's price. The past months are therefore a sample of the
+    next month: the mean of the monthly changes estimates the expected change.
 
     Parameters
     ----------
     rng
-        The only source of chance.
+        The source of all random choices.
     name
         Name of the situation.
 
     Returns
     -------
     tuple
-        The world, whose utilities are prices at the sale over prices at the purchase, and the
-        situation before the purchase.
+        The world and the situation before the purchase. A utility is the selling price divided by
+        the buying price.
     """
     words = sorted(stems(rng, STOCKS).tolist())
     symbols = tuple(word.upper() for word in words)
@@ -69,12 +69,12 @@ def build_stocks(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, S
     monthly = world.utilities(world.sample(len(months), rng))
     start = np.round(rng.uniform(20.0, 400.0, STOCKS), 2)
     closes = _closes(rng, days, start, monthly)
-    world.sample(1, rng)  # unused; keeps the later draws of a seed as they were
+    world.sample(1, rng)  # The result is unused. Without this draw, seeds would give other worlds.
     return world, _situation(name, words, days, _quotes(rng, start, closes))
 
 
 def stocks_target(situation: Situation) -> Mapping[str, str]:
-    """Return what every question about a world has in common."""
+    """Return the target values that all questions about a world share."""
     return {
         "since": str(_SINCE),
         "buy": str(_BUY),
@@ -94,7 +94,10 @@ def _weekdays() -> Iterator[date]:
 def _closes(
     rng: np.random.Generator, days: list[date], start: _Floats, monthly: _Floats
 ) -> _Floats:
-    """Return closing prices, shape (days, stocks): each month ends where its change leads to."""
+    """Return closing prices, shape (days, stocks).
+
+    The last price of a month is the last price of the month before times the monthly change.
+    """
     closes = []
     last = start
     month_of = [(day.year, day.month) for day in days]
@@ -111,7 +114,7 @@ def _closes(
 def _quotes(
     rng: np.random.Generator, start: _Floats, closes: _Floats
 ) -> dict[str, NDArray[np.float64] | NDArray[np.int64]]:
-    """Return the columns of the quotes, each of shape (stocks * days,), by stock and day."""
+    """Return the columns of the quotes, ordered by stock and day; shape (stocks * days,)."""
     opens = np.concatenate([start[None, :], closes[:-1]])
     columns: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {
         "open_price": opens,
@@ -135,7 +138,7 @@ def _situation(
     stock = {
         "symbol": symbols,
         "name": [f"{word.capitalize()} Group" for word in words],
-        # A day opens at the closing price of the day before.
+        # The purchase day opens at the last closing price.
         "buying_price": quotes["close_price"].reshape(-1, len(days))[:, last],
     }
     quote = {

@@ -86,8 +86,8 @@ def test_unknown_candidates_goods_and_rule_sets_are_named() -> None:
     """Also an id as text, and an economy without buildings."""
     for candidate in (9, "8"):
         question = Question("building", "1", "", "", target=ASK.target, candidates=(candidate,))
-        assert f"'{candidate}' is no candidate" in refusal(small(), question)
-        with pytest.raises(SituationError, match="is no candidate"):
+        assert f"'{candidate}' is not a candidate" in refusal(small(), question)
+        with pytest.raises(SituationError, match="is not a candidate"):
             SIMULATOR.simulate(small(), ASK, candidate, "paper")
     assert "is about goods 'silk'" in refusal(small(), building_question("silk"))
     with pytest.raises(UnknownNameError, match=r"no rule set 'papr'.*Did you mean 'paper'"):

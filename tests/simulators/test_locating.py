@@ -101,7 +101,7 @@ def test_a_straight_flow_comes_before_an_earlier_one(rules: str) -> None:
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"flows": [*FLOWS, ("mid", "atlantis")]}, "dest of row 3 of table 'flow' is 'atlantis'"),
     ({"flows": [*FLOWS, FLOWS[0]]}, "rows 0 and 3 of table 'flow' have the same key"),
-    ({"flows": [*FLOWS, ("side", "side")]}, "circle, side -> side;"),
+    ({"flows": [*FLOWS, ("side", "side")]}, "cycle: side -> side"),
     ({"nodes": [*NODES, NODES[0]]}, "trade_node of row 0 of table 'trade_node' is 'far'"),
     ({"nodes": [("far", -1.0, False), *NODES[1:]]}, "local_value of row 0"),
     ({"nodes": NODES[2:3], "flows": [], "presence": PRESENCE[:1]}, "nothing to decide"),
@@ -133,8 +133,8 @@ def test_unknown_countries_and_candidates_are_named() -> None:
         assert "Question locating/9 is about" in refusal(small(), question)
     for candidate in ("home", "atlantis"):
         question = Question("locating", "1", "", "", target=ASK.target, candidates=(candidate,))
-        assert f"'{candidate}' is no candidate" in refusal(small(), question)
-        with pytest.raises(SituationError, match="is no candidate"):
+        assert f"'{candidate}' is not a candidate" in refusal(small(), question)
+        with pytest.raises(SituationError, match="is not a candidate"):
             SIMULATOR.simulate(small(), ASK, candidate, "paper")
 
 

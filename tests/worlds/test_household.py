@@ -120,7 +120,7 @@ def test_an_episode_refuses_other_commands_and_ends_after_its_last(
     """A command that is not listed changes nothing; without success the reward is 0."""
     before = episode.next_move()
     for refused in ("fly to the moon", "take apple 1 from fridge 1", "Look", "", "go to"):
-        with pytest.raises(UsageError, match="is no candidate of household"):
+        with pytest.raises(UsageError, match="is not a candidate of household"):
             episode.choose(refused)
     assert episode.next_move() == before
     for left in range(5, 0, -1):

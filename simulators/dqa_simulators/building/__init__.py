@@ -1,1 +1,1 @@
-"""The Building scenario (PlanRAG, section 3.2): outcomes and generator."""
+"""The simulator and the generator of the Building scenario (PlanRAG, section 3.2)."""

@@ -1,4 +1,4 @@
-"""Building worlds: an economy whose buildings turn goods into goods, in chains and circles."""
+"""Generate Building worlds: economies whose buildings turn goods into other goods."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dqa.scenarios.generation import Difficulty, require
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
-_LARGEST = 500  # level of a building
-_WINDOW = 64  # goods that one kind of building can deal with, unless more are asked for
+_LARGEST = 500  # highest level of a building
+_WINDOW = 64  # goods that one kind of building can deal with, unless the size requires more
 
 _FARM, _MINE, _MAKER, _CONSUMER, _IDLE = range(5)
 _SHARES = (0.12, 0.08, 0.50, 0.18, 0.12)  # of buildings, by class
-_OUTPUTS = np.array([700, 130, 150, 0, 0])  # weight in sharing out the supplies, by class
-_INPUTS = np.array([0, 0, 200, 170, 0])  # weight in sharing out the demands, by class
+_OUTPUTS = np.array([700, 130, 150, 0, 0])  # relative number of supplies, by class
+_INPUTS = np.array([0, 0, 200, 170, 0])  # relative number of demands, by class
 _BUILDING_KINDS = ("homesteads", "diggings", "works", "hall", "monument")
-_GOODS_KINDS = (  # by tier, so that a name tells how refined the goods are
+_GOODS_KINDS = (  # by tier: the name shows how refined the goods are
     ("ore", "grain", "fibre", "timber", "clay"),
     ("ingots", "flour", "cloth", "planks", "brick"),
     ("parts", "dye", "glass", "fittings", "leather"),
@@ -35,17 +35,17 @@ _GOODS_KINDS = (  # by tier, so that a name tells how refined the goods are
 
 @dataclass(frozen=True, slots=True)
 class BuildingSize:
-    """Rows of a Building world; by default the means of PlanRAG, Table 3 (579 rows).
+    """Row counts of a Building world. The defaults are the means of PlanRAG, Table 3 (579 rows).
 
     Attributes
     ----------
     goods, buildings, demands, supplies
-        Rows of the four tables.
+        The number of rows of each table.
 
     Raises
     ------
     UsageError
-        No world has these numbers; the message says which bound is broken.
+        The numbers contradict each other. The message states the violated bound.
     """
 
     goods: int = 52
@@ -71,11 +71,11 @@ class BuildingSize:
         require(
             rows <= most,
             f"{self.buildings} buildings and {self.goods} goods have at most {most} demands and "
-            f"supplies together (no building needs what it makes), not {rows}.",
+            f"supplies together (no building needs its own output), not {rows}.",
         )
 
     def scaled(self, factor: float) -> BuildingSize:
-        """Return the size with the buildings scaled; the goods stay as they are."""
+        """Return the size with the number of buildings scaled and the same number of goods."""
         buildings = max(4, round(self.buildings * factor))
         demands = max(2, round(self.demands * factor))
         supplies = max(4, round(self.supplies * factor))
@@ -85,31 +85,32 @@ class BuildingSize:
 def build_building(
     rng: np.random.Generator, name: str, size: BuildingSize, difficulty: Difficulty
 ) -> Situation:
-    """Build an economy whose inputs and prices are still to be computed.
+    """Build an economy without computed inputs and prices.
 
-    Goods are in tiers; a kind of building mostly turns goods of lower tiers into goods of its
-    own, while the lowest tier asks for refined goods, so chains close into circles. Some
-    buildings make goods out of nothing (and always as many), some only consume, some
-    do neither. Needs are scaled so that output and needs are of one size.
+    Goods are in tiers. Most buildings turn goods of lower tiers into goods of their own tier.
+    Buildings of the lowest tier need refined goods, so chains of inputs form cycles. Some
+    buildings make a constant output without inputs, some only consume, and some do neither. Needs
+    are scaled to a similar size as the output.
 
     Parameters
     ----------
     rng
-        The only source of chance.
+        The source of all random choices.
     name
         Name of the situation.
     size
         Rows of the tables, before distractors.
     difficulty
-        With more `hops` there are more tiers, the needs of a tier are scarce, and buildings are the
-        larger the higher their tier, so that 5 levels more count most far down. `distractors` are
-        goods appended to the tables, each with one building, which deal only with one another.
+        More `hops` give more tiers. If `hops` is above 1, inputs are scarce and buildings of
+        higher tiers are larger. Then 5 extra levels have the largest effect in low tiers.
+        `distractors` is the number of extra goods, appended to the tables. Each has one building.
+        Their chain is not connected to the rest of the goods.
 
     Returns
     -------
     Situation
-        A Building situation with `current_price` and `current_input` at 0, to be filled by a
-        simulation; `current_output` is the output of a building without inputs.
+        A Building situation. A simulation must fill `current_price` and `current_input`, which
+        are 0. `current_output` is the constant output of buildings without inputs.
     """
     tiers = max(len(_GOODS_KINDS), difficulty.hops + 1)
     tier = rng.permutation(np.arange(size.goods) % tiers)
@@ -121,7 +122,7 @@ def build_building(
 
 @dataclass(frozen=True, slots=True)
 class _Flows:
-    """Goods, building and amount of every row of `supply` or of `demand`, each of shape (r,)."""
+    """The goods, building and amount of each row of `supply` or `demand`; arrays of shape (r,)."""
 
     goods: _Ints
     building: _Ints
@@ -130,16 +131,16 @@ class _Flows:
 
 @dataclass(frozen=True, slots=True)
 class _Buildings:
-    """The buildings, each column of shape (b,)."""
+    """The buildings as arrays of shape (b,)."""
 
-    main: _Ints  # the goods that a building is named after
+    main: _Ints  # the goods in the name of the building
     kind: _Ints  # class of building
     level: _Ints
 
 
 @dataclass(frozen=True, slots=True)
 class _Economy:
-    """Goods (g), the buildings, their outputs and needs."""
+    """Arrays of g goods, and the buildings with their outputs and needs."""
 
     tier: _Ints  # (g,)
     base_price: _Floats  # (g,)
@@ -170,7 +171,7 @@ def _draw(rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, deep: bo
 def _buildings(
     rng: np.random.Generator, size: BuildingSize, tier: _Ints, *, steepness: int
 ) -> _Buildings:
-    """Draw the buildings; each tier's are `steepness` times as large as those of the one below."""
+    """Draw the buildings. Each tier has `steepness` times the level of the tier below."""
     count = size.buildings
     kind = np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(count), side="right")
     popularity = np.cumsum(rng.gamma(1.5, size=size.goods) + 0.1)
@@ -183,7 +184,7 @@ def _buildings(
 
 
 def _pop_demand(rng: np.random.Generator, sold: _Floats) -> _Floats:
-    """Draw the population's demand for each goods: 0 for many, else the output."""
+    """Draw the demand of the population for each goods: a share of the output, or often 0."""
     goods = len(sold)
     consumed = np.where(rng.random(goods) < 0.55, sold * rng.uniform(0.1, 0.9, goods), 0.0)
     missed = (sold == 0.0) & (rng.random(goods) < 0.3)
@@ -198,10 +199,10 @@ def _levels(rng: np.random.Generator, kind: _Ints) -> _Ints:
 
 
 def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Ints:
-    """Order, for each goods, the goods that its makers deal with; shape (goods, window).
+    """Return, for each goods, the goods that its makers can make or need; shape (goods, window).
 
-    A row starts with the goods itself and its by-products and ends with its inputs, so a
-    building's outputs are read from the left and its inputs from the right, and never meet.
+    A row starts with the goods itself and its by-products, and ends with its inputs. A building
+    takes its outputs from the left and its inputs from the right, so they do not overlap.
     """
     a_building = -(-(size.demands + size.supplies) // size.buildings)
     window = min(size.goods, max(_WINDOW, 4 * a_building))
@@ -217,7 +218,7 @@ def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Int
 def _counts(
     rng: np.random.Generator, size: BuildingSize, kind: _Ints, window: int
 ) -> tuple[_Ints, _Ints]:
-    """Share the supplies and demands out among the buildings; each of shape (buildings,)."""
+    """Return the number of supplies and of demands of each building; shape (buildings,)."""
     luck = rng.integers(40, 160, (2, size.buildings))
     caps = np.full(size.buildings, window)
     made = apportion(_OUTPUTS[kind] * luck[0], size.supplies, caps)
@@ -229,7 +230,7 @@ def _supply(
     rng: np.random.Generator, dealings: _Ints, buildings: _Buildings, made: _Ints
 ) -> _Flows:
     building, place = ragged(made)
-    rate = 5.0 * rng.integers(2, 20, len(dealings))  # of the main goods, a level
+    rate = 5.0 * rng.integers(2, 20, len(dealings))  # output of the main goods per level
     bonus = 1.0 + 0.01 * rng.integers(0, 25, len(made))
     poor = np.where(buildings.kind == _FARM, 0.05, 1.0)
     amount = (buildings.level * bonus * poor * rate[buildings.main])[building] / (1.0 + place)
@@ -244,11 +245,11 @@ def _demand(
     needed: _Ints,
     total: _Floats,
 ) -> _Flows:
-    """Draw the needs, scaled so that those of each goods sum to `total` where that is not 0."""
+    """Draw the needs. The needs of each goods are scaled to the sum `total` if it is not 0."""
     building, place = ragged(needed)
     main = buildings.main[building]
     goods = dealings[main, dealings.shape[1] - 1 - place]
-    rate = 5.0 * rng.integers(1, 9, len(dealings))  # of a maker's first need, a level
+    rate = 5.0 * rng.integers(1, 9, len(dealings))  # first need of a maker per level
     amount = buildings.level[building] * rate[main] / (1.0 + 0.5 * place)
     asked = np.bincount(goods, amount, minlength=len(dealings))
     balance = total / np.where(asked > 0.0, asked, 1.0)
@@ -257,7 +258,7 @@ def _demand(
 
 
 def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -> _Economy:
-    """Append `count` goods and buildings: the i-th building makes the i-th from the one before."""
+    """Append `count` goods and buildings. Building i turns goods i - 1 into goods i."""
     if not count:
         return economy
     stock = economy.buildings
@@ -289,7 +290,7 @@ def _with_distractors(rng: np.random.Generator, economy: _Economy, count: int) -
 
 
 def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id: int) -> Situation:
-    """Lay the economy out in tables; supplies and demands are in the order of buildings."""
+    """Write the economy into tables. Supplies and demands are in the order of buildings."""
     schema = plugins.scenario("building").schema
     goods, buildings = len(economy.tier), economy.buildings
     words = stems(rng, goods)
@@ -314,7 +315,7 @@ def _situation(rng: np.random.Generator, name: str, economy: _Economy, first_id:
         "demand": _columns(economy.demand, "demand", buildings.level, ids),
     }
     flows = columns["supply"]
-    luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # of those that make goods out of nothing
+    luck = 0.8 + 0.01 * rng.integers(0, 41, len(ids))  # for buildings without inputs
     flows["current_output"] = np.round(flows["max_supply"] * luck[economy.supply.building], 3)
     columns["demand"]["current_input"] = np.zeros(len(columns["demand"]["goods_id"]))
     tables = {table: Table(schema.table(table), values) for table, values in columns.items()}

@@ -1,4 +1,4 @@
-"""The questions about generated Building worlds, and their generator."""
+"""Generate questions about Building worlds."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from dqa_simulators.distances import distances, place_of
 def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[str, str]]:
     """List the goods whose price a decision may change.
 
-    They have demand, else they cost a quarter of their base price at any supply; and some building
-    with inputs makes them, as the output of one without inputs is the same at any level.
+    They must have demand: without demand, the price is a quarter of the base price for every
+    supply. A building with inputs must make them: the output of a building without inputs does
+    not depend on its level.
     """
     del year  # it is part of the situation's name
     goods, supply, demand = (situation[table] for table in ("goods", "supply", "demand"))
@@ -34,20 +35,20 @@ def _targets(situation: Situation, year: int, distractors: int) -> list[Mapping[
 
 
 def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float64]:
-    """Count the steps from every building to the goods that are asked about.
+    """Return the number of steps from every building to the goods of a question.
 
-    A building that makes them is 1 step away, one that makes something such a building needs is 2
-    steps away, and so on.
+    A building that makes the goods is 1 step away. A building that makes an input for a building
+    at distance n is n + 1 steps away.
 
     Returns
     -------
     NDArray[np.float64]
-        Shape (n,), in table order; infinite where no way leads there.
+        Shape (n,), in table order; infinite if no chain of inputs leads to the goods.
 
     Raises
     ------
     UnknownNameError
-        The situation does not hold the goods.
+        The situation lacks the goods.
     """
     codes, ids = index(situation, "goods", "code"), index(situation, "building", "id")
     made, maker, needed, user = (
@@ -58,11 +59,11 @@ def steps_to_goods(situation: Situation, question: Question) -> NDArray[np.float
     asked = place_of(question.target["goods"], situation["goods"]["goods_name"], "goods")
     first = len(codes)  # buildings are numbered after the goods
     links = distances([made, first + user], [first + maker, needed], first + len(ids), asked)
-    return (links[first:] + 1.0) / 2.0  # two links, over a building to its needs, are a step
+    return (links[first:] + 1.0) / 2.0  # a step is two links: goods to maker, maker to input
 
 
 def _lopsided(quantile: float) -> float:
-    """Log-normal, as few economies are large and many small."""
+    """Return a quantile of a log-normal distribution: few economies are large, many are small."""
     return math.exp(0.7 * NormalDist().inv_cdf(0.02 + 0.96 * quantile) - 0.2)
 
 

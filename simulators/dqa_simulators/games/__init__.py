@@ -1,1 +1,1 @@
-"""What worlds that are games share: OpenSpiel as their referee, betting, events, the history."""
+"""Shared parts of game worlds: OpenSpiel as the referee, betting, events and the history."""

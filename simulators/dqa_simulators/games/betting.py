@@ -1,4 +1,4 @@
-"""Two players bet in rounds: the public part of a poker game, and its rules."""
+"""Betting of two players in rounds: the rules and the public state of a poker game."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final, Literal, TypeAlias
 from dqa.core.errors import UsageError
 
 PLAYERS: Final = ("player", "opponent")
-"""The players of every world of two, by seat."""
+"""The names of the players in every two-player world, in the order of seats."""
 FOLD: Final = "fold"
 CHECK: Final = "check"
 CALL: Final = "call"
 RAISE: Final = "raise"
 
 Phase: TypeAlias = Literal["bet", "deal", "folded", "showdown"]
-"""The next step: a bet, the next round's cards, or the end, for one of two reasons."""
+"""The next step: a bet, or the cards of the next round, or the end after a fold or a showdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class BettingRules:
     stages
         The name of each round.
     blinds
-        The chips that each seat has put in before the first bet.
+        The chips that each seat puts in before the first bet.
     raises
-        The chips of one raise, by round.
+        The chips of one raise, for each round.
     most_raises
-        How often can be raised in one round.
+        The maximum number of raises in one round.
     first
-        The seat that acts first, by round.
+        The seat that acts first, for each round.
     dealt
-        How many public cards are dealt before each round.
+        The number of public cards that are dealt before each round.
     """
 
     stages: tuple[str, ...]
@@ -48,7 +48,7 @@ class BettingRules:
 
     @property
     def most(self) -> int:
-        """The most chips that one player can put in."""
+        """The maximum number of chips that one player can put in."""
         return max(self.blinds) + self.most_raises * sum(self.raises)
 
 
@@ -63,13 +63,13 @@ class Betting:
     bets
         The chips that each seat has put in.
     stage
-        The round, from 0; before the deal of the next round's cards, the last one.
+        The index of the current round. It increases when the cards of the next round are dealt.
     raises
-        How often was raised in this round.
+        The number of raises in this round.
     acted
-        How many bets there were in this round.
+        The number of actions in this round.
     seat
-        The next to act; after a fold the one who folded; else without meaning.
+        The seat that acts next. After a fold, the seat that folded. Otherwise without meaning.
     phase
         The next step.
     """
@@ -84,7 +84,7 @@ class Betting:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The legal actions of the next to act, from the most cautious to the boldest."""
+        """The legal actions of the next player, from the most cautious to the boldest."""
         if self.phase != "bet":
             return ()
         is_facing = self.bets[0] != self.bets[1]
@@ -93,31 +93,33 @@ class Betting:
 
     @property
     def stage_name(self) -> str:
-        """The name of the round."""
+        """The name of the current round."""
         return self.rules.stages[self.stage]
 
     @property
     def next_cards(self) -> int:
-        """How many public cards are dealt next."""
+        """The number of public cards that are dealt next."""
         return self.rules.dealt[self.stage + 1] if self.phase == "deal" else 0
 
     def after(self, action: str) -> Betting:
-        """Return the state after a bet.
+        """Return the state after an action.
 
         Raises
         ------
         UsageError
-            It is not legal here.
+            The action is not legal in this state.
         """
         if action not in self.actions:
-            allowed = " or ".join(self.actions) or "nothing"
-            raise UsageError(f"'{action}' is not legal here: {allowed} is.")
+            allowed = ", ".join(self.actions) or "none"
+            raise UsageError(f"'{action}' is not legal here. Legal actions: {allowed}.")
         return _after(self, action)
 
     def next_round(self) -> Betting:
-        """Return the state after the deal of the next round's cards."""
+        """Return the state after the cards of the next round are dealt."""
         if self.phase != "deal":
-            raise UsageError(f"No cards are dealt before the {self.stage_name} has ended.")
+            raise UsageError(
+                f"Cards cannot be dealt now: the round '{self.stage_name}' has not ended."
+            )
         stage = self.stage + 1
         return Betting(self.rules, self.bets, stage, 0, 0, self.rules.first[stage], "bet")
 
@@ -132,13 +134,13 @@ _ACTIONS: Final = {
 
 @lru_cache
 def begin(rules: BettingRules) -> Betting:
-    """Return the beginning of a game."""
+    """Return the initial state of a game."""
     return Betting(rules, rules.blinds, 0, 0, 0, rules.first[0], "bet")
 
 
 @lru_cache(maxsize=65_536)
 def _after(betting: Betting, action: str) -> Betting:
-    """Return the state after a legal bet; a game has few enough states to store them all."""
+    """Return the state after a legal action. Games have few states, so results are cached."""
     rules, seat, stage = betting.rules, betting.seat, betting.stage
     raises, acted = betting.raises, betting.acted + 1
     if action == FOLD:
@@ -148,7 +150,7 @@ def _after(betting: Betting, action: str) -> Betting:
         added += rules.raises[stage]
         raises += 1
     bets = (added, betting.bets[1]) if seat == 0 else (betting.bets[0], added)
-    # A blind is not an action: a call of the small blind leaves the big one a choice.
+    # A blind is not an action: after a call of the small blind, the big blind may still act.
     is_over = bets[0] == bets[1] and acted >= len(PLAYERS)
     phase: Phase = "bet"
     if is_over:

@@ -1,4 +1,4 @@
-"""Episodes whose events are written to a history."""
+"""Base classes of game episodes and game worlds that write their events to a history."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Settings = TypeVar("Settings")
 
 
 class GameEpisode(Episode):
-    """An episode whose state is known, and whose events go into a history where there is one.
+    """An episode of a game, with an optional history of its events.
 
     Parameters
     ----------
     world
-        The world's name.
+        The name of the world.
     seed, mirrored
-        As `dqa.worlds.world.World.start` takes them.
+        As in `dqa.worlds.world.World.start`.
     settings
-        The settings, as every player may know them.
+        The settings that all players may read.
     hidden
-        By player, the values that this player alone knows, by name.
+        The private values of each player, by name.
     history
-        The history of the events; None for none.
+        Where the events are stored, if anywhere.
     """
 
     def __init__(  # noqa: PLR0913
@@ -64,39 +64,42 @@ class GameEpisode(Episode):
 
     @abstractmethod
     def _mover(self) -> str | None:
-        """Return the player of the next move; None at the end."""
+        """Return the player of the next move; None after the end."""
 
     @abstractmethod
     def _position(self, viewer: str) -> Position:
-        """Return the state as a player knows it."""
+        """Return the state with everything that `viewer` knows."""
 
     @abstractmethod
     def _ask(self, position: Position) -> tuple[str, str]:
-        """Return the text and the rules of the question that a position is."""
+        """Return the text and the rules of the question about a position."""
 
     def _target(self, player: str) -> Mapping[str, str]:
-        """Return the target of a question to a player, without the game and the player."""
+        """Return the extra target values of a question, besides the game and the player."""
         del player
         return {}
 
     def _context(self) -> tuple[str, ...]:
-        """Return the statements whose rows a decider sees that writes none; () for the events."""
+        """Return the statements whose rows go to deciders that write no statements themselves.
+
+        An empty tuple means the events of the game.
+        """
         return ()
 
     @abstractmethod
     def _apply(self, action: str) -> Iterable[GameEvent]:
-        """Carry out a legal action; return the events until the next decision of a player."""
+        """Apply a legal action. Return the events up to the next decision of a player."""
 
     @abstractmethod
     def _reveal(self) -> object:
-        """Return the true state, hidden things and all: a copy of OpenSpiel's."""
+        """Return the true state with all hidden values: a copy of OpenSpiel's state."""
 
     @abstractmethod
     def _returns(self) -> Mapping[str, float]:
-        """Return the payoff of each player, at the end."""
+        """Return the final payoff of each player."""
 
     def next_move(self) -> Move | None:
-        """Return the next move, the same until `choose`; None at the end."""
+        """Return the next move; None after the end. Repeated calls return the same object."""
         if self._move is None and (player := self._mover()) is not None:
             position = self._position(player)
             text, rules = self._ask(position)
@@ -115,13 +118,13 @@ class GameEpisode(Episode):
         return self._move
 
     def choose(self, choice: Candidate) -> None:
-        """Carry out a move, and write its events."""
+        """Apply a choice, and store its events."""
         move = self.next_move()
         if move is None:
             raise UsageError(f"Game {self.game} has ended, so '{choice}' cannot be chosen.")
         if not move.position.accepts(choice):
             raise UsageError(
-                f"'{choice}' is no candidate of {move.question.key}: choose one of "
+                f"'{choice}' is not a candidate of {move.question.key}: choose one of "
                 f"{', '.join(map(str, move.position.actions[:_SHOWN]))}."
             )
         events = self._apply(str(choice))
@@ -131,12 +134,12 @@ class GameEpisode(Episode):
             self._history.add(self.game, events, self._returns() if self._has_ended else None)
 
     def returns(self) -> Mapping[str, float]:
-        """Return the payoff of each player; `UsageError` before the end."""
+        """Return the payoff of each player. Raise `UsageError` before the end."""
         self._require_end("payoffs")
         return self._returns()
 
     def close(self) -> None:
-        """Close the databases of its moves; later ones cannot be opened."""
+        """Close the databases of all moves. After that, no database can be opened."""
         self._is_closed = True
         databases, self._databases = self._databases, {}
         for database in databases.values():
@@ -149,16 +152,16 @@ class GameEpisode(Episode):
     def _require_open(self) -> None:
         if self._is_closed:
             raise UsageError(
-                f"Game {self.game} of '{self._world}' is closed: read its moves' databases before, "
-                "or open the history with dqa.worlds.history.History.open_for."
+                f"Game {self.game} of '{self._world}' is closed. Read the databases of its moves "
+                "before you close it, or use dqa.worlds.history.History.open_for."
             )
 
     def _open(self, player: str) -> Database:
-        """Open the history for a player, once; later events can be read as well."""
+        """Open the history for a player. The database is cached and also shows later events."""
         if self._history is None:
             raise UsageError(
-                f"Game {self.game} of '{self._world}' is played without a history, so there is no "
-                "database to read: make the world with a dqa.worlds.history.History."
+                f"Game {self.game} of '{self._world}' has no history, so it has no database to "
+                "read. Create the world with a dqa.worlds.history.History."
             )
         self._require_open()
         if player not in self._databases:
@@ -167,18 +170,18 @@ class GameEpisode(Episode):
 
 
 _SHOWN = 10
-"""How many candidates an error lists."""
+"""The number of candidates that an error message lists."""
 
 
 class GameWorld(World, Generic[Settings]):
-    """A world with settings, whose games are written to a history.
+    """A world with settings and an optional history of its games.
 
     Parameters
     ----------
     settings
-        Its settings.
+        The settings of the world.
     history
-        Where its games are written; None for nowhere.
+        Where the games are stored, if anywhere.
     """
 
     def __init__(self, settings: Settings, history: History | None) -> None:
@@ -188,24 +191,24 @@ class GameWorld(World, Generic[Settings]):
 
 @lru_cache
 def read_rules(module: str, name: str = "rules") -> str:
-    """Return the text of rules in a file next to a module's."""
+    """Return the text of ``NAME.md`` in the folder of a module file."""
     return Path(module).with_name(f"{name}.md").read_text("utf-8").strip()
 
 
 def random_of(seed: int, *attempt: int) -> np.random.Generator:
-    """Return the source of all random choices in a seed's episode.
+    """Return the random generator of an episode.
 
     Parameters
     ----------
     seed
-        The episode's.
+        The seed of the episode.
     attempt
         The number of the attempt, if a draw may be rejected.
 
     Raises
     ------
     UsageError
-        The seed is below 0.
+        The seed is negative.
     """
     if seed < 0:
         raise UsageError(f"A game's seed must be 0 or more, not {seed}.")

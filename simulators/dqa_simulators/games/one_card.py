@@ -1,6 +1,6 @@
-"""Poker with one card a player as worlds (entry point `dqa.worlds`): Kuhn's and Leduc.
+"""Worlds of poker with one card per player (entry point `dqa.worlds`): Kuhn and Leduc poker.
 
-Kuhn poker (Kuhn, 1950) and Leduc poker (Southey et al., 2005) are small enough for exact answers.
+Kuhn poker (Kuhn, 1950) and Leduc poker (Southey et al., 2005) are small enough for exact solutions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class _OneCard(PokerPosition):
-    """A state of a game in which the other player's card can be inferred."""
+    """A state of a game in which the hidden variable is the card of the other player."""
 
     hidden_names: ClassVar[tuple[str, ...]] = ("card",)
 
     @property
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """Which rank the card of the other player has: one that is left in the deck."""
+        """The rank of the other player's card. Its values are the ranks left in the deck."""
         other = PLAYERS[1 - PLAYERS.index(self.viewer)]
         seen = {*self.hole, *self.board}
         left = (name for card, name in enumerate(self.deck) if card not in seen)
@@ -37,7 +37,7 @@ class _OneCard(PokerPosition):
 
 
 class KuhnPosition(_OneCard):
-    """Cards are numbers from 0 (jack) to 2 (king)."""
+    """A state of Kuhn poker. Cards are numbers from 0 (jack) to 2 (king)."""
 
     world: ClassVar[str] = "kuhn"
     deck: ClassVar[tuple[str, ...]] = ("J", "Q", "K")
@@ -47,7 +47,7 @@ class KuhnPosition(_OneCard):
 
 
 class LeducPosition(_OneCard):
-    """Cards are numbers, ``rank * 2 + copy`` with ranks from 0 (jack) to 2 (king)."""
+    """A state of Leduc poker. A card is ``rank * 2 + copy``, with ranks 0 (jack) to 2 (king)."""
 
     world: ClassVar[str] = "leduc"
     deck: ClassVar[tuple[str, ...]] = ("J1", "J2", "Q1", "Q2", "K1", "K2")
@@ -64,7 +64,7 @@ class LeducPosition(_OneCard):
 def _factory(
     kind: type[_OneCard], title: str, description: str, codes: Mapping[str, int]
 ) -> WorldFactory:
-    """Return the factory of a game, with what OpenSpiel calls each action."""
+    """Return the factory of a game. `codes` are OpenSpiel's numbers of the actions."""
 
     def draw(random: np.random.Generator) -> Deal:
         public = sum(kind.rules.dealt)

@@ -1,4 +1,4 @@
-"""OpenSpiel's games, which are the referees of ours: loaded when one is played.
+"""Load games of OpenSpiel, which apply the rules of our games.
 
 OpenSpiel: a framework for reinforcement learning in games (Lanctot et al., 2019).
 """
@@ -19,7 +19,7 @@ State: TypeAlias = Any
 
 @lru_cache
 def load_game(text: str) -> Game:
-    """Return a game by its name and parameters, as OpenSpiel writes them.
+    """Return a game, given its name and parameters in OpenSpiel's notation.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def load_game(text: str) -> Game:
         import pyspiel
     except ImportError as error:
         raise MissingKeyError(
-            "Poker and negotiations are played by the rules of OpenSpiel, which is not installed: "
-            f"{install_command('games')}."
+            "The worlds of poker and negotiation need OpenSpiel, which is not installed. Install "
+            f"it: {install_command('games')}."
         ) from error
     return pyspiel.load_game(text)

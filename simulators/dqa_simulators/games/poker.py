@@ -1,6 +1,6 @@
-"""Poker for two as a world: positions, episodes, and how both are read back from a history.
+"""Positions of poker for two, and how they are read from a history.
 
-What differs between games (cards, betting, words) is a subclass of `PokerPosition`.
+A subclass of `PokerPosition` defines the cards, the betting rules and the words of a game.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dqa_simulators.games.reading import Record, replay
 
 Cards: TypeAlias = tuple[int, ...]
 DEAL: Final = "deal"
-"""The action of chance: it deals public cards."""
+"""The action of chance that deals public cards."""
 _NODES: Final[Mapping[str, Node]] = {
     "bet": "decision",
     "deal": "chance",
@@ -29,18 +29,18 @@ _NODES: Final[Mapping[str, Node]] = {
 
 @dataclass(frozen=True)
 class PokerPosition(Position):
-    """A state of a game as one player knows it: own cards, public cards, bets.
+    """A state of a game with everything that one player, the viewer, knows.
 
     Attributes
     ----------
     hole
-        The viewer's own cards.
+        The private cards of the viewer.
     board
         The public cards.
     betting
         The bets of each seat, and the next step.
     seats
-        The player at each seat; in a mirrored game they have changed places.
+        The player at each seat. In a mirrored game the players are swapped.
     """
 
     viewer: str
@@ -56,23 +56,23 @@ class PokerPosition(Position):
     deck: ClassVar[tuple[str, ...]]
     """The name of each card."""
     hidden_names: ClassVar[tuple[str, ...]]
-    """The names of a player's own cards in the history."""
+    """The names of a player's private cards in the history."""
     seat_names: ClassVar[tuple[str, str]] = ("act first", "act second")
     """The role of each seat."""
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The next step."""
+        """The kind of the next step."""
         return _NODES[self.betting.phase]
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """The player of the next bet."""
+        """The player who acts next."""
         return self.seats[self.betting.seat] if self.betting.phase == "bet" else None
 
     @property
     def seat(self) -> int:
-        """Where the viewer sits."""
+        """The seat of the viewer."""
         return self.seats.index(self.viewer)
 
     @property
@@ -82,28 +82,28 @@ class PokerPosition(Position):
 
     @property
     def bets(self) -> tuple[int, int]:
-        """The chips that player and opponent have put in."""
+        """The chips that 'player' and 'opponent' have put in."""
         bets = self.betting.bets
         return bets if self.seats == PLAYERS else (bets[1], bets[0])
 
     @property
     def stage(self) -> int:
-        """The round, from 0."""
+        """The index of the current round."""
         return self.betting.stage
 
     @property
     def raises(self) -> int:
-        """How often was raised in this round."""
+        """The number of raises in this round."""
         return self.betting.raises
 
     @property
     def key(self) -> Hashable:
-        """The viewer's knowledge: its name, the cards, and the actions."""
+        """Everything that the viewer knows: names, cards and actions."""
         actions = tuple([event.action for event in self.events])
         return self.viewer, self.seats, self.hole, self.board, actions
 
     def after(self, action: Candidate) -> Self:
-        """Return the state that follows, still as `viewer` knows it."""
+        """Return the state after an action, for the same viewer."""
         before = self.betting
         betting = before.after(str(action))
         chips = betting.bets[before.seat]
@@ -114,17 +114,20 @@ class PokerPosition(Position):
         return replace(self, betting=betting, events=(*self.events, event))
 
     def dealt(self, cards: Cards) -> Self:
-        """Return the state that follows when public cards are dealt.
+        """Return the state after public cards are dealt.
 
         Raises
         ------
         UsageError
-            That many cards are not dealt here, or one of them is known to be elsewhere.
+            The number of cards is wrong, or a card is already in the viewer's hand or public.
         """
         known = (*self.hole, *self.board, *cards)
         if len(cards) != self.betting.next_cards or len(set(known)) != len(known):
             shown = self.names(cards)
-            raise UsageError(f"The cards '{shown}' cannot be dealt here.")
+            raise UsageError(
+                f"The cards '{shown}' cannot be dealt here: {self.betting.next_cards} unknown and "
+                "different cards are expected."
+            )
         betting = self.betting.next_round()
         number, shown = len(self.events) + 1, self.names(cards)
         event = GameEvent(number, betting.stage_name, CHANCE, DEAL, shown)
@@ -133,7 +136,7 @@ class PokerPosition(Position):
         )
 
     def payoff(self) -> float | None:
-        """Return the viewer's win after a fold; cards decide a showdown."""
+        """Return the payoff of the viewer after a fold; None otherwise."""
         if self.betting.phase != "folded":
             return None
         lost = min(self.betting.bets)
@@ -141,23 +144,23 @@ class PokerPosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """Everything that can be bet is lost or won."""
+        """The viewer can lose or win at most the maximum bet."""
         return -float(self.rules.most), float(self.rules.most)
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The chips that are lost or won if the boldest action here is called."""
+        """The chips that the viewer loses or wins if the boldest legal action is called."""
         betting = self.betting
         most = float(max((betting.after(self.betting.actions[-1]) if self.mover else betting).bets))
         return -most, most
 
     @property
     def fallback(self) -> Candidate:
-        """Check where nothing has to be paid for, else fold."""
+        """Check if that is legal, otherwise fold."""
         return CHECK if CHECK in self.betting.actions else FOLD
 
     def describe(self) -> str:
-        """Return the viewer's cards, the public cards, and the bets."""
+        """Describe the viewer's cards, the public cards and the bets."""
         bets, seat = self.betting.bets, self.seat
         public = self.names(self.board) or "none yet"
         own = f"Your cards: {self.names(self.hole)}. " if self.hole else ""
@@ -181,37 +184,40 @@ class PokerPosition(Position):
         return f"{text} It is {whose}."
 
     def for_mover(self) -> Self:
-        """Return the state as the mover sees it, without anyone's own cards."""
+        """Return the state from the view of the next player, without private cards."""
         return replace(self, viewer=self.mover or self.viewer, hole=())
 
     def told_by(self, text: str) -> Told:
-        """Return "all" for the question of a game, which describes the state and the moves."""
+        """Return "all" if the text describes the state, else "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     @classmethod
     def names(cls, cards: Iterable[int]) -> str:
-        """Return cards as they are written: ``"Ah Td"``."""
+        """Return the names of cards as text, for example ``"Ah Td"``."""
         deck = cls.deck
         return " ".join([deck[card] for card in cards])
 
     @classmethod
     def read(cls, record: Record) -> Self:
-        """Rebuild a position from the viewer's part of the history.
+        """Rebuild a position from a player's record of a game.
 
         Raises
         ------
         DataError
-            A card is none or there twice, or an event breaks the rules; the event is named.
+            A card is unknown or repeated, or an event breaks the rules. The message names the
+            event.
         """
         missing = [name for name in cls.hidden_names if name not in record.own]
         if missing:
-            raise record.fail(f"the table hidden has no '{missing[0]}'.")
+            raise record.fail(f"table 'hidden' has no '{missing[0]}'.")
         try:
             hole = cls._cards(" ".join(record.own[name] for name in cls.hidden_names))
         except UsageError as error:
-            raise record.fail(f"hidden: {error}") from error
+            raise record.fail(f"table 'hidden': {error}") from error
         if len(set(hole)) != len(hole):
-            raise record.fail(f"the own cards '{cls.names(hole)}' are one card twice.")
+            raise record.fail(
+                f"the private cards in table 'hidden' are '{cls.names(hole)}', the same card twice."
+            )
         position = cls(record.player, hole, (), begin(cls.rules), seats=record.seats)
         return replay(record, position, lambda one, text: one.dealt(cls._cards(text)))
 
@@ -220,7 +226,9 @@ class PokerPosition(Position):
         try:
             return tuple(map(cls.deck.index, text.split()))
         except ValueError as error:
-            raise UsageError(f"'{text}' are no cards such as {cls.deck[0]}.") from error
+            raise UsageError(
+                f"'{text}' must be a list of cards such as '{cls.names((0, 1))}'."
+            ) from error
 
     @property
     @abstractmethod

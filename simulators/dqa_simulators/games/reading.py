@@ -1,4 +1,4 @@
-"""A player's knowledge of a game, read from its history by queries."""
+"""Read a player's knowledge of a game from the game's history."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _HIDDEN: Final = "SELECT name, value FROM hidden WHERE game = {game} AND player 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A game as one player knows it.
+    """The data of a game that one player may read.
 
     Attributes
     ----------
     game
-        Its number.
+        The number of the game.
     player
-        Who knows it.
+        The name of the player.
     settings
-        How the world was set.
+        The settings of the world.
     events
-        What happened before the question, without a gap.
+        All events before the question.
     own
-        What that player alone knows, by name.
+        The private values of the player, by name.
     """
 
     game: int
@@ -46,21 +46,24 @@ class Record:
 
     @property
     def seats(self) -> tuple[str, str]:
-        """The player at each seat; without this setting, those of a game that is not mirrored.
+        """The player at each seat. By default, the seats of a game that is not mirrored.
 
         Raises
         ------
         DataError
-            The settings' seats are not those of the two players.
+            The setting ``seats`` does not consist of the two players.
         """
         seats = self.settings.get("seats", list(PLAYERS))
         if seats not in (list(PLAYERS), list(PLAYERS)[::-1]):
-            raise self.fail(f"the settings' seats are {seats!r}, not {list(PLAYERS)} in an order.")
+            raise self.fail(
+                f"the setting 'seats' is {seats!r}; it must list {' and '.join(PLAYERS)} in any "
+                "order."
+            )
         return seats[0], seats[1]
 
     def fail(self, problem: str) -> DataError:
-        """Return the error for a record that breaks the rules."""
-        return DataError(f"Game {self.game}, as {self.player} may read it: {problem}")
+        """Return the error for an invalid record."""
+        return DataError(f"Game {self.game}, as read by {self.player}: {problem}")
 
 
 _State = TypeVar("_State", bound=Position)
@@ -74,16 +77,17 @@ def replay(
     Parameters
     ----------
     record
-        The game.
+        The record of the game.
     position
-        Its beginning.
+        The initial position.
     deal
-        Deals the cards that a text names, if chance acts in the game.
+        Returns the position after a deal, given the text of the cards. Only used by games with
+        events of chance.
 
     Raises
     ------
     DataError
-        An event breaks the rules. Its detail may be left out.
+        An event breaks the rules. An empty detail of an event is allowed.
     """
     for event in record.events:
         where = f"event {event.number} ({event.actor}: {event.action})"
@@ -104,7 +108,7 @@ def replay(
             found, expected = getattr(event, name), getattr(right, name)
             if found != expected and not (name == "detail" and not found):
                 raise record.fail(
-                    f"{where} has the {name} '{found}', and by the rules it would be '{expected}'."
+                    f"{where} has the {name} '{found}', but the rules require '{expected}'."
                 )
     return position
 
@@ -112,40 +116,46 @@ def replay(
 def read_record(
     question: Question, database: Database, world: str, players: Sequence[str]
 ) -> Record:
-    """Read the game that a question is about, up to the move that it asks for.
+    """Read the game of a question, up to the question's move.
 
     Raises
     ------
     DataError
-        The question names no game and player, the history does not hold them, or it has a gap.
+        The question's target lacks a game or a player, the history lacks the game, or events are
+        missing.
     """
     target = question.target
     game, player = target.get("game", ""), target.get("player", "")
     if not (game.isdecimal() and game.isascii()) or player not in players:
         raise DataError(
-            f"{question.key} has the target {dict(target)}: a move needs a game's number and one "
-            f"of the players {', '.join(players)}, as in {{'game': '17', 'player': '{players[0]}'}}"
+            f"{question.key} has the target {dict(target)}. The target of a move must contain the "
+            f"number of a game and a player ({', '.join(players)}), for example "
+            f"{{'game': '17', 'player': '{players[0]}'}}."
         )
 
     def rows(statement: str) -> Sequence[Sequence[Any]]:
         found = database.query(statement.format(game=int(game), player=player), _LIMITS)
         if found.cut is not None:
             raise DataError(
-                f"Game {game} has more rows in {database.name} than a game can have (limit on "
-                f"{found.cut}): {statement!r} gave {len(found.rows)} rows."
+                f"Game {game} has too many rows in {database.name}: {statement!r} was cut after "
+                f"{len(found.rows)} rows (limit on {found.cut})."
             )
         return found.rows
 
     began = rows(_SETTINGS)
     if len(began) != 1:
-        raise DataError(f"{database.name} has no game {game}, which {question.key} is about.")
+        raise DataError(f"{question.key} is about game {game}, but {database.name} lacks it.")
     ((played, text),) = began
     if played != world:
-        raise DataError(f"Game {game} is one of '{played}', and {question.key} of '{world}'.")
+        raise DataError(
+            f"{question.key} belongs to the world '{world}', but game {game} to '{played}'."
+        )
     try:
         settings = TypeAdapter(dict[str, Any]).validate_json(str(text))
     except ValueError as error:
-        raise DataError(f"Game {game}: its settings are not a JSON object: {text!r}.") from error
+        raise DataError(
+            f"Game {game}: the settings must be a JSON object, but they are {text!r}."
+        ) from error
     events = events_of(database, f"game {game}", int(game), before=move_number(question))
     own = {str(name): str(value) for name, value in rows(_HIDDEN)}
     return Record(int(game), player, settings, events, own)

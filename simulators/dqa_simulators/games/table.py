@@ -1,4 +1,4 @@
-"""Games of poker for two as worlds: games as data, episodes, and worlds that deal them."""
+"""Poker for two as worlds: definitions of games, episodes and worlds."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 class NoSettings(BaseModel):
-    """Nothing can be set."""
+    """A world without settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """Every card of a game.
+    """All cards of a game.
 
     Attributes
     ----------
     hands
-        The own cards of each seat.
+        The private cards of each seat.
     board
-        The public cards, in the order in which they are dealt.
+        The public cards, in the order of dealing.
     """
 
     hands: tuple[Cards, Cards]
@@ -49,24 +49,24 @@ Facts: TypeAlias = Mapping[str, Candidate | float | bool | None]
 
 @dataclass(frozen=True, slots=True)
 class PokerGame:
-    """A game of poker, as data.
+    """The definition of a poker game.
 
     Attributes
     ----------
     kind
-        Its positions.
+        The class of the game's positions.
     referee
-        The game in OpenSpiel, by name and parameters.
+        Name and parameters of the game in OpenSpiel.
     codes
         OpenSpiel's number of each action.
     title
-        How a question calls the game.
+        The name of the game in questions.
     text
-        The rules, as a player reads them.
+        The rules in questions.
     draw
-        Deals the cards of a game.
+        Draws the cards of a game.
     facts
-        Further facts about a hand and the public cards at the end of a game, by name.
+        Returns extra facts about a hand and the public cards at the end of a game, by name.
     """
 
     kind: type[PokerPosition]
@@ -79,7 +79,7 @@ class PokerGame:
 
 
 def no_facts(hand: Cards, board: Cards) -> Facts:
-    """Tell nothing of a hand but its cards."""
+    """Return no extra facts about a hand."""
     del hand, board
     return {}
 
@@ -90,11 +90,11 @@ class PokerEpisode(GameEpisode):
     Parameters
     ----------
     game
-        The game.
+        The definition of the game.
     deal
-        Its cards.
+        The cards of the game.
     seed, mirrored, settings, history
-        As `GameEpisode` takes them.
+        As in `GameEpisode`.
     """
 
     def __init__(  # noqa: PLR0913
@@ -132,7 +132,7 @@ class PokerEpisode(GameEpisode):
         )
 
     def facts(self) -> Facts:
-        """Return the cards, what each hand was worth, and who folded."""
+        """Return the cards, the facts about each hand, and the player who folded."""
         self._require_end("its cards")
         kind, board, betting = self._poker.kind, self._public.board, self._public.betting
         facts: dict[str, Candidate | float | bool | None] = {
@@ -149,7 +149,7 @@ class PokerEpisode(GameEpisode):
 
     @property
     def _public(self) -> PokerPosition:
-        """A position for its public part, which is the same for both players."""
+        """A position whose public part is used. That part is the same for both players."""
         return self._known[PLAYERS[0]]
 
     def _mover(self) -> str | None:
@@ -190,7 +190,7 @@ class PokerEpisode(GameEpisode):
 
 
 def tell_events(events: Iterable[GameEvent]) -> str:
-    """Return the events so far in a sentence, for a question."""
+    """Describe the events so far in one sentence."""
     told = [
         f"{event.stage} {event.detail}"
         if event.actor == CHANCE
@@ -201,7 +201,7 @@ def tell_events(events: Iterable[GameEvent]) -> str:
 
 
 class PokerWorld(GameWorld[Mapping[str, Any]]):
-    """A game of poker for two, whose settings every player may know."""
+    """A world of poker for two. All players may read its settings."""
 
     players = PLAYERS
 
@@ -213,10 +213,10 @@ class PokerWorld(GameWorld[Mapping[str, Any]]):
         self._game = game
 
     def start(self, seed: int, *, mirrored: bool = False) -> PokerEpisode:
-        """Deal a game; mirrored, the players have changed places, and so have each other's cards.
+        """Deal a game. In a mirrored game, the players swap seats and cards.
 
-        The wins of one player by a seat and its cards are the other's in the mirrored game, so a
-        player whose choices depend on its view only nets exactly 0 against itself.
+        So the advantage of a seat and its cards goes to each player once. A player whose choices
+        depend only on its view has a total payoff of exactly 0 against itself.
         """
         return PokerEpisode(
             self._game,
@@ -228,9 +228,9 @@ class PokerWorld(GameWorld[Mapping[str, Any]]):
         )
 
     def deal(self, seed: int) -> Deal:
-        """Return the cards of a seed."""
+        """Return the cards of the game with a seed."""
         return self._game.draw(random_of(seed))
 
     def position(self, question: Question, database: Database) -> PokerPosition:
-        """Return the state that a question is about, read from its database by queries."""
+        """Return the state of a question, read from its database."""
         return self._game.kind.read(read_record(question, database, self.name, PLAYERS))

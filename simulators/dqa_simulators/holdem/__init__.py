@@ -1,1 +1,1 @@
-"""Limit Texas hold'em for two (BIDDER, section 3.1 and appendix A.1)."""
+"""The world of limit Texas hold'em for two (BIDDER, section 3.1 and appendix A.1)."""

@@ -1,4 +1,4 @@
-"""A state of limit Texas hold'em as one player knows it."""
+"""States of limit Texas hold'em with everything that one player knows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HIDDEN: Final = {
 
 
 class HoldemPosition(PokerPosition):
-    """Cards are numbers, ``rank * 4 + suit`` with ranks from 0 (two) to 12 (ace)."""
+    """A state of hold'em. A card is ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace)."""
 
     world: ClassVar[str] = "holdem"
     rules: ClassVar[BettingRules] = RULES
@@ -48,5 +48,5 @@ class HoldemPosition(PokerPosition):
 
     @property
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """How strong the other's hand is, in five steps (BIDDER, appendix B.1.4)."""
+        """The strength of the other player's hand, in five steps (BIDDER, appendix B.1.4)."""
         return _HIDDEN[self.viewer]

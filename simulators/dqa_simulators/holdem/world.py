@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from dqa.worlds.history import History
 
 CODES: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
-"""What OpenSpiel calls each action."""
+"""OpenSpiel's number of each action."""
 
 
 class HoldemSettings(BaseModel):
-    """The settings.
+    """The settings of the world.
 
     Attributes
     ----------
     strong
-        ``"uniform"`` for cards as they come; or how often one of the two hands is of each category
-        at the river, where categories that are not named do not come
+        ``"uniform"`` for an ordinary deal, or the share of each hand category. With shares, one of
+        the two hands at the river has a drawn category; the default share is 0
         (`dqa_simulators.holdem.deals.deal_by_share`).
     """
 
@@ -51,7 +51,7 @@ class HoldemSettings(BaseModel):
 
 
 def make(settings: HoldemSettings, history: History | None) -> PokerWorld:
-    """Make the world."""
+    """Return the world."""
     strong = settings.strong
     draw = (
         deal_uniformly
@@ -64,14 +64,14 @@ def make(settings: HoldemSettings, history: History | None) -> PokerWorld:
 
 
 def _facts(hand: Cards, board: Cards) -> Facts:
-    """Return the category of a hand as far as the public cards were dealt."""
+    """Return the category of a hand with the public cards; None without public cards."""
     known = (*hand, *board)
     return {"category": CATEGORIES[category(known)] if board else None}
 
 
 WORLD = WorldFactory(
     name="holdem",
-    description="limit Texas hold'em for two: four raises a round, mirrored deals",
+    description="limit Texas hold'em for two: up to four raises per round, mirrored deals",
     make=make,
     settings=HoldemSettings,
     policies=POLICIES,

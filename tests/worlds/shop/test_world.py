@@ -126,7 +126,7 @@ def test_an_invalid_action_is_refused() -> None:
     episode = make_shop().start(0)
     before = episode.next_move()
     for action in ("click[Buy Now]", "search[]", "search[ ]", "buy", "search shoes", ""):
-        with pytest.raises(UsageError, match="is no candidate"):
+        with pytest.raises(UsageError, match="is not a candidate"):
             episode.choose(action)
     assert episode.next_move() is before
 

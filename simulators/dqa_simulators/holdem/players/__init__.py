@@ -1,4 +1,4 @@
-"""Programs that play limit Texas hold'em: at random, by rules, or trained by OpenSpiel."""
+"""Players of limit Texas hold'em: random, rule-based, or trained by OpenSpiel."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ _PLAYERS: Final = (
     RANDOM,
     PolicyFactory(
         name="rule",
-        description="bets by how good its hand is: raises with a pair, folds the weak ones",
+        description="bets by the strength of its hand: raises with a pair, folds weak hands",
         make=lambda _: RulePolicy(),
     ),
     learning_player(
-        "OpenSpiel's counterfactual regret minimisation by external sampling (MCCFR)", learning.CFR
+        "OpenSpiel's counterfactual regret minimisation with external sampling (MCCFR)",
+        learning.CFR,
     ),
-    learning_player("OpenSpiel's deep Q-networks, one a seat, trained together", learning.DQN),
+    learning_player("OpenSpiel's deep Q-networks, one per seat, trained together", learning.DQN),
     learning_player("OpenSpiel's Deep CFR: a network of the average strategy", learning.DEEPCFR),
 )
 
 POLICIES: Final[Mapping[str, PolicyFactory]] = {player.name: player for player in _PLAYERS}
-"""By name."""
+"""The players by name."""

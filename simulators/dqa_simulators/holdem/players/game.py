@@ -1,8 +1,8 @@
-"""Limit hold'em as OpenSpiel's learning algorithms read it.
+"""Limit hold'em with the interface of OpenSpiel's learning algorithms.
 
-A hand is dealt from a fixed set of deals, and players see the strength of their cards in place of
-the cards: with 52 cards no small budget meets the same hand twice. The betting is that of
-`dqa_simulators.games.betting`.
+Hands come from a fixed set of deals, and players see the strength of their cards instead of the
+cards. Otherwise a small training budget would never meet the same hand twice. The betting is that
+of `dqa_simulators.games.betting`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ NUMBERS: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
 ACTIONS: Final = 3
 STAGES: Final = len(RULES.stages)
 BUCKETS: Final = 10
-"""Classes of strength in a round, for players that keep a table."""
+"""The number of strength classes per round, for players with a table."""
 _HINGES: Final = np.arange(1, 10) / 10
 FEATURES: Final = STAGES + RULES.most_raises + 1 + 4 + 2 + STAGES + len(_HINGES)
-"""The length of a description of a player's view."""
+"""The length of the vector that describes a player's view."""
 _CHANCE, _TERMINAL = -1, -4
 
 
 @lru_cache(maxsize=65_536)
 def describe(betting: Betting, own: float) -> Floats:
-    """Return the next player's view as numbers: bets, raises and round, and its strength."""
+    """Return the view of the next player as numbers: round, raises, bets and hand strength."""
     seat = betting.seat
     mine, other = betting.bets[seat], betting.bets[1 - seat]
     stage = np.eye(STAGES)[betting.stage]
@@ -49,7 +49,7 @@ def describe(betting: Betting, own: float) -> Floats:
 
 
 def key_of(betting: Betting, bucket: int) -> str:
-    """Return the name of an information set: the bets, and the class of strength."""
+    """Return the key of an information set: the betting state and the strength class."""
     first, second = betting.bets
     return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
 
@@ -63,14 +63,14 @@ def legal_numbers(key: str) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class DealtHand:
-    """One deal.
+    """The data of one deal.
 
     Attributes
     ----------
     strengths
-        By seat and round.
+        The hand strength for each seat and round.
     won
-        1 where the first seat has the better cards at the end, -1 where the second has, else 0.
+        1 if the first seat has the better cards at the end, -1 if the second seat, 0 for a tie.
     """
 
     strengths: tuple[tuple[float, ...], tuple[float, ...]]
@@ -83,14 +83,14 @@ class LearningGame:
     Parameters
     ----------
     deals
-        How many different deals there are.
+        The number of different deals.
     random
-        The source of the deals, and of the choice among them.
+        Draws the deals, and chooses one of them for each hand.
 
     Attributes
     ----------
     bounds
-        By round, the strengths that separate the `BUCKETS`.
+        The strengths that separate the `BUCKETS`, for each round.
     """
 
     def __init__(self, deals: int, random: np.random.Generator) -> None:
@@ -101,7 +101,7 @@ class LearningGame:
         self.bounds: list[list[float]] = np.quantile(every, shares, axis=0).T.tolist()
 
     def draw(self) -> DealtHand:
-        """Return one of the deals, each as likely as any other."""
+        """Return one of the deals, drawn uniformly."""
         return self._deals[int(self._random.integers(len(self._deals)))]
 
     def get_type(self) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
@@ -117,7 +117,7 @@ class LearningGame:
         return ACTIONS
 
     def new_initial_state(self) -> HandState:
-        """Return a hand before its cards are dealt."""
+        """Return the state before the cards are dealt."""
         return HandState(self, None, begin(RULES))
 
 
@@ -129,28 +129,28 @@ class HandState:
     game
         The game.
     hand
-        The deal; None before it.
+        The deal; None before the deal.
     betting
-        The bets.
+        The betting state.
     """
 
     def __init__(self, game: LearningGame, hand: DealtHand | None, betting: Betting) -> None:
         self._game, self._hand, self._betting = game, hand, betting
 
     def is_chance_node(self) -> bool:
-        """Whether the cards are dealt next."""
+        """Return whether the next step is the deal."""
         return self._hand is None
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the only outcome: `child` draws the deal itself."""
+        """Return a single outcome with probability 1, because `child` draws the deal."""
         return [(0, 1.0)]
 
     def is_terminal(self) -> bool:
-        """Whether the hand has ended."""
+        """Return whether the hand has ended."""
         return self._hand is not None and self._betting.phase != "bet"
 
     def current_player(self) -> int:
-        """Return who acts next, by OpenSpiel's numbers."""
+        """Return OpenSpiel's number of the player who acts next."""
         if self.is_terminal():
             return _TERMINAL
         return _CHANCE if self.is_chance_node() else self._betting.seat
@@ -176,13 +176,13 @@ class HandState:
         return [int(number in legal) for number in range(ACTIONS)]
 
     def information_state_string(self, player: int | None = None) -> str:
-        """Return the name of the next player's information."""
+        """Return the key of the next player's information set."""
         del player
         bounds = self._game.bounds[self._betting.stage]
         return key_of(self._betting, bisect(bounds, self._strength))
 
     def information_state_tensor(self, player: int | None = None) -> Floats:
-        """Return the next player's information as numbers."""
+        """Return the view of the next player as numbers."""
         del player
         return describe(self._betting, self._strength)
 

@@ -1,7 +1,7 @@
-"""How OpenSpiel's algorithms train players of hold'em (`dqa.worlds.training.Trainer`).
+"""Train players of hold'em with algorithms of OpenSpiel (`dqa.worlds.training.Trainer`).
 
-Three algorithms: external-sampling MCCFR, deep Q-networks and Deep CFR. A trained player is stored
-as arrays, so playing takes NumPy alone.
+The algorithms are external-sampling MCCFR, deep Q-networks and Deep CFR. A trained player is stored
+as arrays, so it needs only NumPy to play.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from dqa_simulators.holdem.players.policies import DrawingPolicy, GreedyPolicy, 
 
 _WORLD: Final = "holdem"
 _PACKAGES: Final = ("chex", "flax", "jax", "jaxlib", "open_spiel", "optax")
-"""With other versions of these the same seed may give other weights."""
+"""Packages whose version may change the weights for the same seed."""
 _DEALS: Final = 2000
 _DEALS_PER_ITERATION: Final = 20
 _SCALE: Final = 10.0
-"""Chips in one unit of a deep Q-network's rewards."""
+"""The number of chips per unit of reward of a deep Q-network."""
 _HIDDEN: Final = [64, 64]
 _TRAVERSALS: Final = 10
 _HANDS: Final = 10
@@ -41,39 +41,39 @@ Advance = Callable[[int], None]
 
 
 def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
-    """Return a module of OpenSpiel, or raise an error with the missing package."""
+    """Return a module of OpenSpiel. Raise `MissingKeyError` if a package is not installed."""
     try:
         return import_module(f"open_spiel.python.{name}")
     except ImportError as error:
         raise MissingKeyError(
-            f"Training this player takes OpenSpiel and JAX, and one of them is not installed "
-            f"({error}): {install_command('players')}."
+            f"Training this player needs OpenSpiel and JAX, but one is not installed ({error}). "
+            f"Install them: {install_command('players')}."
         ) from error
 
 
 @contextmanager
 def _seeded(seed: int, number: int, iterations: int) -> Iterator[LearningGame]:
-    """Yield the game to learn; the algorithms draw from NumPy's global random state."""
+    """Seed NumPy's global random state, which the algorithms use, and yield the game to learn."""
     before = np.random.get_state()  # noqa: NPY002
     random = np.random.default_rng([seed, number])
     game = LearningGame(min(_DEALS, _DEALS_PER_ITERATION * iterations), random)
     np.random.seed(int(random.integers(2**31)))  # noqa: NPY002
     try:
-        with threadpool_limits(1):  # so that sums do not depend on the number of threads
+        with threadpool_limits(1):  # sums must not depend on the number of threads
             yield game
     finally:
         np.random.set_state(before)  # noqa: NPY002
 
 
 def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
-    """Learn regrets and the average strategy, an information set a row."""
+    """Learn the average strategy. Each row of the weights is one information set."""
     sampling = _algorithm("algorithms.external_sampling_mccfr")
     with _seeded(seed, 1, iterations) as game:
         solver = sampling.ExternalSamplingSolver(game)
         for number in range(1, iterations + 1):
             solver.iteration()
             advance(number)
-    table = solver._infostates  # noqa: SLF001  (OpenSpiel has no public way to them)
+    table = solver._infostates  # noqa: SLF001  (OpenSpiel has no public access)
     keys = sorted(table)
     strategy = np.zeros((len(keys), ACTIONS))
     for row, key in enumerate(keys):
@@ -130,7 +130,7 @@ def _play_hand(game: LearningGame, agents: list[Any], environment: Any) -> None:
 
 
 def _time_step(state: HandState, environment: Any, kind: Any) -> Any:  # noqa: ANN401
-    """Return what both agents observe, in the form of OpenSpiel's environments."""
+    """Return the observation of both agents as a time step of OpenSpiel's environments."""
     seen = state.information_state_tensor()
     observed = {
         "info_state": [seen, seen],
@@ -144,14 +144,14 @@ def _time_step(state: HandState, environment: Any, kind: Any) -> Any:  # noqa: A
 
 
 def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
-    """Fit networks to sampled regrets, and one to the average strategy, which plays."""
+    """Train networks on sampled regrets, and return a network of the average strategy."""
     module = _algorithm("jax.deep_cfr")
 
     class Solver(module.DeepCFRSolver):  # type: ignore[misc, name-defined]
-        """Reports each iteration."""
+        """A solver that reports each iteration."""
 
         def _learn_advantage_network(self, player: int) -> Any:  # noqa: ANN401
-            # An opponent that always folds first leaves a player without a choice to learn from.
+            # If the opponent always folds first, the player has no choices to learn from.
             chose = self._advantage_memories[player] is not None
             loss = super()._learn_advantage_network(player) if chose else None
             if player == 1:
@@ -178,7 +178,7 @@ def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
 
 
 def _layers(network: Any, start: str = "") -> dict[str, Any]:  # noqa: ANN401
-    """Return the weights of a network of OpenSpiel by name; ``norm`` is its layer norm."""
+    """Return the weights of an OpenSpiel network by name. ``norm`` is the layer norm."""
     named: dict[str, Any] = {}
     count = 0
     for layer in network.model.layers:

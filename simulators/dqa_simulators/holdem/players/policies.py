@@ -1,4 +1,4 @@
-"""Players of hold'em. All of them need NumPy alone."""
+"""Policies that play hold'em. They need only NumPy."""
 
 from __future__ import annotations
 
@@ -34,24 +34,27 @@ _NORM_EPSILON: Final = 1e-6
 
 
 def hand_of(position: Position) -> HoldemPosition:
-    """Return a position as one of hold'em; `UsageError` where it is another world's."""
+    """Return the position if it belongs to hold'em. Otherwise raise `UsageError`."""
     if isinstance(position, HoldemPosition):
         return position
-    raise UsageError("This player plays hold'em, and the position is of another world.")
+    raise UsageError(
+        f"This player only plays 'holdem', but got a position of type {type(position).__name__}."
+    )
 
 
 class RulePolicy(Policy):
-    """Bets by the strength of its own hand alone.
+    """Bets only by the strength of its own hand.
 
-    Before the flop it raises with a strength of 0.6 or more (a pair of sixes, an ace and a seven),
-    at most twice a round, calls with 0.45 or more, and otherwise gives up. Later it counts what the
-    board alone does not have. With three of a kind or better it always raises. With a pair or two
-    pair it raises if no one has raised in the round, and otherwise calls. It also calls with a
-    strength of 0.5 or more. Otherwise it gives up: it checks if it can, and folds if it cannot.
+    Before the flop, it raises with a strength of at least 0.6 (for example a pair of sixes, or an
+    ace and a seven), at most until the round has two raises. It calls with a strength of at least
+    0.45. After the flop, it ignores the category of its hand unless it is better than that of the
+    public cards. With three of a kind or better, it always raises. With one or two pairs, it
+    raises if the round has no raises yet, and otherwise calls. It also calls with a strength of at
+    least 0.5. In all remaining cases it checks, or folds if it cannot check.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Look at the cards, and bet."""
+        """Return the action for the strength of the hand."""
         del random
         hand = hand_of(position)
         boldness = self._boldness(hand)
@@ -62,7 +65,7 @@ class RulePolicy(Policy):
         return CALL if boldness else FOLD
 
     def _boldness(self, hand: HoldemPosition) -> int:
-        """Return 2 for raising, 1 for calling, 0 for giving up."""
+        """Return 2 to raise, 1 to call, 0 to check or fold."""
         found = strength(hand.hole, hand.board)
         if not hand.board:
             wants = 2 if found >= _GOOD_BEFORE_FLOP else int(found >= _FAIR_BEFORE_FLOP)
@@ -77,7 +80,7 @@ class RulePolicy(Policy):
 
 
 def _board_category(board: tuple[int, ...]) -> int:
-    """Return the category of the board alone; up to `TRIPS` before the river."""
+    """Return the category of the public cards, before the river `TRIPS` at most."""
     if len(board) >= 5:
         return category(board)
     counts = np.bincount(np.array(board) // 4, minlength=13)
@@ -85,12 +88,13 @@ def _board_category(board: tuple[int, ...]) -> int:
 
 
 class TablePolicy(Policy):
-    """Draws its actions by a strategy over bets and classes of strength.
+    """Draws its actions from a strategy over betting states and strength classes.
 
     Parameters
     ----------
     weights
-        ``strategy``, with a row for each of ``keys``, and the ``bounds`` of the classes.
+        ``strategy`` has a row for each information set in ``keys``. ``bounds`` separate the
+        strength classes.
     """
 
     def __init__(self, weights: Weights) -> None:
@@ -104,7 +108,7 @@ class TablePolicy(Policy):
         self._strategy = {" ".join(map(str, key)): row for key, row in rows}
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Find the information set, and draw an action."""
+        """Draw an action from the strategy of the information set."""
         hand = hand_of(position)
         bucket = bisect(self._bounds[hand.stage], strength(hand.hole, hand.board))
         row = self._strategy.get(key_of(hand.betting, bucket), np.zeros(ACTIONS))
@@ -112,13 +116,13 @@ class TablePolicy(Policy):
 
 
 class GreedyPolicy(Policy):
-    """Takes the action with the highest value by the network of its seat."""
+    """Chooses the action to which the network of its seat gives the highest value."""
 
     def __init__(self, weights: Weights) -> None:
         self._networks = [_Network(weights, f"{seat} ") for seat in (0, 1)]
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Compare the values of the legal actions."""
+        """Return the legal action with the highest value."""
         del random
         hand = hand_of(position)
         values = self._networks[hand.betting.seat](_seen(hand))
@@ -126,27 +130,27 @@ class GreedyPolicy(Policy):
 
 
 class DrawingPolicy(Policy):
-    """Draws its actions by the probabilities that a network gives."""
+    """Draws its actions with the probabilities from a network."""
 
     def __init__(self, weights: Weights) -> None:
         self._network = _Network(weights)
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Compute the probabilities, and draw."""
+        """Draw a legal action with the probabilities from the network."""
         hand = hand_of(position)
         logits = self._network(_seen(hand))
         return _draw(hand, np.exp(logits - logits.max()), random)
 
 
 class _Network:
-    """Computes a network of OpenSpiel: linear layers with rectifiers, then perhaps a layer norm.
+    """A network trained by OpenSpiel: linear layers with rectifiers and an optional layer norm.
 
     Parameters
     ----------
     weights
-        Its arrays.
+        The arrays of the network.
     start
-        How their names begin.
+        The prefix of the arrays' names.
     """
 
     def __init__(self, weights: Weights, start: str = "") -> None:
@@ -177,7 +181,7 @@ def _seen(hand: HoldemPosition) -> Floats:
 def _draw(
     hand: HoldemPosition, weights: NDArray[np.floating], random: np.random.Generator
 ) -> Candidate:
-    """Draw a legal action by weights over the numbers of actions; evenly if all of them are 0."""
+    """Draw a legal action in proportion to its weight, or uniformly if all weights are 0."""
     legal = np.array([weights[NUMBERS[str(action)]] for action in hand.actions], dtype=np.float64)
     if legal.sum() <= 0:
         legal[:] = 1.0

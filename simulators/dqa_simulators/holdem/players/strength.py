@@ -1,8 +1,8 @@
-"""The strength of a hand: how often it wins at the showdown against unknown cards.
+"""Estimate the strength of a hand: its probability of winning a showdown against unknown cards.
 
 This is the expected hand strength of poker programs (Billings et al., "The challenge of poker",
-Artificial Intelligence 134, 2002, section 5.2). It always uses the same completions of a hand, so
-it depends on the cards alone. Hands are compared many at a time, by tables of
+Artificial Intelligence 134, 2002, section 5.2). The sampled completions of a hand are fixed, so
+the result depends only on the cards. Many hands are compared together, with tables of
 `dqa_simulators.holdem.hands.strength`.
 """
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dqa_simulators.holdem.hands import strength as rank_of
 
 Cards: TypeAlias = NDArray[np.int64]
-"""Cards, with the cards of a hand in the last axis."""
+"""Arrays of cards. The last axis contains the cards of a hand."""
 
 _DRAWS: Final = 160
 _DRAWS_BEFORE_FLOP: Final = 4000
@@ -26,7 +26,7 @@ _CHUNK: Final = 256
 _RANK_KEYS: Final = np.array(
     [0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262349, 636345, 1479181], dtype=np.int64
 )
-"""Seven of them, none more than four times, have a sum that no other seven have."""
+"""One key per rank. Each multiset of seven ranks, with at most four equal, has a unique sum."""
 
 
 def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
@@ -35,7 +35,7 @@ def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
     Parameters
     ----------
     holes
-        Own cards, of shape (hands, 2).
+        Private cards, of shape (hands, 2).
     boards
         Public cards, of shape (hands, 0), (hands, 3), (hands, 4) or (hands, 5).
     """
@@ -59,13 +59,13 @@ def strength(hole: tuple[int, ...], board: tuple[int, ...]) -> float:
 
 @cache
 def _before_flop(high: int, low: int, suited: bool) -> float:
-    """Return the strength of two cards by their ranks, and whether they have one suit."""
+    """Return the strength of two cards, given their ranks and whether they are suited."""
     hole = np.array([[high * 4, low * 4 + (not suited)]])
     return float(_sampled(hole, np.empty((1, 0), dtype=np.int64), _DRAWS_BEFORE_FLOP)[0])
 
 
 def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
-    """Return the share of completions that are won; a tie counts half."""
+    """Return the share of sampled completions that the hand wins. A tie is half a win."""
     known = np.concatenate([holes, boards], axis=1)
     free = np.ones((len(known), 52), dtype=np.bool_)
     np.put_along_axis(free, known, values=False, axis=1)
@@ -83,34 +83,34 @@ def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
 
 @cache
 def _completions(board: int, draws: int) -> Cards:
-    """Return the drawn places among the remaining cards: the opponent's two, then the board's."""
+    """Return sampled indices into the remaining cards: two for the opponent, then the board."""
     random = np.random.default_rng(board)
     places = random.permuted(np.tile(np.arange(50 - board), (draws, 1)), axis=1)
     return places[:, : 7 - board]
 
 
 def _values(cards: Cards) -> NDArray[np.int16]:
-    """Return the values of hands of seven cards: the higher one wins, equal ones tie."""
+    """Return the values of hands of seven cards. The higher value wins; equal values tie."""
     by_ranks, by_flush = _tables()
     values: NDArray[np.int16] = by_ranks[_RANK_KEYS[cards // 4].sum(axis=-1)]
     suits = cards % 4
-    suit = np.sort(suits, axis=-1)[..., 3]  # a suit of five cards is the middle one of seven
+    suit = np.sort(suits, axis=-1)[..., 3]  # five suited cards of seven include the median
     has_flush = (suits == suit[..., None]).sum(axis=-1) >= 5
     flushes, suited = cards[has_flush], suits[has_flush] == suit[has_flush][:, None]
-    # Seven cards with a flush have no full house, so the flush alone decides.
+    # Seven cards with a flush contain no full house, so only the flush matters.
     values[has_flush] = by_flush[np.where(suited, 1 << (flushes // 4), 0).sum(axis=-1)]
     return values
 
 
 @cache
 def _tables() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
-    """Return the values by the keys of seven ranks, and of flushes by the bits of their ranks."""
+    """Return the values of hands by the key of seven ranks, and of flushes by their rank bits."""
     multisets = [
         ranks
         for ranks in combinations_with_replacement(range(13), 7)
         if all(ranks[n] != ranks[n + 4] for n in range(3))
     ]
-    # Suits in turn: no suit comes more than twice, so there is no flush.
+    # Suits alternate, so each suit has at most two cards and there is no flush.
     worths = [rank_of(rank * 4 + n % 4 for n, rank in enumerate(ranks)) for ranks in multisets]
     flushes = [ranks for size in (5, 6, 7) for ranks in combinations(range(13), size)]
     worths += [rank_of(rank * 4 for rank in ranks) for ranks in flushes]

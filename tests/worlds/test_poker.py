@@ -142,7 +142,7 @@ def test_ends_of_looking_ahead() -> None:
     flop = start.after("call").after("check")
     assert (flop.node, flop.mover, flop.actions, flop.payoff()) == ("chance", None, (), None)
     assert start.after("raise").after("fold").payoff() == 2.0
-    with pytest.raises(UsageError, match="'check' is not legal here.*fold, call, raise"):
+    with pytest.raises(UsageError, match=r"'check' is not legal here\. .*fold, call, raise"):
         start.after("check")
     for cards in ((*start.hole[:1], 0, 1), (5, 6), (7, 7, 8)):
         with pytest.raises(UsageError, match="cannot be dealt here"):

@@ -1,4 +1,4 @@
-"""A Building situation as arrays, and its exact simulation."""
+"""Represent a Building situation as arrays, and simulate it exactly."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from dqa_simulators.checks import (
 RULE_SETS = ("released", "paper")
 
 LEVEL_INCREASE = 5
-"""Levels that the chosen building gains (PlanRAG, appendix A.2)."""
+"""The number of levels that a decision adds to a building (PlanRAG, appendix A.2)."""
 
 PRICE_SWING = 0.75
 """The largest change of a price, as a share of its base price (PlanRAG, Eq. 6)."""
 
 CYCLES = 10
-"""How often inputs and outputs follow each other (PlanRAG, appendix A.4.2: cycle_cnt)."""
+"""The number of cycles of inputs and outputs (PlanRAG, appendix A.4.2: cycle_cnt)."""
 
 NOTHING = -1
-"""In place of a building's row: nothing is decided."""
+"""The row of a building in the decision to do nothing."""
 
 
 def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
     """Return market prices (PlanRAG, Eq. 6): base * (1 + 0.75 * (demand - supply) / max of both).
 
-    The base price where demand and supply are both 0. Shapes broadcast.
+    If demand and supply are both 0, the price is the base price. Shapes broadcast.
     """
     larger = np.maximum(demand, supply)
     gap = demand - supply
@@ -46,7 +46,10 @@ def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArr
 
 
 class Run(NamedTuple):
-    """The exact state after k decisions, one a column: s supply rows, d demand rows, g goods."""
+    """The exact states after k different decisions.
+
+    Column j is the state after decision j. The rows are s supply rows, d demand rows or g goods.
+    """
 
     max_supply: FloatArray
     current_output: FloatArray
@@ -64,14 +67,15 @@ class Economy:
     base_price, pop_demand : arrays of shape (g,)
         The columns of `goods`.
     listed_demand, listed_supply : arrays of shape (g,)
-        Sums of max_demand and of current_output as the tables have them.
+        Sums of max_demand and of current_output in the tables, for each goods.
     inputs : array of shape (b,)
-        How many goods each building needs.
+        The number of goods that each building needs.
     scale : array of shape (b,)
-        What raising its level multiplies a building's quantities by: (level + 5) / level. 1 at
-        level 0, where the tables lack the needs and output of a level.
+        Raising the level of a building multiplies its quantities by (level + 5) / level. The
+        scale is 1 at level 0, because the tables lack the needs and the output of a level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
-        The goods and building of each row of `supply`, as rows of their tables, and its values.
+        The goods and the building of each row of `supply`, as rows of their tables, and the
+        columns max_supply and current_output.
     demand_goods, demand_building, max_demand : arrays of shape (d,)
         The same for `demand`.
     """
@@ -97,7 +101,7 @@ class Economy:
         Raises
         ------
         SituationError
-            A negative or missing number; an unknown code or id; a key that stands twice.
+            A number is negative or missing, a code or an id is unknown, or a key is repeated.
         """
         goods = index(situation, "goods", "code")
         buildings = index(situation, "building", "id")
@@ -132,16 +136,19 @@ class Economy:
         )
 
     def start(self, rules: str) -> tuple[FloatArray, FloatArray]:
-        """Return what demand and supply start from, shape (g,): the tables' sums, or 0."""
+        """Return the initial demand and supply of each goods, shape (g,).
+
+        They are the sums in the tables under the rule set ``released``, else 0.
+        """
         if rules == "released":
             return self.listed_demand, self.listed_supply
         return np.zeros(len(self.base_price)), np.zeros(len(self.base_price))
 
     def run(self, raised: IntArray, rules: str) -> Run:
-        """Simulate k different decisions (rows of `building`, or -1) in the order of the tables.
+        """Simulate k different decisions (rows of `building`, or -1).
 
-        PlanRAG, algorithm 2, with every product, quotient and sum in the order in which it is
-        written there, and sums over rows in table order; O(k * (s + d)) a cycle.
+        Products, quotients and sums are computed in the order of PlanRAG, algorithm 2. Rows are
+        summed in table order. A cycle takes O(k * (s + d)).
         """
         max_supply = self._scaled(self.max_supply, self.supply_building, raised)
         max_demand = self._scaled(self.max_demand, self.demand_building, raised)
@@ -149,7 +156,7 @@ class Economy:
         demand = self._total(start_demand, self.demand_goods, max_demand)
         supply = self._total(start_supply, self.supply_goods, max_supply)
         demand += self.pop_demand[:, None]
-        # A need of 0 is met in full; divisors of 0 are 1.
+        # A need of 0 is always met. A divisor of 0 is replaced by 1.
         needed, at_most = _nonzero(demand[self.demand_goods]), _nonzero(max_demand)
         makes = self.inputs[self.supply_building, None] > 0
         by_goods = _OrderedSum(self.supply_goods, len(self.base_price), len(raised))
@@ -165,9 +172,9 @@ class Economy:
         return Run(max_supply, output, max_demand, received, price)
 
     def _scaled(self, amount: FloatArray, building: IntArray, raised: IntArray) -> FloatArray:
-        """Return an amount a row (shape (n,)) after each decision; shape (n, k)."""
+        """Return the amount of each row (shape (n,)) after each decision; shape (n, k)."""
         scaled = np.repeat(amount[:, None], len(raised), axis=1)
-        # One place more at the end, which no row asks for, takes what -1 (nothing) writes.
+        # The index -1 (do nothing) writes to an extra element at the end, which no row reads.
         decision = np.full(len(self.scale) + 1, NOTHING)
         decision[raised] = np.arange(len(raised))
         column = decision[building]
@@ -176,7 +183,10 @@ class Economy:
         return scaled
 
     def _total(self, start: FloatArray, goods: IntArray, values: FloatArray) -> FloatArray:
-        """Add (n, k) values by goods onto `start` (shape (g,)), in row order; shape (g, k)."""
+        """Return `start` (shape (g,)) plus the (n, k) values of each goods; shape (g, k).
+
+        Values are added in row order.
+        """
         g, k = len(start), values.shape[1]
         first = np.repeat(start[:, None], k, axis=1)
         add = _OrderedSum(np.concatenate((np.arange(g), goods)), g, k)
@@ -184,7 +194,7 @@ class Economy:
 
 
 class _OrderedSum:
-    """Sums (n, k) values by group, one row after another, into shape (count, k)."""
+    """Sum (n, k) values by group, in row order, into shape (count, k)."""
 
     def __init__(self, groups: IntArray, count: int, k: int) -> None:
         self._shape = (count, k)

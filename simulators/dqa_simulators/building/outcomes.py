@@ -1,8 +1,8 @@
-"""Ground truth of the Building scenario: which building to expand for the lowest price.
+"""Ground truth of the Building scenario: the building whose expansion gives the lowest price.
 
-Rule set ``paper`` counts by ``schemas/building/rules.md``, whose rules are those of PlanRAG's
-section 3.2, Figure 7 and Algorithm 2 (quantities and prices have the game's own units); with
-nothing decided it reproduces every released price to the last bit:
+The rule set ``paper`` follows ``schemas/building/rules.md``. These are the rules of PlanRAG,
+section 3.2, Figure 7 and Algorithm 2. Quantities and prices are in the units of the game. Without
+a decision, the rule set reproduces every released price to the last bit:
 
 1. Raising a building's level by 5 (appendix A.2) multiplies its max_demand and max_supply by
    (level + 5) / level.
@@ -10,25 +10,25 @@ nothing decided it reproduces every released price to the last bit:
    max_supply.
 3. Ten cycles (cycle_cnt): current_input = max_demand * supply / demand; current_output =
    max_supply * mean over the building's inputs of min(current_input, max_demand) / max_demand;
-   supply = sum of current_output. A building without inputs keeps the current_output that its
-   table has.
+   supply = sum of current_output. A building without inputs keeps the current_output in the
+   table.
 4. Price (Eq. 6) = base_price * (1 + 0.75 * (demand - supply) / max(demand, supply)).
 
-Rule set ``released`` gives the published answers: sums of max_demand and of current_output
-start from the tables' values, so that demand counts twice throughout, and supply in the first
-cycle. There is no rule set ``clean`` as Locating has it: but for double counting the released
-program follows the text, so it would be ``paper`` again.
+The rule set ``released`` reproduces the published answers. Demand and supply start from the sums
+of max_demand and of current_output in the tables. So demand is counted twice in all cycles, and
+supply in the first cycle. A rule set ``clean`` as in Locating would be equal to ``paper``, because
+the released program differs from the text only in double counting.
 
-The rules define the points that the paper leaves open:
+The rules define cases that the paper does not define:
 
 - Goods without demand and supply cost their base price.
 - A need of 0 is met in full.
-- Raising a building of level 0 changes nothing but its level: its rows lack the needs and
+- Raising a building of level 0 only changes its level, because its rows lack the needs and the
   output of a level.
 
-An unknown or repeated code or id, a negative or missing number is a `SituationError`.
+An unknown or repeated code or id, and a negative or missing number raise a `SituationError`.
 
-Order of summation: rows of `supply` and `demand` in table order, for all candidates at once.
+Order of summation: rows of `supply` and `demand` are summed in table order.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 
 _BLOCK = 2_000_000
-"""Most cells of an array over rows and candidates: 16 MB."""
+"""The maximum number of cells of an array over rows and candidates (16 MB)."""
 
 _GAP = "(demand - supply) / max(demand, supply)"
 
@@ -73,10 +73,10 @@ _COUNTING = CountingRules(
     text="paper",
     described={
         "released": (
-            "The rules of the published labels: demand and supply start from tables that already "
-            "contain the result of a simulation, so they count twice."
+            "The rules of the published labels. Demand and supply start from tables that already "
+            "contain the result of a simulation, so they are counted twice."
         ),
-        "paper": "The paper's text: one clean simulation a candidate.",
+        "paper": "The text of the paper: one clean simulation per candidate.",
     },
     grounds={"released": ("double counting",), "paper": ("one clean run",)},
 )
@@ -85,7 +85,7 @@ _economy = PerSituation(Economy.of)
 
 
 class BuildingSimulator:
-    """Outcomes of expanding a building, under the rule sets ``released`` and ``paper``."""
+    """Compute the outcomes of expanding a building, under ``released`` or ``paper``."""
 
     scenario = "building"
     rule_sets: tuple[str, ...] = RULE_SETS
@@ -94,16 +94,16 @@ class BuildingSimulator:
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return the price of each question's goods after expanding each building.
+        """Return the price of each question's goods after the expansion of each building.
 
         All questions share one run over candidates and goods.
 
         Raises
         ------
         UnknownNameError
-            No such rule set.
+            The rule set is unknown.
         SituationError
-            The situation breaks the rules (see the module), or lacks a name of a question.
+            The situation breaks the rules (see the module), or lacks a name from a question.
         """
         rules = chosen_rules(rules, self.rule_sets)
         if not questions:
@@ -137,17 +137,17 @@ class BuildingSimulator:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the economy after `decision` was expanded (None: after nothing was).
+        """Return the economy with the building `decision` expanded. None expands no building.
 
-        Every computed column is as algorithm 2 leaves it: level everywhere; max_supply and
+        The computed columns have the values of algorithm 2: level in all tables; max_supply and
         current_output of `supply`; max_demand and current_input of `demand`; current_price.
 
         Raises
         ------
         UnknownNameError
-            No such rule set.
+            The rule set is unknown.
         SituationError
-            As `outcomes`, or `decision` is no building.
+            As in `outcomes`, or `decision` is not a building.
         """
         rules = chosen_rules(rules, self.rule_sets)
         economy = _economy(situation)
@@ -177,16 +177,16 @@ SIMULATOR = BuildingSimulator()
 
 
 def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
-    """Return the row of the goods that each question asks about, shape (m,)."""
+    """Return the row of each question's goods, shape (m,)."""
     names = situation["goods"]["goods_name"].tolist()
     rows = np.empty(len(questions), np.intp)
     for number, question in enumerate(questions):
         name = question.target.get("goods", "")
         if names.count(name) != 1:
             raise SituationError(
-                f"Question {question.key} is about goods '{name}', which stand in "
-                f"{names.count(name)} rows of table 'goods' of situation '{situation.name}', "
-                "not in one."
+                f"Question {question.key} is about goods '{name}'. Table 'goods' of situation "
+                f"'{situation.name}' must have exactly one row with this name, but it has "
+                f"{names.count(name)}."
             )
         rows[number] = names.index(name)
     return rows
@@ -195,7 +195,7 @@ def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
 def _judged(
     situation: Situation, question: Question, every: tuple[Candidate, ...]
 ) -> IntArray | None:
-    """Return the rows of the buildings that a question lets choose; None where it is all."""
+    """Return the rows of the question's candidates; None if all buildings are candidates."""
     if question.candidates is None or question.candidates == every:
         return None
     return np.array(_rows(situation, question, question.candidates), np.intp)
@@ -206,14 +206,17 @@ def _rows(situation: Situation, question: Question, candidates: Sequence[Candida
     for candidate in candidates:
         if not isinstance(candidate, int) or candidate not in known:
             raise SituationError(
-                f"'{candidate}' is no candidate of question {question.key}: a candidate is the id "
-                f"of a building of situation '{situation.name}'."
+                f"'{candidate}' is not a candidate of question {question.key}: a candidate is the "
+                f"id of a building of situation '{situation.name}'."
             )
     return [known[candidate] for candidate in candidates]
 
 
 def _prices(economy: Economy, goods: IntArray, rules: str) -> tuple[FloatArray, FloatArray]:
-    """Return prices of m goods after raising each building, (m, b), and after nothing, (m,)."""
+    """Return the prices of m goods after raising each building, and without a decision.
+
+    The arrays have shapes (m, b) and (m,).
+    """
     decisions = np.append(np.arange(len(economy.scale)), NOTHING)
     found = np.empty((len(goods), len(decisions)))
     width = max(1, _BLOCK // max(1, len(economy.supply_goods) + len(economy.demand_goods)))

@@ -1,8 +1,8 @@
-"""Flows of a Locating world with one more merchant, for many placements at once.
+"""Compute the flows of a Locating world with one new merchant, for many placements together.
 
-Nodes are taken in topological order, and every sum in the documented order: powers in the order of
-`node_country`, and what arrives at a node in the order of `flow`. So each column is to the last bit
-what Algorithm 1 calculates for that placement.
+Nodes are visited in topological order. Powers are summed in the order of `node_country`, and
+arrivals at a node in the order of `flow`. So each column equals the result of Algorithm 1 for its
+placement to the last bit.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dqa_simulators.checks import FloatArray, IntArray, sums
 from dqa_simulators.locating.world import ARRIVAL, State
 
 NOWHERE = -1
-"""In place of a row of `node_country`: no merchant is placed. Of a flow: it supports none."""
+"""As a row of `node_country`: no merchant is placed. As a flow: the merchant supports no flow."""
 
 
 class Placements(NamedTuple):
-    """Merchants that are placed, one a column; arrays of shape (k,).
+    """Placements of a merchant, as arrays of shape (k,).
 
     Attributes
     ----------
     rows
-        The row of `node_country` that each changes, or `NOWHERE`.
+        The row of `node_country` that each merchant changes, or `NOWHERE`.
     edges
-        The flow that it supports there, or `NOWHERE`.
+        The flow that each merchant supports, or `NOWHERE`.
     """
 
     rows: IntArray
@@ -35,21 +35,21 @@ class Placements(NamedTuple):
 
 
 class Flows(NamedTuple):
-    """Outgoing and ingoing of n nodes, shape (n, k), and what m flows carry, shape (m, k)."""
+    """Outgoing and ingoing value of n nodes, shape (n, k), and value of m flows, shape (m, k)."""
 
     outgoing: FloatArray
     ingoing: FloatArray
     flow: FloatArray
 
 
-@np.errstate(over="ignore", invalid="ignore")  # values that are not finite are refused below
+@np.errstate(over="ignore", invalid="ignore")  # _require_finite checks the result
 def flows_with(state: State, placed: Placements) -> Flows:
     """Return the flows after each placement.
 
     Raises
     ------
     SituationError
-        A value grows beyond every number.
+        A value is too large for a floating-point number.
     """
     world, graph, k = state.world, state.world.graph, len(placed.rows)
     outgoing, ingoing = np.zeros((world.n, k)), np.zeros((world.n, k))
@@ -83,8 +83,8 @@ def flows_with(state: State, placed: Placements) -> Flows:
 
 
 def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
-    """Share what leaves a node in proportion to supports, or equally without any."""
-    steered = supports.cumsum(axis=0)[-1]  # one after another
+    """Divide the outgoing value of a node in proportion to the supports, or equally without any."""
+    steered = supports.cumsum(axis=0)[-1]  # adds in row order
     flow: FloatArray = np.broadcast_to(outgoing / len(supports), supports.shape).copy()
     np.divide(outgoing * supports, steered, out=flow, where=steered > 0.0)
     return flow
@@ -97,16 +97,16 @@ def _ratios(state: State, placed: IntArray, power: FloatArray) -> FloatArray:
     rows, counts = world.rows_of_node.of(nodes)
     which = np.repeat(np.arange(k), counts)
     powers = np.where(rows == placed[which], power[which], state.power[rows])
-    first = np.arange(k), state.start_power[nodes]  # the table's own total comes first
+    first = np.arange(k), state.start_power[nodes]  # the initial total is the first summand
     total = sums(np.concatenate((first[0], which)), np.concatenate((first[1], powers)), k)
     away = sums(which, np.where(world.at_home[rows], 0.0, powers), k)
     return np.divide(away, total, out=np.zeros(k), where=total > 0.0)
 
 
 def _support(state: State, placed: int, edge: int, power: float) -> float:
-    """Return the power behind the flow of a placed merchant, summed in row order."""
+    """Return the power that supports the flow of a placed merchant, summed in row order."""
     rows, edges = state.steering
-    total = 0.0  # `sum` compensates rounding from Python 3.12 on
+    total = 0.0  # from Python 3.12 on, `sum` compensates rounding errors
     for row in sorted([*rows[edges == edge].tolist(), placed]):
         total += power if row == placed else float(state.power[row])
     return total
@@ -117,6 +117,6 @@ def _require_finite(state: State, ingoing: FloatArray) -> None:
     if not finite.all():
         node = state.world.names[int(np.argmin(finite))]
         raise SituationError(
-            f"Situation '{state.world.situation.name}': the value at node '{node}' grows "
-            "beyond every number; its numbers cannot be meant."
+            f"Situation '{state.world.situation.name}': the value at node '{node}' is too large "
+            "for a floating-point number; check the numbers in table 'trade_node'."
         )

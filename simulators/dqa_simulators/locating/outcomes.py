@@ -1,41 +1,45 @@
-"""Ground truth of the Locating scenario: where a merchant brings its country the most profit.
+"""Ground truth of the Locating scenario: the node where a merchant brings the most profit.
 
-Rule set ``paper`` counts by ``schemas/locating/rules.md``, whose rules are those of PlanRAG's
-section 3.1, Figure 7 and Algorithm 1 (powers and values have the game's own units):
+The rule set ``paper`` follows ``schemas/locating/rules.md``. These are the rules of PlanRAG,
+section 3.1, Figure 7 and Algorithm 1. Powers and values are in the units of the game:
 
-1. Power (Figure 7). A country's trading power at a node is its base_trading_power b, with a
-   merchant 1.05 * (b + 2), and with a merchant at an inland node
-   1.05 * (b + 2 + max(development / 3, 50)). total_power is the sum over countries (TP_total).
-2. Flow (Eq. 1, 2), in topological order: outgoing = (local_value + ingoing) * power of the
-   countries not at home there / total_power. A merchant away from home supports the flow that
-   leads straight home, or else, of those from which home can be reached, the one to the first
-   dest by name. Flows share outgoing in proportion to the power that supports them, equally where
-   nothing supports any. The dest's ingoing gains 1.05 * flow.
-3. Profit (Eq. 3) at home h = (local_value + ingoing) * the country's power / total_power.
+1. Power (Figure 7). Let b be the base_trading_power of a country at a node. The country's power
+   is b without a merchant, and 1.05 * (b + 2) with a merchant. With a merchant at an inland node
+   it is 1.05 * (b + 2 + max(development / 3, 50)). total_power is the sum over all countries
+   (TP_total).
+2. Flow (Eq. 1, 2), in topological order. outgoing = (local_value + ingoing) * power of the
+   countries that are not at home at the node / total_power. A merchant away from home supports
+   the direct flow to its home. Without a direct flow, it supports the flow to the first dest by
+   name from which its home can be reached. outgoing is divided among the flows in proportion to
+   their supporting power, or equally if no flow is supported. Each flow adds 1.05 * flow to the
+   ingoing of its dest.
+3. Profit at the home (Eq. 3) = (local_value + ingoing) * the country's power / total_power.
 
-The other rule sets follow the released program, as its published answers show:
+The other rule sets follow the released program, reconstructed from its published answers:
 
-- ``clean``: one clean run as in ``paper``, but with the program's bonus max(development, 50), and
-  with the first flow in table order where ``paper`` goes by name.
-- ``released``, which gives the published answers: as ``clean``, but total_power and ingoing start
-  from the tables' values, so both count twice, and
+- ``clean`` differs from ``paper`` in two points. The inland bonus is max(development, 50), and a
+  merchant without a direct flow home supports the first flow in table order.
+- ``released`` reproduces the published answers. It differs from ``clean`` in two points.
+  total_power and ingoing start from the values in the tables, so both are counted twice, and
   profit = (local_value - outgoing + ingoing) * power / total_power.
 
-The rules define the points that the paper leaves open:
+The rules define cases that the paper does not define:
 
-- The candidates are all nodes but the question's home. A merchant where its country has no row in
-  `node_country`, or already has a merchant, changes nothing.
-- A row counts as "at home" by its is_home; a merchant steers towards country.home_node; profit is
-  taken at the home that the question names.
-- From a node without power nothing leaves, and at a home without power, or without a row of the
-  country in `node_country`, the profit is 0.
-- A merchant from whose node home cannot be reached supports no flow.
+- The candidates are all nodes except the question's home. A merchant has no effect at a node where
+  its country has no row in `node_country`, or already has a merchant.
+- The column is_home decides whether a row is "at home". A merchant steers towards
+  country.home_node. The profit is computed at the home in the question.
+- A node without power has no outgoing value. The profit is 0 at a home without power, and at a
+  home where the country has no row in `node_country`.
+- A merchant supports no flow if its home cannot be reached from its node.
 
-A cycle of flows, an unknown or repeated name, a negative or missing number is a `SituationError`.
+A cycle of flows, an unknown or repeated name, and a negative or missing number raise a
+`SituationError`.
 
-Order of summation: powers in the order of `node_country`, what arrives at a node in the order of
-`flow` (`dqa_simulators.locating.flows`). Rows in another order change outcomes of ``paper`` by
-rounding alone, and no answer that leads by more.
+Order of summation: powers are summed in the order of `node_country`, arrivals at a node in the
+order of `flow` (`dqa_simulators.locating.flows`). A different row order changes outcomes of
+``paper`` only by rounding errors, so it can change the answer only if two candidates are that
+close.
 """
 
 from __future__ import annotations
@@ -62,7 +66,7 @@ from dqa_simulators.locating.world import (
 )
 
 _BLOCK = 4_000_000
-"""Most cells of a (flows, placements) array: 32 MB."""
+"""The maximum number of cells of a (flows, placements) array (32 MB)."""
 
 _PROGRAM_BONUS = "the program's inland bonus"
 
@@ -90,14 +94,17 @@ _COUNTING = CountingRules(
     text="paper",
     described={
         "released": (
-            "The rules of the published labels: powers and values start from tables that "
-            "already contain the result of a simulation, so they count twice, and a merchant's "
-            "inland bonus is the released program's, max(development, 50)."
+            "The rules of the published labels. Powers and values start from tables that already "
+            "contain the result of a simulation, so they are counted twice. The inland bonus of a "
+            "merchant is that of the released program, max(development, 50)."
         ),
-        "clean": "One clean simulation a candidate, by the program's bonus.",
+        "clean": (
+            "One clean simulation per candidate, with the bonus of the released program, "
+            "max(development, 50)."
+        ),
         "paper": (
-            "The paper's text, which is every question's: one clean simulation a candidate, by the "
-            "text's bonus, max(development / 3, 50)."
+            "The text of the paper and of every question: one clean simulation per candidate, "
+            "with the bonus max(development / 3, 50)."
         ),
     },
     grounds={
@@ -111,7 +118,7 @@ _world = PerSituation(World)
 
 
 class LocatingSimulator:
-    """Outcomes of placing a merchant, under ``released``, ``clean`` and ``paper``."""
+    """Compute the outcomes of placing a merchant, under ``released``, ``clean`` or ``paper``."""
 
     scenario = "locating"
     rule_sets: tuple[str, ...] = tuple(RULE_SETS)
@@ -120,16 +127,16 @@ class LocatingSimulator:
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return the profit that each candidate node brings, for each question.
+        """Return the profit from a merchant at each candidate node, for each question.
 
-        O(nodes + flows) for each candidate; candidates share one pass over the nodes.
+        Each candidate takes O(nodes + flows). All candidates share one pass over the nodes.
 
         Raises
         ------
         UnknownNameError
-            No such rule set.
+            The rule set is unknown.
         SituationError
-            The situation breaks the rules (see the module), or lacks a name of a question.
+            The situation breaks the rules (see the module), or lacks a name from a question.
         """
         rules = chosen_rules(rules, self.rule_sets)
         world = _world(situation)
@@ -157,18 +164,18 @@ class LocatingSimulator:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the world after the merchant was placed at `decision` (None: nowhere).
+        """Return the world with a merchant placed at `decision`. None places no merchant.
 
-        Every computed column is as algorithm 1 leaves it: has_merchant and
+        The computed columns have the values of algorithm 1: has_merchant and
         calculated_trading_power of `node_country`; total_power, outgoing and ingoing of
-        `trade_node`; flow of `flow`. A plain loop in the order of summation: O(nodes + flows).
+        `trade_node`; flow of `flow`. The simulation takes O(nodes + flows).
 
         Raises
         ------
         UnknownNameError
-            No such rule set.
+            The rule set is unknown.
         SituationError
-            As `outcomes`, or `decision` is no candidate of the question.
+            As in `outcomes`, or `decision` is not a candidate of the question.
         """
         rules = chosen_rules(rules, self.rule_sets)
         if decision is not None:
@@ -192,7 +199,7 @@ SIMULATOR = LocatingSimulator()
 
 
 def _placements(state: State, country: int, home: int) -> Placements:
-    """Return the placements that may change something, and nowhere as the last one."""
+    """Return the placements that may have an effect, followed by `NOWHERE`."""
     world = state.world
     rows, _ = world.rows_of_country.of(np.array([country]))
     steers_to = np.full(len(rows), world.home(country))
@@ -204,7 +211,7 @@ def _placements(state: State, country: int, home: int) -> Placements:
 
 
 def _arriving(state: State, placed: Placements, homes: IntArray) -> FloatArray:
-    """Return what arrives at the home of each placement; shape (k,)."""
+    """Return the ingoing value at the home of each placement; shape (k,)."""
     found = np.empty(len(homes))
     width = max(1, _BLOCK // max(1, len(state.world.graph.targets)))
     for first in range(0, len(homes), width):
@@ -217,7 +224,10 @@ def _arriving(state: State, placed: Placements, homes: IntArray) -> FloatArray:
 def _outcomes(
     state: State, question: Question, target: tuple[int, int], rows: IntArray, values: FloatArray
 ) -> Outcomes:
-    """Return the profits of a question's candidates; the last row and value are of nowhere."""
+    """Return the profits of a question's candidates.
+
+    The last elements of `rows` and `values` belong to the decision to place no merchant.
+    """
     world, (country, home) = state.world, target
     own, _ = world.rows_of_country.of(np.array([country]))
     power = float(state.power[own[world.row_node[own] == home]].sum())
@@ -235,13 +245,13 @@ def _outcomes(
 def _candidates(
     world: World, question: Question, home: int
 ) -> tuple[tuple[Candidate, ...], IntArray]:
-    """Return the question's candidates (all nodes but home, unless it lists its own) and rows."""
+    """Return the candidates of a question and their rows. By default, all nodes except home."""
     names = (*world.names[:home], *world.names[home + 1 :])
     listed = question.candidates
     if listed is None or listed == names:
         if not names:
             raise SituationError(
-                f"Situation '{world.situation.name}' has no trade node but the home of question "
+                f"Situation '{world.situation.name}' has no trade node except the home of question "
                 f"{question.key}, so there is nothing to decide."
             )
         every = np.arange(world.n - 1)
@@ -255,8 +265,8 @@ def _candidate(world: World, question: Question, candidate: Candidate, home: int
     node = world.nodes.get(str(candidate))
     if node is None or node == home:
         raise SituationError(
-            f"'{candidate}' is no candidate of question {question.key}: a candidate is a trade "
-            f"node of situation '{world.situation.name}' other than '{world.names[home]}'."
+            f"'{candidate}' is not a candidate of question {question.key}: a candidate is a trade "
+            f"node of situation '{world.situation.name}', except the home '{world.names[home]}'."
         )
     return node
 
@@ -282,7 +292,7 @@ def _target(world: World, question: Question) -> tuple[int, int]:
     ):
         if name not in known:
             raise SituationError(
-                f"Question {question.key} is about '{name}', which table '{table}' of situation "
-                f"'{world.situation.name}' does not have."
+                f"Question {question.key} is about '{name}', but table '{table}' of situation "
+                f"'{world.situation.name}' does not have this name."
             )
     return world.countries[country], world.nodes[home]

@@ -1,4 +1,4 @@
-"""A Locating situation as arrays, and its powers and flows under a rule set."""
+"""Represent a Locating situation as arrays, and compute its powers and flows."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from dqa_simulators.locating.graph import FlowGraph, Grouped
 
 
 class RuleSet(NamedTuple):
-    """One way of counting.
+    """The differences between the rule sets.
 
     Attributes
     ----------
     continues
-        Whether total_power and ingoing start from the tables' values, so that both count twice,
-        and the outgoing value of home is subtracted.
+        Whether total_power and ingoing start from the values in the tables, so that both are
+        counted twice, and whether the outgoing value of home is subtracted from the profit.
     per_bonus
-        How much development is worth one of a merchant's inland bonus.
+        The development that gives a merchant one point of inland bonus.
     by_name
-        Whether a merchant without a route straight home takes the first by its dest's name, and
-        not the first in table order.
+        Whether a merchant without a direct route home takes the first route by name of its dest,
+        instead of the first route in table order.
     """
 
     continues: bool
@@ -51,19 +51,19 @@ RULE_SETS: Mapping[str, RuleSet] = MappingProxyType(
         "paper": RuleSet(continues=False, per_bonus=3.0, by_name=True),
     }
 )
-"""By name; `dqa_simulators.locating.outcomes` describes each of them."""
+"""The rule sets by name; `dqa_simulators.locating.outcomes` describes them."""
 
 ARRIVAL = 1.05
-"""The arrivals at the end of a route, per unit that leaves (PlanRAG, Eq. 2)."""
+"""The value that arrives at the end of a route per unit that leaves (PlanRAG, Eq. 2)."""
 
 MERCHANT = 1.05
-"""The factor of a merchant on its country's power (PlanRAG, figure 7)."""
+"""A merchant multiplies its country's power by this factor (PlanRAG, figure 7)."""
 
 ADDED = 2.0
-"""The addition of a merchant to its country's power before that (PlanRAG, figure 7)."""
+"""A merchant adds this to its country's power, before the factor (PlanRAG, figure 7)."""
 
 INLAND = 50.0
-"""The least that it adds at an inland node besides (PlanRAG, figure 7)."""
+"""The minimum bonus of a merchant at an inland node, before the factor (PlanRAG, figure 7)."""
 
 
 class World:
@@ -76,7 +76,7 @@ class World:
     graph
         The flow graph.
     row_node, row_country : arrays of shape (r,)
-        What each row of `node_country` is about, as rows of the two tables.
+        The node and the country of each row of `node_country`, as rows of their tables.
     base : array of shape (r,)
         Trading power without merchants.
     at_home, merchant : arrays of shape (r,)
@@ -85,8 +85,8 @@ class World:
     Raises
     ------
     SituationError
-        A cycle of flows; a negative or missing number; an unknown node or country; a key that
-        stands twice; a merchant whose country's home is no node.
+        The flows form a cycle, a number is negative or missing, a node or country is unknown, a
+        key is repeated, or the home of a merchant's country is not a node.
     """
 
     def __init__(self, situation: Situation) -> None:
@@ -121,20 +121,20 @@ class World:
         return FlowGraph(self.names, sources, targets, self.situation.name)
 
     def home(self, country: int) -> int:
-        """Return a country's home node; `SituationError` where it is no node of the world."""
+        """Return the home node of a country. Raise `SituationError` if it is not a node."""
         table = self.situation["country"]
         name = table["home_node"][country]
         if name not in self.nodes:
             raise SituationError(
                 f"Situation '{self.situation.name}': home_node of row {country} of table "
-                f"'country' ({table['country_name'][country]}) is {name!r}, which table "
-                "'trade_node' does not have."
+                f"'country' ({table['country_name'][country]}) is {name!r}, but table "
+                "'trade_node' does not have this node."
             )
         return self.nodes[name]
 
     @cached_property
     def steering(self) -> tuple[IntArray, IntArray]:
-        """Rows of merchants away from home, and the home that each of them steers to."""
+        """The rows of merchants away from home, and the home that each merchant steers to."""
         rows = np.flatnonzero(self.merchant & ~self.at_home)
         owners, owner = np.unique(self.row_country[rows], return_inverse=True)
         homes = np.array([self.home(country) for country in owners.tolist()], np.intp)
@@ -151,28 +151,28 @@ class World:
         return Grouped.by(self.row_node, self.n)
 
     def state(self, rules: str) -> State:
-        """Return powers and flows under a rule set, computed once."""
+        """Return the powers and flows under a rule set. The result is cached."""
         if rules not in self._states:
             self._states[rules] = State(self, rules)
         return self._states[rules]
 
 
 class State:
-    """Powers and flows of a world under a rule set, where nothing is decided.
+    """Powers of a world under a rule set, without a decision.
 
     Attributes
     ----------
     power : array of shape (r,)
-        Trading power of each row of `node_country`, with the merchants that the table has.
+        Trading power of each row of `node_country`, including the merchants in the table.
     supports : array of shape (m,)
         Power of the merchants that steer along each flow.
     total, away : arrays of shape (n,)
-        Power of all countries at each node (with what `released` starts from), and of those that
-        are not at home there.
+        Power of all countries at each node, and of the countries that are not at home at the
+        node. The total includes `start_power`.
     ratio : array of shape (n,)
-        away / total; 0 at a node without power, from which nothing leaves.
+        away / total; 0 at a node without power, which has no outgoing value.
     start_power, start_ingoing : arrays of shape (n,)
-        What total_power and ingoing start from.
+        The initial values of total_power and ingoing: the tables' values for `released`, else 0.
     """
 
     def __init__(self, world: World, rules: str) -> None:
@@ -187,7 +187,7 @@ class State:
         if self.rules.continues:
             self.start_power = amounts(world.situation, "trade_node", "total_power")
             self.start_ingoing = amounts(world.situation, "trade_node", "ingoing")
-        self.total = sums(  # the table's own total comes first
+        self.total = sums(  # the total in the table is the first summand
             np.concatenate((np.arange(n), world.row_node)),
             np.concatenate((self.start_power, self.power)),
             n,
@@ -198,8 +198,8 @@ class State:
     def power_with_merchant(self, rows: IntArray) -> FloatArray:
         """Return the power of rows of `node_country` with a merchant; shape (k,).
 
-        1.05 * (base + 2), and at an inland node 1.05 * (base + 2 + bonus), with a bonus of
-        max(development / 3, 50) (PlanRAG, figure 7) or, in the released program,
+        The power is 1.05 * (base + 2), and 1.05 * (base + 2 + bonus) at an inland node. The bonus
+        is max(development / 3, 50) (PlanRAG, figure 7). In the released program it is
         max(development, 50).
         """
         world = self.world
@@ -210,9 +210,9 @@ class State:
 
     @cached_property
     def steering(self) -> tuple[IntArray, IntArray]:
-        """Rows of merchants away from home that support a flow, and the flow each supports.
+        """The rows of merchants away from home that support a flow, and the supported flows.
 
-        A merchant from whose node no flow leads home supports none.
+        A merchant supports no flow if no flows lead from its node to its home.
         """
         rows, homes = self.world.steering
         edges = self.steered_edges(self.world.row_node[rows], homes)
@@ -220,14 +220,15 @@ class State:
         return rows[found], edges[found]
 
     def steered_edges(self, nodes: IntArray, homes: IntArray) -> IntArray:
-        """Return the flow that a merchant supports from each node towards a home, or -1."""
+        """Return the flow that a merchant supports from each node to its home, or -1."""
         return self.world.graph.steered_edges(nodes, homes, by_name=self.rules.by_name)
 
     def profit(self, ingoing: FloatArray, home: int, power: float) -> FloatArray:
-        """Return the profit at home from what arrives there and the country's power there.
+        """Return the profit at home, given the ingoing value and the country's power at home.
 
-        (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3); ``released``
-        subtracts what leaves home: local_value - outgoing + ingoing. 0 at a home without power.
+        The profit is (local_value + ingoing) * power / total_power (PlanRAG, Eq. 1 and 3), and 0
+        at a home without power. The rule set ``released`` subtracts the outgoing value of home:
+        (local_value - outgoing + ingoing) * power / total_power.
         """
         if not self.total[home] > 0.0:
             return np.zeros_like(ingoing)

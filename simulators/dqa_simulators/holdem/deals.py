@@ -1,9 +1,9 @@
-"""Deals with a chosen share of strong hands (BIDDER, section 3.1 and figure 4).
+"""Deal cards with a given share of strong hands (BIDDER, section 3.1 and figure 4).
 
-In 100 ordinary games there is hardly one with four of a kind. The paper raised the share of strong
-hands, and prints its figures only as a picture. Ours are the cube roots of how often each category
-comes among seven cards: the order of the categories stays, and each one is expected about twice or
-more often in 100 games.
+Strong hands are rare: about one in 300 ordinary games has four of a kind. The paper raised the
+share of strong hands, but shows the shares only in a figure. Our default shares are proportional
+to the cube root of each category's frequency among hands of seven cards. So the order of the
+categories stays the same, and each category is expected at least about twice in 100 games.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ COUNTS: Final = (
     224_848,
     41_584,
 )
-"""How many of the 133,784,560 hands of seven cards are of each category."""
+"""The number of hands of each category among the 133,784,560 hands of seven cards."""
 DEFAULT_SHARES: Final = dict(
     zip(CATEGORIES, (np.cbrt(COUNTS) / np.cbrt(COUNTS).sum()).round(3).tolist(), strict=True)
 )
-"""How often each category comes by default: as the cube root of its number of hands."""
+"""The default share of each category, proportional to the cube root of its number of hands."""
 _SEVEN: Final = 7
 _DEALT: Final = 9
 
 
 def deal_uniformly(random: np.random.Generator) -> Deal:
-    """Deal nine cards, each order as likely as any other."""
+    """Deal nine cards uniformly at random."""
     cards = random.permutation(52)[:_DEALT].tolist()
     return Deal(((cards[0], cards[1]), (cards[2], cards[3])), tuple(cards[4:]))
 
 
 def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Deal:
-    """Deal so that one player's seven cards are of a category that is drawn by its share.
+    """Draw a category by its share, and deal one player seven cards of this category.
 
-    Within the category, each hand is as likely as any other, and so are the other player's
-    cards among those that are left. Whose hand it is is a toss.
+    The hand is drawn uniformly from the category, and the cards of the other player uniformly
+    from the rest of the deck. Each player gets the hand with probability 1/2.
 
     Parameters
     ----------
     random
-        Where the cards come from.
+        The source of all random choices.
     shares
-        How often each of the nine categories comes; they need not sum to 1.
+        The relative frequency of each of the nine categories. The sum need not be 1.
     """
     bounds = _bounds(shares)
     drawn = bisect_right(bounds, random.random() * bounds[-1])
@@ -70,21 +70,21 @@ def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Dea
 
 
 def shares_of(given: Mapping[str, float]) -> tuple[float, ...]:
-    """Return the share of each category, in the order of `CATEGORIES`; 0 for missing ones.
+    """Return the share of each category in the order of `CATEGORIES`. The default share is 0.
 
     Raises
     ------
     UsageError
-        A name is no category, a share is below 0 or no number, or all are 0.
+        A name is not a category, a share is negative, infinite or NaN, or all shares are 0.
     """
     for name, share in given.items():
         if name not in CATEGORIES:
-            raise UsageError(f"'{name}' is no category: {', '.join(CATEGORIES)}.")
+            raise UsageError(f"'{name}' is not a category. Categories: {', '.join(CATEGORIES)}.")
         if not 0 <= share < float("inf"):
-            raise UsageError(f"The share of '{name}' must be 0 or more, not {share}.")
+            raise UsageError(f"The share of '{name}' must be a number from 0, not {share}.")
     shares = tuple(float(given.get(name, 0.0)) for name in CATEGORIES)
     if not any(shares):
-        raise UsageError("At least one category needs a share above 0.")
+        raise UsageError("All shares are 0; at least one category needs a share above 0.")
     return shares
 
 
@@ -94,7 +94,7 @@ def _bounds(shares: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
-    """Draw seven cards until they are of a category; each such hand is as likely as any other.
+    """Draw seven cards of a category uniformly at random, by rejection.
 
     The rarest category, a straight flush, takes about 3,000 draws.
     """
@@ -105,6 +105,6 @@ def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
 
 
 def _draw_others(random: np.random.Generator, held: list[int], count: int) -> Cards:
-    """Draw cards that are not held."""
+    """Draw `count` cards that are not in `held`."""
     shuffled = random.permutation(52)[: len(held) + count].tolist()
     return tuple([card for card in shuffled if card not in held][:count])

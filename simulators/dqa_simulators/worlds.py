@@ -1,4 +1,4 @@
-"""Questions about worlds of known uncertainty, from a seed."""
+"""Generate questions about worlds with known probabilities from a seed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dqa_simulators.uncertain import UncertainWorld
 
 _SMALLEST_MARGIN = 1e-6  # least lead of an answer over the runner-up, as a share of its value
 _PER_WORLD = 4
-_DIGITS = 9  # of an expected utility: hides how a machine rounds, and no difference that matters
+_DIGITS = 9  # decimals of an expected utility: rounding errors of the machine are cut off
 
 
 class DrawnWorld(NamedTuple):
-    """A world, the public knowledge of it, and the random stream to ask about it with."""
+    """A world, the situation with its public data, and the random stream of its questions."""
 
     world: UncertainWorld
     situation: Situation
@@ -31,24 +31,24 @@ class DrawnWorld(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UncertainGenerator:
-    """The parts that are particular to a scenario whose worlds have a known uncertainty.
+    """Question generator of a scenario whose worlds have known probabilities.
 
     See `dqa.scenarios.generation.Generator`.
 
     Attributes
     ----------
     scenario
-        Its name, which decides the random streams.
+        Name of the scenario. The random streams depend on it.
     build
-        Draws a world and its situation of a name.
+        Draws a world and its situation, given the situation's name.
     target
-        Returns what every question about a world has in common.
+        Returns the target values that all questions about a world share.
     listed
-        The key of the target that lists the candidates.
+        The target key whose value lists the candidates.
     name
-        Format of a situation's name over ``number``.
+        Format string of a situation's name, with the field ``number``.
     stake
-        What deciding costs: an outcome is the utility beyond it.
+        The cost of a decision. An outcome is the utility minus the stake.
     """
 
     scenario: str
@@ -62,9 +62,9 @@ class UncertainGenerator:
     release: tuple[int, int] | None = None
 
     def worlds(self, seed: int = 0, before: int = 0) -> Iterator[DrawnWorld]:
-        """Yield worlds without end: those behind the questions, in order.
+        """Yield an endless series of worlds, without the first `before`.
 
-        Each has random streams of its own, so the first ones, `before`, can be left out.
+        Each world has its own random streams, so skipping worlds does not change later ones.
         """
         for number in count(before + 1):
             seeds = np.random.SeedSequence(seed, spawn_key=(crc32(self.scenario.encode()), number))
@@ -75,23 +75,23 @@ class UncertainGenerator:
     def ask(
         self, scenario: Scenario, drawn: DrawnWorld, wanted: int | None = None
     ) -> list[LabelledQuestion]:
-        """Ask about choices of two or more of a world's actions, in random order.
+        """Return questions that each offer two or more of a world's actions, in random order.
 
         Parameters
         ----------
         scenario
-            Whose questions they are.
+            The scenario of the questions.
         drawn
-            From `worlds`.
+            A world from `worlds`.
         wanted
-            Most questions; by default 4.
+            The maximum number of questions; by default 4.
 
         Returns
         -------
         list[LabelledQuestion]
-            Questions whose `Truth.outcomes` are the true expected utilities beyond the stake, not
-            what happened to come true, so the best decision is the one that was best to make.
-            Choices without a clear best one are passed over. Their ids are still free.
+            Questions without ids. Their `Truth.outcomes` are true expected utilities minus the
+            stake, not the utilities of one random future. Sets of actions without a clear best
+            action are skipped.
         """
         world, situation, rng = drawn
         expected = [round(value, _DIGITS) for value in world.expected_utilities().tolist()]
@@ -109,7 +109,7 @@ class UncertainGenerator:
         ]
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
-        """Yield worlds with questions, ``request.count`` in all."""
+        """Yield worlds with questions, ``request.count`` questions in total."""
         left = request.count
         for drawn in self.worlds(request.seed, request.databases_before):
             asked = self.ask(scenario, drawn, request.per_database)[:left]
@@ -119,7 +119,7 @@ class UncertainGenerator:
                 break
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return no rule set: no simulator judges recorded outcomes."""
+        """Return an empty tuple, because recorded outcomes have no rule sets."""
         del situation
         return ()
 

@@ -1,1 +1,1 @@
-"""SingleRAG, IterRAG and PlanRAG (PlanRAG, section 4) with their variants, as deciders."""
+"""The deciders SingleRAG, IterRAG and PlanRAG (PlanRAG, section 4), and their variants."""

@@ -1,4 +1,4 @@
-"""The agents as deciders."""
+"""The decider that runs an agent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Agent(Decider):
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
-        if not recipe.simulates:  # rules are run on candidates
+        if not recipe.simulates:  # a simulation needs a candidate
             self.answer_forms = ("candidate", "statement")
         self._recipe = recipe
         self._model = model
@@ -53,16 +53,16 @@ class Agent(Decider):
         Raises
         ------
         UsageError
-            The agent simulates and the scenario has no simulator.
+            The agent simulates, but the scenario has no simulator.
         """
         recorder = self._settings.recorder()
         try:
             return self._run(question, database, recorder)
-        except InfrastructureError as error:  # before the loop: schema or candidates
+        except InfrastructureError as error:  # while reading the schema or the candidates
             return recorder.failed(error)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question that this agent could never decide."""
+        """Raise `UsageError` for a question that this agent cannot decide."""
         if self._recipe.simulates:
             Simulation.check(question, self._settings.rules)
         if plugins.scenario_of(question) is not None:
@@ -77,7 +77,7 @@ class Agent(Decider):
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        # An agent that reads once has no reply left for looking something up.
+        # An agent that reads only once cannot spend a call on looking up the schema.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         for warning in (too_many, warning_of(schema)):
             if warning is not None:
@@ -100,7 +100,7 @@ class Agent(Decider):
         return decision
 
     def _last_plan(self, question: Question) -> str:
-        """Return the plan of an earlier move of the same game; empty if there is none."""
+        """Return the plan of an earlier move in the same game; empty if there is none."""
         before, plan = self._plans.get(question.target.get("game", ""), (0, ""))
         return plan if before < (move_number(question) or 0) else ""
 

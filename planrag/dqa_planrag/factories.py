@@ -1,6 +1,6 @@
 """The factories that the entry points name.
 
-They import an agent's loop when an agent is made, so that lists of deciders stay fast.
+A factory imports the code of an agent when it is called, so that listing deciders stays fast.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         from dqa_planrag.deciders import Agent
 
         if model is None:
-            raise AssertionError("the factory asks for a model first")
+            raise AssertionError("the factory must be called with a model")
         return Agent(recipe, model, settings)
 
     return DeciderFactory(
@@ -42,7 +42,7 @@ def _factory(recipe: Recipe) -> DeciderFactory:
 
 
 FACTORIES = {recipe.name: _factory(recipe) for recipe in RECIPES}
-"""Every agent's factory by name."""
+"""The factories of all agents by name."""
 
 SINGLERAG = FACTORIES["singlerag"]
 ITERRAG = FACTORIES["iterrag"]

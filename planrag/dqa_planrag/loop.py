@@ -1,8 +1,8 @@
-"""The one loop that all agents share (PlanRAG, Figure 3).
+"""The loop that all agents share (PlanRAG, Figure 3).
 
-A model is asked, and its reply says what happens: a plan is recorded, tools run and their results
-are shown, or the decision ends the run. An unreadable reply is corrected. When the budget of the
-decision is spent, the agent is asked once more, for a decision by the evidence so far.
+The loop asks the model for a reply and carries it out. It records a plan, runs tools and shows
+their results, or ends with the decision. After an unreadable reply, it asks for a correction. When
+the budget is spent, it asks once more for a decision from the evidence so far.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Loop:
         self._protocol = PROTOCOLS[settings.protocol]
 
     def run(self, run: Run) -> Decision:
-        """Ask until a decision is made or the run has to end."""
+        """Ask the model until it decides or the run has to end."""
         decision: Decision | None = None
         try:
             while decision is None:
@@ -76,12 +76,12 @@ class Loop:
             run.failures += 1
             return
         run.current_step = run.reply.current_step
-        # The names of its tools and its answer are not checked yet.
+        # The names of tools and the answer are checked later, so their failures still count.
         if not run.reply.requests and run.reply.answer is None:
             run.failures = 0
 
     def _carry_out(self, run: Run) -> Decision | None:
-        """Carry out the last reply; return the decision, if it makes one."""
+        """Carry out the last reply. Return the decision; None if the reply does not decide."""
         reply = run.reply
         if reply is None:
             run.note_failure()
@@ -96,9 +96,9 @@ class Loop:
         return None
 
     def _plan_shown(self, run: Run) -> list[BaseMessage]:
-        """Return the current plan, for a model that continues after an observation.
+        """Return the current plan as a message, for a model that continues after an observation.
 
-        It is shown and not stored: a conversation that repeats its plan grows with every reply.
+        The message is not stored, because the conversation would grow with every repeated plan.
         """
         recorder, reply = run.recorder, run.reply
         if not self._recipe.plans or not recorder.plans or not recorder.evidence:
@@ -119,7 +119,7 @@ class Loop:
         return (*run.toolbox.names, *(["replan"] if recipe.replans else []), "decide")
 
     def _read(self, turn: Turn, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
-        """Return the content of a reply, or None and the problem for its model."""
+        """Return the content of a reply; if it is unusable, None and the problem for the model."""
         try:
             turn.check()
             reply = self._protocol.read(turn.reply, run.recorder.steps, tools, run.toolbox)
@@ -129,11 +129,11 @@ class Loop:
         return reply, ""
 
     def _check(self, reply: Reply, run: Run) -> None:
-        """Raise `UnparsableReplyError` for a readable reply that breaks the agent's own rules."""
+        """Raise `UnparsableReplyError` for a readable reply that breaks the agent's rules."""
         recipe, recorder = self._recipe, run.recorder
         if recorder.ended_by is not None:
             if reply.answer is None:
-                raise UnparsableReplyError("The budget is spent, and the reply does not decide.")
+                raise UnparsableReplyError("The budget is spent, but the reply has no decision.")
             return
         if recipe.plans and not recorder.plans and not (reply.plan or reply.replan):
             raise UnparsableReplyError(self._protocol.plan_first)
@@ -142,10 +142,10 @@ class Loop:
         if recipe.reads_once and len(reply.requests) > 1:
             raise UnparsableReplyError("The database can be read only once. Make a single call.")
         if not recipe.plans and not reply.acts:
-            raise UnparsableReplyError("The reply neither asks for anything nor decides.")
+            raise UnparsableReplyError("The reply neither calls a tool nor decides.")
 
     def _retrieve(self, run: Run, reply: Reply) -> None:
-        """Use the tools that the reply asks for, and show the results."""
+        """Run the tools that the reply calls, and show the results to the model."""
         if reply.only_thinks:
             run.say(self._protocol.after_thought)
             return
@@ -172,7 +172,7 @@ class Loop:
         run.failures = 0 if found else run.failures + 1
 
     def _answer(self, run: Run, reply: Reply) -> Decision | None:
-        """Return the model's decision; None if the model has to decide again."""
+        """Return the decision in a reply; None if the model has to decide again."""
         answer = reply.answer or ""
         try:
             settled, choice = settle_decision(answer, run.choose(answer), run.choose)
@@ -188,7 +188,7 @@ class Loop:
         return run.recorder.answered(settled.text, choice)
 
     def _ended(self, run: Run) -> Decision | None:
-        """Return the end of a run that cannot continue; None for one that can."""
+        """Return the final decision of a run that has to end; None if the run can continue."""
         recorder, most = run.recorder, self._settings.max_steps
         if run.failures >= self._settings.max_parse_failures:
             return recorder.failed(given_up(run.failures, run.problem))
@@ -200,7 +200,7 @@ class Loop:
         return self._close(run)
 
     def _close(self, run: Run) -> Decision:
-        """Ask for the decision by the evidence so far, because the budget is spent."""
+        """Ask for a decision from the evidence so far, because the budget is spent."""
         recorder, form = run.recorder, run.question.answer_form
         if recorder.close_by_budget():
             run.say(out_of_budget(self._protocol.name, recorder.spent or "", form))
@@ -213,15 +213,16 @@ class Loop:
 
 
 def _has_read(recorder: Recorder) -> bool:
-    """Return whether a statement was run; one that a person refused was not."""
+    """Return whether a statement was run. A statement that a person refused was not run."""
     return any(found.error != NotApprovedError.__name__ for found in recorder.evidence)
 
 
 def _last_stated(run: Run) -> Decision:
-    """Return the decision that the agent stated last, or that it stated none.
+    """Return the last decision that the agent stated, or a decision without a choice.
 
-    This is the only candidate that a reply names or, if a statement is the answer, the last
-    statement that returned rows.
+    If the answer is a candidate, this is the candidate in the last thought that names exactly one.
+    If the answer is a statement, this is the last statement that ran without an error
+    and is a valid answer.
     """
     recorder = run.recorder
     for text in _stated(run):
@@ -233,12 +234,12 @@ def _last_stated(run: Run) -> Decision:
             continue
         if choice is not None:
             return recorder.answered(str(choice), choice)
-    problem = f"The budget of {recorder.spent} was spent before a decision was stated."
+    problem = f"The budget of {recorder.spent} was spent before the agent stated a decision."
     return recorder.ended(Ending.NO_DECISION, problem)
 
 
 def _stated(run: Run) -> Iterator[str]:
-    """Yield the texts that may be a decision, the last first."""
+    """Yield the texts that may state a decision, the last text first."""
     recorder = run.recorder
     if run.question.answer_form == "statement":
         ran = [one for one in recorder.evidence if one.tool == QUERY and one.error is None]

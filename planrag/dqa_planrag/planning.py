@@ -1,4 +1,4 @@
-"""The plan in a reply, and its approval by a person."""
+"""Record the plan in a reply, after a person has approved it if necessary."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dqa_planrag.protocols import TalkProtocol
 from dqa_planrag.reply import Reply
 from dqa_planrag.run import Run
 
-_NOT_RUN = "Not run, because a person did not take the plan that it follows."
+_NOT_RUN = "Not run, because a person refused or changed the plan."
 
 
 def settle(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -> Reply:
-    """Record the plan in a reply, and return the rest of the reply."""
+    """Record the plan in a reply. Return the reply, without its actions if the plan was refused."""
     plans = run.recorder.plans
     text = _new_plan(reply, plans, replans=replans)
     settled = None if text is None else settle_plan(text)
@@ -34,7 +34,7 @@ def settle(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -> Repl
 
 
 def _set_aside(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Reply:
-    """Cancel the rest of a reply whose plan is refused or corrected, and say why."""
+    """Cancel the actions of a reply whose plan was refused or corrected, and explain why."""
     messages: list[BaseMessage] = [HumanMessage(message)]
     if reply.requests:
         messages = talk.observed([(request, _NOT_RUN) for request in reply.requests], message)
@@ -45,12 +45,12 @@ def _set_aside(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Repl
 
 
 def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
-    """Return the new plan in a reply; None without one."""
+    """Return the new plan in a reply; None if there is none."""
     if not plans:
         return reply.plan or reply.replan
     if reply.keeps or not replans:
         return None
-    # A model that repeats "Plan:" with other steps has re-planned under the wrong label.
+    # A model that writes different steps after "Plan:" has re-planned under the wrong label.
     text = reply.replan or reply.plan
     return text if text is not None and _steps(text) != _steps(plans[-1]) else None
 

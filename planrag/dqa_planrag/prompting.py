@@ -1,6 +1,7 @@
-"""The agents' prompts: blocks of text in ``prompts/``, chosen by the recipe.
+"""Build the prompts of the agents from blocks of text in ``prompts/``.
 
-No block depends on the recipe. So two agents share the same text, and differ in whole blocks only.
+The recipe of an agent selects the blocks, but the text of a block does not depend on the recipe.
+Two agents therefore differ only in whole blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dqa_planrag.recipes import Recipe
 
 _HEADING = re.compile(r"^<!-- (\w+) -->\n", re.MULTILINE)
 _LABELLED = re.compile(r"[A-Z][\w-]*(?: \w+)?: ")
-"""The start of a line of a format: a label of one or two words."""
+"""The start of a line in the format of replies: a label of one or two words."""
 _ENVIRONMENT = Environment(  # noqa: S701  (text for a model, not a page)
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
@@ -38,7 +39,7 @@ def _read(file: str) -> str:
 def _sources(protocol: ProtocolName, answer_form: AnswerForm) -> Mapping[str, str]:
     """Return the templates of a protocol's blocks by name.
 
-    If a statement is the answer, some blocks are replaced.
+    If the answer is a statement, some blocks are replaced.
     """
     found: dict[str, str] = {}
     files = ["common", protocol]
@@ -58,7 +59,7 @@ def _template(text: str) -> Template:
 def layout(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the blocks of an agent's instructions, in order.
 
-    A protocol may lack one of them.
+    A protocol may lack some of these blocks.
     """
     once, plans, replans = recipe.reads_once, recipe.plans, recipe.replans
     acting, planning = (recipe.thinks == place for place in ("acting", "planning"))
@@ -128,7 +129,7 @@ def _filled(
     answer_form: AnswerForm = "candidate",
     **values: Any,  # noqa: ANN401  (the values of a template)
 ) -> str:
-    """Return blocks as one text: adjacent labels on consecutive lines, the rest in paragraphs."""
+    """Join blocks to one text: adjacent labels on consecutive lines, other blocks as paragraphs."""
     known, text, follows = _sources(protocol, answer_form), "", False
     for name in names:
         block = _template(known.get(name, "")).render(values).strip()
@@ -142,17 +143,17 @@ def _filled(
 
 
 def closing(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
-    """Return the text below the only observation of an agent that reads once."""
+    """Return the text after the only observation of an agent that reads once."""
     return _filled(("closing", "last_thought", "answer"), protocol, answer_form)
 
 
 def out_of_budget(protocol: ProtocolName, spent: str, answer_form: AnswerForm) -> str:
-    """Return the request for a decision when the budget is spent; `spent` names the part."""
+    """Return the request for a decision when the budget is spent; `spent` names that budget."""
     return _filled(("out_of_budget", "answer"), protocol, answer_form, spent=spent)
 
 
 def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
-    """Return the current plan, as it is shown after an observation.
+    """Return the text that shows the current plan after an observation.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     plan
         The plan in the words of the model; lines around its steps are omitted.
     current_step
-        The number of the model's last step; empty if it is not known.
+        The number of the step that the model named last; empty if it is unknown.
     """
     around = read_plan(plan).beside
     lines = [line for line in plan.splitlines() if line.strip() not in around]
@@ -172,20 +173,20 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
 def task(
     question: Question, database: Database, schema: FittedSchema, candidates: str, plan: str = ""
 ) -> str:
-    """Return the task.
+    """Return the text of the task.
 
     Parameters
     ----------
     question
         The question with its rules.
     database
-        Its database.
+        The database of the question.
     schema
-        The part of the schema that is shown.
+        The part of the schema to show.
     candidates
         A description of the candidates; empty if the question itself describes them.
     plan
-        The last plan of the game; empty for none.
+        The last plan of the game; empty if there is none.
     """
     file = "task" if question.answer_form == "candidate" else "statement_task"
     filled = _template(_read(file)).render(

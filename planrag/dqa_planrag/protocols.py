@@ -1,4 +1,4 @@
-"""The two protocols of the conversation between an agent and its model."""
+"""The two protocols of the conversation between an agent and its model, by name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The figures of the PlanRAG paper (Lee, An and Kim, 2024): Tables 4 to 7, 10 to 12, Figures 5, 6.
+"""The results of the PlanRAG paper (Lee, An and Kim, 2024): Tables 4-7 and 10-12, Figures 5 and 6.
 
-Bars that the paper only draws have no number.
+Bars without a printed number have no value.
 """
 
 from __future__ import annotations

@@ -8,12 +8,15 @@ A reply is a list of labelled sections::
     Action Input: SELECT ...
     Final Answer: ...
 
-A label is at the start of a line, in any case, with or without Markdown emphasis. The thoughts of a
-reasoning model before its reply (``<think>``) are not part of the reply. A reply that invents its
-own ``Observation:`` is cut there. An action that names no tool may be to think ("Self thinking"):
-its input is a thought. A verdict on the plan is its word, or ``Y`` or ``N`` with the line ``Plan:``
-below it. Inside a statement only ``Observation`` and ``Final Answer`` are labels, because the
-others may be names of columns or keys. A semicolon or an empty line ends the statement.
+Rules for reading a reply:
+
+- A label is at the start of a line, in any case, with or without Markdown emphasis.
+- The thoughts of a reasoning model before its reply (``<think>``) are ignored.
+- A reply is cut before an ``Observation:`` that the model invents.
+- An action such as "Self thinking", which is not a tool, is a thought.
+- A verdict on the plan is a word, or ``Y`` or ``N`` followed by the line ``Plan:``.
+- Inside a statement, only ``Observation`` and ``Final Answer`` are labels, because other labels may
+  be names of columns or keys. A semicolon or an empty line ends the statement.
 """
 
 from __future__ import annotations
@@ -53,9 +56,9 @@ _CALL = re.compile(
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
-"""Names that models write for no action, next to an answer."""
+"""Names of an action with which models say that they do nothing, next to an answer."""
 _DECIDING = {"final answer", "decide", "answer", "finish"}
-"""Names that models write for the action to decide."""
+"""Names of an action with which models say that they decide."""
 
 
 class ReAct:
@@ -64,19 +67,19 @@ class ReAct:
     Attributes
     ----------
     name
-        Its name in `Settings.protocol`.
+        The name of the protocol in `Settings.protocol`.
     stop
         Sequences that end a reply.
     plan_first, answer_now
-        Correct a model that acts before it has a plan, or that reads more than it may.
+        Messages to a model that acts before it has a plan, or that reads more than once.
     after_plan, after_thought
-        Ask the model to continue after a reply that only plans or only thinks.
+        Messages that ask the model to continue after a reply that only plans or only thinks.
     """
 
     name: ProtocolName = "react"
     stop: tuple[str, ...] = ("\nObservation:",)
     plan_first = (
-        "The first reply has to begin with the plan. Write the line 'Plan:' with a numbered list, "
+        "The first reply must begin with the plan. Write the line 'Plan:' with a numbered list, "
         "then the Action."
     )
     answer_now = (
@@ -107,14 +110,14 @@ class ReAct:
         return parse_reply(message.text, toolbox.names)
 
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Return the part of a reply that counts, for later requests."""
+        """Return the part of a reply that later requests repeat."""
         del reply
         return [AIMessage(spoken(message.text) or EMPTY_REPLY)]
 
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
     ) -> list[BaseMessage]:
-        """Return the results of actions as observations, with the closing prompt below them."""
+        """Return the results of actions as observations, followed by the closing prompt."""
         shown = "\n".join(f"Observation: {text}" for _, text in results)
         return [HumanMessage(f"{shown}\n\n{closing}" if closing else shown)]
 
@@ -130,7 +133,7 @@ class ReAct:
 
 
 def spoken(text: str) -> str:
-    """Return the part of a reply that counts: after its thoughts, before its own observation."""
+    """Return a reply without leading ``<think>`` thoughts and without an invented observation."""
     _, text = split_thinking(text)
     for mark in _LABEL.finditer(text):
         if mark["label"].lower() == "observation":
@@ -142,21 +145,21 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     """Read a reply.
 
     If a reply has an action and an answer, the action runs and the answer is dropped, because the
-    answer was written before the result of the action was known. A reply may also be only a plan,
-    a verdict on the plan, or a thought.
+    answer was written before the result of the action was known. A reply may also consist of only a
+    plan, a verdict on the plan, or a thought.
 
     Parameters
     ----------
     text
         The text of the model.
     tools
-        Names of the tools; such an action never only thinks.
+        The names of the tools. An action with such a name is never read as a thought.
 
     Raises
     ------
     UnparsableReplyError
-        The reply neither acts nor answers, or one of the two is empty; the message says how to
-        correct it.
+        The reply has no action and no answer, or the action or the answer is empty. The message
+        says how to correct the reply.
     """
     sections = _sections(spoken(text))
     common = replace(
@@ -183,14 +186,14 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _word(action: str) -> str:
-    """Return an action's name in the form of `_NOTHING` and `_DECIDING`."""
+    """Return the name of an action in the form of `_NOTHING` and `_DECIDING`."""
     return action.strip(" `*\"'.()[]").lower()
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Map each label (lower case, "replan" without hyphen) to its first section's text.
+    """Map each label (lower case, "replan" without hyphen) to the text of its first section.
 
-    A plan after a verdict is called "new plan".
+    A plan after a verdict has the label "new plan". Thoughts are joined.
     """
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):
@@ -213,10 +216,10 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _is_over(text: str, place: int) -> bool:
-    """Return whether the line above the label at `place` ends a statement.
+    """Return whether the line above the label at `place` is empty or ends with a semicolon.
 
-    An empty line and a semicolon do. Only that line is checked, because a reply may have as many
-    labels as lines.
+    Such a line ends a statement. Only this line is read, because every line may have a label, and
+    the search would otherwise take quadratic time.
     """
     begin = text.rfind("\n", 0, max(place - 1, 0)) + 1
     above = text[begin : max(place - 1, 0)].rstrip(" \t")
@@ -224,12 +227,12 @@ def _is_over(text: str, place: int) -> bool:
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
-    """Return a reply whose action is to think, or "none"; None if it acts or contains nothing.
+    """Return a reply whose action is to think, or "none"; None if it acts or has no thought.
 
-    An answer after it counts, because it did not have to wait for a result.
+    An answer after the thought counts, because it does not depend on the result of an action.
     """
     tool, text = _action_of(sections)
-    # An action that is only markup is not "none": the model is asked for the name.
+    # An action that is only markup is not "none": the model is asked to name the action.
     idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(text) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
@@ -250,19 +253,22 @@ def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
     statement = _unwrapped(text)
     if not tool:
         raise UnparsableReplyError(
-            "The reply has an Action Input but names no Action. Write 'Action: query_database' on "
-            "the line before it."
+            "The reply has an Action Input but no Action. Write 'Action: query_database' on the "
+            "line before it."
         )
     if not statement:
         raise UnparsableReplyError(
-            f"The reply names the Action '{tool}' but gives it nothing to do. Write 'Action Input: "
-            "<one statement>' on the line after it."
+            f"The reply has the Action '{tool}' but no Action Input. Write 'Action Input: <one "
+            "statement>' on the line after the Action."
         )
     return replace(common, requests=(ToolRequest(tool, statement),))
 
 
 def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
-    """Return an action and its input, which may be ``tool(input)``, or a fence on the next line."""
+    """Return an action and its input.
+
+    Both may be written as ``tool(input)``, and the input may be a fence on the next line.
+    """
     action = sections.get("action", "")
     if "action input" in sections:
         return action, sections["action input"]
@@ -274,7 +280,7 @@ def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without quotes around all of it."""
+    """Return a text without the quotes around it."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 
@@ -295,7 +301,7 @@ def _unwrapped(statement: str) -> str:
     if fenced is not None:
         return fenced["inside"].strip()
     if len(statement) > 1 and statement[0] == statement[-1] in {'"', "'"}:
-        # No statement begins with a quote, so these are around it, unless they are not a pair.
+        # A statement never begins with a quote, so remove the quotes around it if they are a pair.
         inside = statement[1:-1]
         return statement if statement[0] in inside else inside.strip()
     if len(statement) > 1 and statement[0] == statement[-1] == "`" and "`" not in statement[1:-1]:
@@ -310,7 +316,7 @@ def _unwrapped(statement: str) -> str:
 
 
 def _argument(arguments: object) -> str:
-    """Return the statement among named arguments: under a usual name, or the only argument."""
+    """Return the statement in named arguments: under a common name, or as the only argument."""
     if not isinstance(arguments, dict):
         return ""
     named = [arguments[name] for name in _STATEMENT_NAMES if name in arguments]

@@ -1,4 +1,4 @@
-"""The differences between the agents: each is a recipe for the one loop in `loop.py`."""
+"""The agents, each defined by a recipe for the loop in `loop.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class PlanSettings(BaseModel):
 
     keep: bool = Field(
         default=False,
-        description="whether the last plan of a game is shown at the next decision of the game",
+        description="whether the next decision in a game shows the last plan of the game",
     )
 
 
@@ -26,19 +26,19 @@ class Recipe:
     Attributes
     ----------
     name
-        Its name in commands.
+        The name of the agent in commands.
     description
-        One line with its source.
+        One line that describes the agent and names its source.
     plans
         Whether a run begins with a plan.
     replans
-        Whether the plan may be replaced after an observation.
+        Whether the agent may replace the plan after an observation.
     reads_once
-        Whether it may query the database only once.
+        Whether the agent may query the database only once.
     thinks
-        Whether its format asks for a thought before each action, before each plan, or never.
+        Whether the format asks for a thought before each action, before each plan, or never.
     simulates
-        Whether it may run the scenario's rules on the rows of the database.
+        Whether the agent may run the scenario's rules on the rows of the database.
     """
 
     name: str
@@ -58,17 +58,17 @@ RECIPES = (
     ),
     Recipe(
         "iterrag",
-        "Thought, Action, Observation until decided (PlanRAG, section 4: iterative RAG)",
+        "Thought, Action, Observation until it decides (PlanRAG, section 4: iterative RAG)",
     ),
     Recipe(
         "planrag",
-        "a plan first, re-planned after any observation (PlanRAG, section 4)",
+        "plans first, and may re-plan after each observation (PlanRAG, section 4)",
         plans=True,
         replans=True,
     ),
     Recipe(
         "planrag-no-replan",
-        "a plan first, carried out as it is (PlanRAG, section 5: w/o RP)",
+        "plans first, and never re-plans (PlanRAG, section 5: w/o RP)",
         plans=True,
     ),
     Recipe(
@@ -87,7 +87,7 @@ RECIPES = (
     ),
     Recipe(
         "planrag-sim",
-        "PlanRAG that may also simulate decisions on the database's own rows",
+        "like planrag, and may simulate decisions on the rows of the database",
         plans=True,
         replans=True,
         simulates=True,

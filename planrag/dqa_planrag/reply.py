@@ -1,4 +1,4 @@
-"""The content of one reply of a model, in any protocol."""
+"""The content of a model's reply, independent of the protocol."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 THOUGHT_NOTED = "Nothing was read; continue."
-"""The message after a step that only thinks."""
+"""The answer to a reply that only thinks."""
 MOST_CALLS = 8
-"""Most tools that one reply may call."""
+"""The maximum number of tool calls in a reply."""
 
 _THINKING = {"selfthinking", "selfthink", "thinking", "think", "thought", "reasoning", "reason"}
 _STEP = re.compile(
@@ -28,11 +28,11 @@ class ToolRequest:
     Attributes
     ----------
     tool
-        The name, as the model wrote it.
+        The name of the tool, as the model wrote it.
     arguments
         A text, or arguments by name.
     id
-        The id for the result; empty in a protocol without ids.
+        The id of the call; empty in a protocol without ids.
     """
 
     tool: str
@@ -47,25 +47,26 @@ class Reply:
     Attributes
     ----------
     plan
-        Its plan as a numbered list; None without one.
+        The plan as a numbered list; None if there is none.
     replan
-        The new plan that replaces the current one; None if that is kept.
+        The new plan that replaces the current plan; None if the current plan is kept.
     keeps
-        Whether it keeps the current plan explicitly; then `plan` only repeats one.
+        Whether the reply explicitly keeps the current plan; `plan` then only repeats it.
     current_step
-        Number of the current step of the plan, as text (``"2"``, ``"2-3"``); empty without one.
+        The number of the current step of the plan, as text (``"2"``, ``"2-3"``); empty if the reply
+        does not name it.
     thought
-        Its reasoning; empty without one.
+        The reasoning; empty if there is none.
     only_thinks
-        Whether its action is to think.
+        Whether the action is to think.
     requests
-        Its tool calls, in order.
+        The tool calls, in order.
     answer
-        Its decision; None without one.
+        The decision; None if there is none.
     answer_id
-        The id for the answer to its decision; empty in a protocol without ids.
+        The id of the call that decides; empty in a protocol without ids.
     notes
-        Answers to its other calls, as (id, text).
+        The answers to calls that do not run a tool, as (id, text).
     """
 
     plan: str | None = None
@@ -81,24 +82,24 @@ class Reply:
 
     @property
     def acts(self) -> bool:
-        """Whether it does more than plan."""
+        """Whether the reply does more than plan."""
         return bool(self.requests) or self.answer is not None or self.only_thinks
 
 
 def is_thinking(tool: str) -> bool:
-    """Return whether an action without a tool is to think, such as PlanRAG's "Self thinking"."""
+    """Return whether an action means to think, such as PlanRAG's "Self thinking"."""
     name, _ = named(tool)
     return "".join(filter(str.isalpha, name)).lower() in _THINKING
 
 
 def named(action: str) -> tuple[str, str]:
-    """Split an action into its name and the rest in brackets, or after a colon or dash."""
+    """Split an action into its name and the rest, in brackets or after a colon or dash."""
     name, *rest = _BEHIND_A_NAME.split(action.strip(" `*\"'[]"), maxsplit=1)
     return name, "".join(rest).strip(" `*\"'()[]")
 
 
 def step_in(text: str) -> str:
-    """Return the numbers in the line ``Current step: ...`` of a text; empty without any."""
+    """Return the numbers in the line ``Current step: ...`` of a text; empty if there are none."""
     said = _STEP.search(text)
     numbers = said and _NUMBERS.search(said["said"])
     return numbers.group() if numbers else ""

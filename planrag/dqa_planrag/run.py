@@ -23,9 +23,9 @@ class Run:
     question
         The question.
     choose
-        Returns the candidate or statement that an answer chooses, None if it cannot be checked;
-        raises `InvalidAnswerError` for an invalid one, and `InfrastructureError` if the database
-        failed.
+        A function that returns the candidate or statement in an answer, or None if the answer
+        cannot be checked. It raises `InvalidAnswerError` for an invalid answer, and
+        `InfrastructureError` if the database failed.
     toolbox
         The tools of the agent.
     recorder
@@ -33,9 +33,9 @@ class Run:
     messages
         The conversation.
     reply, problem
-        The last reply, or None and why it could not be used.
+        The last reply. If it could not be used: None, and the reason.
     failures
-        Replies in a row that could not be used.
+        The number of consecutive replies that could not be used.
     current_step
         The step of the plan that the agent named last.
     """
@@ -51,7 +51,7 @@ class Run:
     current_step: str = ""
 
     def note_failure(self) -> None:
-        """Record why a reply could not be used."""
+        """Record the reason why a reply could not be used."""
         self.recorder.note(ParseFailureEvent(step=self.recorder.steps, problem=self.problem))
 
     def note_prompt(self) -> None:
@@ -60,15 +60,15 @@ class Run:
         self.recorder.note(PromptEvent(messages=shown))
 
     def say(self, text: str) -> None:
-        """Add a message to the conversation, if there is text."""
+        """Add a message to the conversation, unless the text is empty."""
         if text:
             self.messages.append(HumanMessage(text))
 
 
 def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
-    """Return a conversation whose sides alternate, as some providers require.
+    """Return a conversation in which user and model alternate, as some providers require.
 
-    A user's message after another one, or after the result of a tool, is joined to it.
+    A user's message is appended to a user's message or tool result before it.
     """
     turns: list[BaseMessage] = []
     for message in messages:

@@ -1,7 +1,7 @@
-"""The replies of scripted models in the agents' conversations, in both protocols.
+"""The replies of scripted models to the agents, in both protocols.
 
-The message of a task contains its values (`dqa.models.conversation.StepPrompt`), so no prompt is
-parsed. Observations are read as the model is shown them.
+The message of a task contains its values (`dqa.models.conversation.StepPrompt`), so prompts are not
+parsed. A script sees the same observations as a model.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _Messages: TypeAlias = Sequence[BaseMessage]
 
 @dataclass(frozen=True, slots=True)
 class TaskValues:
-    """The values of a task's message.
+    """The values in the message of a task.
 
     Attributes
     ----------
@@ -73,11 +73,11 @@ class _AgentScripts:
     """Answers for scripted models; see `dqa.models.scripted.Responder`."""
 
     def answers(self, messages: _Messages) -> bool:
-        """Whether a conversation sets an agent's task."""
+        """Return whether a conversation contains the task of an agent."""
         return _find_task(messages) is not None
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
-        """Return a script's next reply: as labelled text, or as calls if there are tools."""
+        """Return the next reply of a script: as tool calls if there are tools, else as text."""
         task = _task_of(messages)
         recipe, recorder = task.recipe, task.recorder
         asked = Task(
@@ -97,7 +97,7 @@ class _AgentScripts:
     def opening(
         self, messages: _Messages, tools: Sequence[str], plan: str | None
     ) -> AIMessage | None:
-        """Return the plan if a reply has to be that alone; a later one is kept."""
+        """Return a reply that only plans, if the model must plan now; otherwise None."""
         task = _task_of(messages)
         if "plan" not in tools:
             return None
@@ -105,7 +105,7 @@ class _AgentScripts:
         return _said(task, ScriptTurn(Step("", ""), new, plan or _PLAINEST), tools)
 
     def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
-        """Return a turn that a test decided, as labelled text or as calls."""
+        """Return a given turn as labelled text or as tool calls."""
         return _said(_task_of(messages), turn, tools)
 
 
@@ -113,13 +113,13 @@ RESPONDER = _AgentScripts()
 
 
 def check_script(model: BaseChatModel, question: Question) -> None:
-    """Refuse a scripted model without a script for a question; other models pass.
+    """Check that a scripted model has a script for a question. Other models pass.
 
     Raises
     ------
     UsageError
-        `model` is scripted, itself or under a recorder, and the question's scenario has no such
-        script.
+        `model` is scripted, directly or inside a recorded model, and the question's scenario does
+        not have its script.
     """
     scripted = model.inner if isinstance(model, RecordedModel) else model
     if isinstance(scripted, ScriptedModel):
@@ -127,20 +127,20 @@ def check_script(model: BaseChatModel, question: Question) -> None:
 
 
 def scripted_scenario(question: Question, script: str) -> Scenario:
-    """Return the scenario of a question; `UsageError` if it has no script of that name."""
+    """Return the scenario of a question. Raise `UsageError` if it does not have the script."""
     found = plugins.scenario_of(question)
     if found is not None and script in found.document.scripts:
         return found
     there_are = ", ".join(one.name for one in scenarios() if script in one.document.scripts)
     raise UsageError(
-        f"scripted:{script} answers only questions of the scenarios {there_are} (--scenario); "
-        "name a language model with --model, e.g. openai:gpt-5, or take a decider that reads the "
-        "rows itself (--context)."
+        f"scripted:{script} answers only questions of the scenarios {there_are} (--scenario). "
+        "Name a language model with --model, such as openai:gpt-5, or use a decider that receives "
+        "the rows in its prompt (--context)."
     )
 
 
 def _find_task(messages: _Messages) -> TaskValues | None:
-    """Return the values of the last task; None without one."""
+    """Return the values of the last task in a conversation; None if there is none."""
     for message in reversed(messages):
         if isinstance(message, StepPrompt) and message.package == PACKAGE:
             task: TaskValues = message.values["task"]
@@ -151,12 +151,12 @@ def _find_task(messages: _Messages) -> TaskValues | None:
 def _task_of(messages: _Messages) -> TaskValues:
     task = _find_task(messages)
     if task is None:
-        raise UsageError("The conversation sets no task of an agent.")
+        raise UsageError("The conversation does not contain the task of an agent.")
     return task
 
 
 def _observed(evidence: Evidence) -> Observed:
-    """Return the rows of an observation, as the model is shown them."""
+    """Return the rows of an observation, in the form that the model sees."""
     rows = []
     for line in evidence.observation.splitlines()[1:]:
         if not line.startswith("["):
@@ -166,12 +166,12 @@ def _observed(evidence: Evidence) -> Observed:
 
 
 def _said(task: TaskValues, turn: ScriptTurn, tools: Sequence[str]) -> AIMessage:
-    """Word a turn in the protocol of the conversation."""
+    """Return a turn as a message in the protocol of the conversation."""
     return _calling(task, turn, set(tools)) if tools else AIMessage(_worded(task, turn))
 
 
 def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
-    """Return the line that says which step of its plan a turn takes; none without a plan."""
+    """Return the line that names the current step of the plan; no line without a plan."""
     if not task.recipe.plans:
         return []
     steps = len(steps_of(turn.plan or _PLAINEST))
@@ -180,7 +180,7 @@ def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
 
 
 def _worded(task: TaskValues, turn: ScriptTurn) -> str:
-    """Word a turn in the labels that the format asks for."""
+    """Return a turn as labelled text."""
     recipe, plan = task.recipe, list[str]()
     if task.recipe.plans and not task.recorder.plans:
         plan = [f"Plan:\n{turn.plan or _PLAINEST}"]
@@ -197,7 +197,7 @@ def _worded(task: TaskValues, turn: ScriptTurn) -> str:
 
 
 def _calling(task: TaskValues, turn: ScriptTurn, offered: set[str]) -> AIMessage:
-    """Word a turn as calls of the tools that are offered."""
+    """Return a turn as calls of offered tools."""
     move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
     if "plan" in offered:
         return _called("", [("plan", {"steps": _steps(turn.plan or _PLAINEST)})])
@@ -223,5 +223,5 @@ def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
 
 
 def _steps(plan: str | None) -> list[str]:
-    """Return the steps of a plan without their numbers; none for no plan."""
+    """Return the steps of a plan without their numbers; an empty list without a plan."""
     return [line.partition(". ")[2] for line in (plan or "").splitlines()]

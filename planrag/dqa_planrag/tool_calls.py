@@ -1,8 +1,8 @@
-"""The protocol `tools`: the provider's own tool calls; plans and decisions are structured output.
+"""The protocol `tools`: the model acts, plans and decides by tool calls of its provider.
 
-The model has three tools besides those of the agent: ``plan`` and ``replan`` take the steps of a
-plan, ``decide`` takes the decision. Each stage offers only the tools that may be called. The ids of
-calls are our own, because providers repeat theirs, or leave them empty.
+In addition to the tools of the agent, the model has three tools: ``plan`` and ``replan`` take the
+steps of a plan, and ``decide`` takes the decision. Each request offers only the tools that may be
+called. We number the calls, because some providers repeat ids or leave them empty.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from dqa_planrag.toolbox import Toolbox
 
 
 def _listed(value: object) -> object:
-    """Return the steps of a plan that was written as one text, or as one entry."""
+    """Return a plan as a list of steps, even if it was written as one text or one entry."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = list_in(value[0]) or value
     return [step.text for step in steps_of(value)] if isinstance(value, str) else value
@@ -74,7 +74,10 @@ class _Write(Arguments):
 _SAYING: Mapping[str, type[Arguments]] = {"plan": _Plan, "replan": _Replan, "decide": _Decide}
 """The tools of plans and decisions, by name."""
 
-_DROPPED = "Not taken: it was made before the results beside it were known. Look at them first."
+_DROPPED = (
+    "Not accepted: this decision was made before the results of the other calls were known. Read "
+    "them first."
+)
 _NOTED = "Noted."
 _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
@@ -97,15 +100,15 @@ def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
 
 
 class ToolCalls:
-    """Replies call tools; the attributes are those of `dqa_planrag.react.ReAct`."""
+    """Replies are tool calls; the attributes are those of `dqa_planrag.react.ReAct`."""
 
     name: ProtocolName = "tools"
     stop: tuple[str, ...] = ()
-    plan_first = "The plan comes first. Call plan with its steps, before anything else."
+    plan_first = "The first reply must be the plan. Call plan with its steps."
     answer_now = (
         "The database has been read once and cannot be read again. Call decide with the decision."
     )
-    after_plan = after_thought = ""  # these calls are answered already
+    after_plan = after_thought = ""  # not needed, because each call gets a result
 
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
@@ -114,7 +117,7 @@ class ToolCalls:
         return model.bind_tools([_offer(name, toolbox) for name in tools])
 
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
-        """Return all calls, readable or not, with their arguments as JSON."""
+        """Return all calls, including unreadable calls, with their arguments as JSON."""
         del reply
         broken = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
         called = [(call["name"], _as_json(call["args"])) for call in message.tool_calls]
@@ -123,9 +126,9 @@ class ToolCalls:
     def read(
         self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
     ) -> Reply:
-        """Read a reply. Its other calls have priority over its decision.
+        """Read a reply. If the reply also calls other tools, its decision is dropped.
 
-        A tool that is not offered now does not exist, except that ``plan`` is read as ``replan``.
+        A tool that is not offered counts as unknown. ``plan`` is also accepted for ``replan``.
         """
         _check_calls(message)
         accepted = {*offered, "plan"} if "replan" in offered else set(offered)
@@ -169,10 +172,10 @@ class ToolCalls:
         )
 
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Return a reply's calls, and the answers to those without a result.
+        """Return the calls of a reply, with messages that answer plans, thoughts and the like.
 
-        An unreadable reply becomes a description: providers reject a conversation with an
-        unanswered call, or with arguments that are not JSON.
+        An unreadable reply becomes a text that describes it, because providers reject unanswered
+        calls, and arguments that are not JSON.
         """
         text = spoken(message.text)
         if reply is None:
@@ -190,7 +193,10 @@ class ToolCalls:
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
     ) -> list[BaseMessage]:
-        """Return each result under the id of its call; some providers allow no user's turn here."""
+        """Return each result with the id of its call.
+
+        `closing` is added to the last result, because some providers reject a user's message here.
+        """
         shown: list[BaseMessage] = []
         for place, (request, text) in enumerate(results, start=1):
             last_words = f"\n\n{closing}" if closing and place == len(results) else ""
@@ -200,7 +206,7 @@ class ToolCalls:
 
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
         """Answer the call of decide with the problem of an invalid decision."""
-        return self.objected(reply, f"Error: the decision was not taken. {problem}")
+        return self.objected(reply, f"Error: the decision was not accepted. {problem}")
 
     def objected(self, reply: Reply, message: str) -> list[BaseMessage]:
         """Answer the call of decide with a person's message."""
@@ -208,22 +214,23 @@ class ToolCalls:
 
 
 def _numbered(steps: Iterable[str]) -> str | None:
-    """Return a plan's steps as a numbered list with new numbers; None without steps."""
+    """Return steps as a numbered list, with new numbers; None if there are no steps."""
     texts = [STEP_NUMBER.sub("", " ".join(step.split())) for step in steps]
     lines = [f"{number}. {step}" for number, step in enumerate(filter(None, texts), 1)]
     return "\n".join(lines) or None
 
 
 def _check_calls(message: AIMessage) -> None:
-    """Raise `UnparsableReplyError` unless there are calls, and all of them can be read."""
+    """Raise `UnparsableReplyError` if there are no calls, too many calls, or unreadable calls."""
     if message.invalid_tool_calls:
         broken = message.invalid_tool_calls[0]
         raise UnparsableReplyError(
-            f"The arguments of {broken['name'] or 'a call'} are no JSON object. Call it again."
+            f"The arguments of {broken['name'] or 'a call'} are not a JSON object. Call the tool "
+            "again."
         )
     if not message.tool_calls:
         raise UnparsableReplyError(
-            "The reply calls no tool. Say everything by calling one of the tools that you have."
+            "The reply does not call a tool. Reply only by calling one of the tools."
         )
     if len(message.tool_calls) > MOST_CALLS:
         raise UnparsableReplyError(
@@ -232,7 +239,7 @@ def _check_calls(message: AIMessage) -> None:
 
 
 def _sendable(tool: str) -> str:
-    """Return a tool's name in letters that all providers accept."""
+    """Return the name of a tool with only characters that all providers accept."""
     return _NO_NAME.sub("_", tool)[:_LONGEST_NAME] or "unnamed"
 
 

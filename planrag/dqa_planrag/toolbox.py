@@ -1,4 +1,4 @@
-"""The tools of an agent: some of those in `dqa.deciders.tools`."""
+"""The tools of an agent, a selection from `dqa.deciders.tools`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Toolbox:
         return tuple(self.tools)
 
     def checked(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call in the types of its tool; see `checked_arguments`."""
+        """Return a call's arguments, converted to the tool's types; see `checked_arguments`."""
         return checked_arguments(name, schema_of(self._tool(name)), arguments)
 
     def use(self, request: ToolRequest) -> Evidence:
@@ -44,9 +44,9 @@ class Toolbox:
         Raises
         ------
         UnparsableReplyError
-            The tool does not exist, or takes other arguments; the message is for the model.
+            The tool does not exist, or the arguments are invalid. The message is for the model.
         InfrastructureError
-            The database, or another server, failed.
+            A database or another server failed.
         """
         tool, arguments = self._tool(request.tool), request.arguments
         if isinstance(arguments, str):

@@ -1,7 +1,7 @@
-"""The plan in a labelled reply, or its verdict on the current plan.
+"""Read the plan in a labelled reply, or the reply's verdict on the current plan.
 
-A verdict is the whole new plan, or a word that keeps the current one. Models trained on PlanRAG's
-own format (appendix A.6.2) write ``Y`` or ``N`` with the line ``Plan:`` below it.
+A verdict is a whole new plan, or a word that keeps the current plan. Models trained on PlanRAG's
+format (appendix A.6.2) write ``Y`` or ``N``, followed by the line ``Plan:``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEPT = re.compile(
     |keep\ (?:it|going))[\W_]*""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A verdict of words that keep the plan, and nothing else."""
+"""A verdict that contains only words that keep the plan."""
 _KEEPING = re.compile(
     r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
     |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
@@ -28,27 +28,28 @@ _KEEPING = re.compile(
     |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Words that keep the plan, in a verdict without a list of steps."""
+"""Words that keep the plan if the verdict has no list of steps."""
 _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
-"""The first word of a verdict: whether the plan is replaced."""
+"""The first word of a verdict: yes replaces the plan, no keeps it."""
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
-"""The label of the plan that a "no" repeats."""
+"""The label of the plan that a reply repeats after "no"."""
 _LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
-"""Words that end in the label of the next list."""
+"""The label of a list, at the end of the text before it."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
-    """Return a reply with its plan, and nothing else.
+    """Return a `Reply` with only the plan and the verdict.
 
     Parameters
     ----------
     sections
-        A reply's texts by label: ``plan``, ``replan``, and ``new plan`` for one after a verdict.
+        The texts of a reply by label: ``plan``, ``replan``, and ``new plan`` for a plan after a
+        verdict.
 
     Raises
     ------
     UnparsableReplyError
-        Its verdict neither keeps the plan nor contains another.
+        The verdict neither keeps the plan nor contains a new plan.
     """
     plan, behind = sections.get("plan") or None, sections.get("new plan") or None
     verdict = sections.get("replan")
@@ -65,8 +66,9 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
     """Return whether the "no" up to `end` is the verdict, and not the start of a sentence.
 
-    It is alone on its line, or the line ``Plan:`` or punctuation and a reason follow it. Before a
-    list it may also begin the reason for another plan.
+    It is the verdict if it is alone on its line, or if the line ``Plan:`` or a reason after
+    punctuation follows. Before a list of steps, a "no" with a reason may also introduce a new plan,
+    so it does not count.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -77,7 +79,7 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the plan that belongs to a "yes": in the verdict, below it, or else above it."""
+    """Return the new plan after a "yes": in the verdict, below it, or else above it."""
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()
@@ -86,26 +88,26 @@ def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
         return None
     if found is None and not _KEEPING.search(verdict):
         raise UnparsableReplyError(
-            "The Re-plan says that the plan changes, and brings no new one. Write the whole new "
-            "plan as a numbered list behind it, or the one word 'keep'."
+            "The Re-plan says that the plan changes, but does not contain a new plan. Write the "
+            "whole new plan as a numbered list after 'Re-plan:', or only the word 'keep'."
         )
     return found
 
 
 def _replan(verdict: str, behind: str | None) -> str | None:
-    """Return the new plan in a verdict; None if it keeps the current one."""
+    """Return the new plan in a verdict; None if the verdict keeps the current plan."""
     listed = list_in(verdict)
     if listed is not None:
         before = verdict.removesuffix(listed)
-        # Numbers within a line may count the reasons to keep the plan.
+        # Numbers within a line may number the reasons to keep the plan.
         counts = STEP_NUMBER.search(verdict) is None and not _LABELLED.search(before)
         if counts and _KEEPING.search(before):
             return None
-        # "keep" before a list does not decide whether the list is new: the loop compares.
+        # After "keep", a list may still be new: the loop compares it with the current plan.
         return listed if _KEPT.fullmatch(before) else verdict
     if not verdict or behind or _KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
         return None
     raise UnparsableReplyError(
-        "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "
+        "The Re-plan neither keeps the plan nor contains a new plan. Write either only the word "
         "'keep', or the whole new plan as a numbered list."
     )

@@ -166,9 +166,7 @@ def test_a_corrected_plan_is_the_plan_from_then_on(shop: Path, protocol: Any) ->
     )
     assert told[1].endswith(corrected)
     if protocol == "react":
-        assert told[1].startswith(
-            "Observation: Not run, because a person did not take the plan that it follows.\n\n"
-        )
+        assert told[1].startswith("Observation: Not run, because")
         assert [e.statement for e in trace.evidence] == [COSTS, COSTS]
     assert "1. Read costs\n2. Compare" in told[2]  # behind the observation, as any plan
     assert person.shown[1].plan == "1. Read costs\n2. Compare"

@@ -85,7 +85,7 @@ def test_without_a_named_candidate_there_is_no_decision(plants: str) -> None:
     """It is judged as no decision, and not asked again."""
     trace, _ = ask(plants, [DEAREST, DEAREST], DecisionBudget(statements=1))
     assert (trace.ending, trace.choice, trace.ended_by) == (Ending.NO_DECISION, None, ENDED_BY)
-    assert trace.error == "The budget of 1 statement was spent before a decision was stated."
+    assert "budget of 1 statement" in (trace.error or "")
 
 
 @pytest.mark.parametrize(

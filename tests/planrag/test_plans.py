@@ -58,7 +58,7 @@ def test_an_agent_without_a_plan_may_not_only_plan(
 ) -> None:
     read = [act(database)] if agent == "singlerag" else []
     decision, _ = run(agent, questions, database, only, *read, END)
-    assert problems(decision) == ["The reply neither asks for anything nor decides."]
+    assert problems(decision) == ["The reply neither calls a tool nor decides."]
     assert (decision.ending, decision.plans) == (Ending.ANSWERED, ())
 
 

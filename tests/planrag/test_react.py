@@ -83,12 +83,12 @@ def test_an_answer_is_read_within_other_labels(text: str) -> None:
     ("text", "problem"),
     [
         ("", "neither an Action nor a Final Answer"),
-        ("Action: query_database", "gives it nothing to do"),
-        ("Action Input: SELECT 1", "names no Action"),
+        ("Action: query_database", "no Action Input"),
+        ("Action Input: SELECT 1", "has an Action Input but no Action"),
         ("Final Answer:", "is empty"),
         ("Action: Final Answer\nAction Input:", "Final Answer is empty"),
         ("Re-plan: I should look at other nodes\nFinal Answer: a", "numbered list"),
-        ("Re-plan: Y\nAction: q\nAction Input: SELECT 1", "brings no new one"),
+        ("Re-plan: Y\nAction: q\nAction Input: SELECT 1", "does not contain a new plan"),
     ],
 )
 def test_an_unreadable_reply_has_its_problem(text: str, problem: str) -> None:

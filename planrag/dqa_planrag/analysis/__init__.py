@@ -1,6 +1,6 @@
-"""The PlanRAG paper's measurements of runs, from results and traces, without a model.
+"""Measure runs as the PlanRAG paper does, from results and traces, without a model.
 
-``docs/analysis.md`` states the rules with their sources and limits.
+``docs/analysis.md`` explains the rules, their sources and their limits.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dqa_planrag.analysis.failures import CLASSES, failure_of
 from dqa_planrag.analysis.replanning import replannings
 
 _MOST_REPLANNINGS = 4
-"""The last column of Table 7 holds this number of re-plannings and more."""
+"""The last column of Table 7 is for runs with this number of re-plannings or more."""
 _TITLES = {
-    "question_types": "Accuracy in % by how often the reference retrieved (Figure 5)",
+    "question_types": "Accuracy in % by number of retrievals of the reference (Figure 5)",
     "replannings": "Accuracy in % by number of re-plannings (Table 7)",
     "kinds": "Kinds of re-planning, in % of the questions that were re-planned (Table 12)",
     "missed": "Missed data analysis, in % of the questions (Table 6)",
@@ -35,9 +35,9 @@ _CLASSES = (
 def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) -> Analysis:
     """Measure runs; see `dqa.evaluation.findings.Analyse`.
 
-    Databases are counted together, as the paper does. Runs without steps, such as a
-    baseline's, count in the accuracies only. A scenario without critical values has no table of
-    them, and no failure of class MIS.
+    All databases are counted together, as in the paper. Runs without steps, such as the runs of a
+    baseline, count only for the accuracies. A scenario without critical values has no table of
+    missed data and no failures of class MIS.
     """
     relevances = list(_relevances(cases.judged, questions))
     runs = list(map(_measured, cases.judged, relevances))
@@ -60,7 +60,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
         ),
         tables=tuple(FindingTable.of(m, title, findings[m]) for m, title in _TITLES.items()),
         notes=(
-            sr if reference else "No table of SR and MR questions: no reference (--reference).",
+            sr if reference else "The table of SR and MR questions needs --reference DECIDER.",
             _CLASSES,
         ),
         runs=tuple(runs),
@@ -68,7 +68,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterator[Relevance]:
-    """Yield the relevant objects of each question; everything if they are not known."""
+    """Yield the relevant objects of each case's question; all objects if they are unknown."""
     known = {} if questions is None else {one.key: one for one in questions.questions}
     data: dict[str, Data] = {}
     for case in cases:
@@ -108,12 +108,12 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
 
 
 def _retrievals(case: Case) -> int:
-    """Return how many statements ran, whether or not a row matched."""
+    """Return the number of statements that ran, including statements without matching rows."""
     return sum(one.tool == QUERY and one.error is None for one in case.trace.evidence)
 
 
 def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
-    """Return the type of each question on a database, by how often the reference retrieved."""
+    """Return the type of each question on a database, by the reference's number of retrievals."""
     theirs = [case for case in cases if case.result.decider == reference]
     if not theirs:
         deciders = dict.fromkeys(case.result.decider for case in cases)
@@ -121,8 +121,8 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
     with_steps = [case for case in theirs if case.has_steps]
     if not with_steps:
         raise UsageError(
-            f"The traces of '{reference}' do not tell how often it retrieved: name a decider that "
-            "asks the database in statements of its own."
+            f"The traces of '{reference}' do not contain retrievals. Name a decider that writes "
+            "statements for the database, such as iterrag."
         )
     return {
         case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)] for case in with_steps

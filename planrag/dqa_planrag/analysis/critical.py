@@ -1,4 +1,4 @@
-"""Which critical values a run looked at (PlanRAG, section 5.2, Table 6)."""
+"""Find the critical values that a run retrieved (PlanRAG, section 5.2, Table 6)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from dqa_planrag.analysis.sql import read_sql
 Values: TypeAlias = frozenset[Any]
 
 _DIALECTS = {"ansi": "", "mariadb": "mysql"}
-"""sqlglot's names of dialects, where they differ."""
+"""The names of dialects in sqlglot, if they differ."""
 _DEEPEST = 3
-"""Steps from one table to the next that are followed to learn whose value a number is."""
+"""The maximum number of steps between tables to find the object that a number belongs to."""
 _DIGITS = 5e-6
-"""The relative error of a number that is shown with six significant digits."""
+"""The relative error of a number with six significant digits."""
 
 
 class Found(StrEnum):
-    """How a run found a critical value, the most direct way first."""
+    """How a run found a critical value, in order from most to least direct."""
 
     SHOWN = "shown"
     WORKED_OUT = "worked out"
@@ -42,7 +42,7 @@ class Found(StrEnum):
 
 
 class Data:
-    """A situation's rows, found by what results show of them."""
+    """The rows of a situation, which can be found by values in results."""
 
     def __init__(self, situation: Situation) -> None:
         self.schema = situation.schema
@@ -54,7 +54,7 @@ class Data:
         self._found: dict[tuple[str, str, str], set[int]] = {}
 
     def column(self, table: str, name: str) -> list[Cell]:
-        """Return a column's cells."""
+        """Return the cells of a column."""
         cells: list[Cell] = self._columns[table, name].tolist()
         return cells
 
@@ -64,9 +64,9 @@ class Data:
         return None if cells is None else frozenset(cells[sorted(rows)].tolist())
 
     def rows(self, table: str, facts: Mapping[str, Values]) -> set[int]:
-        """Return the rows whose columns each have one of these values.
+        """Return the rows in which each column has one of its given values.
 
-        A value that no row has was changed by the statement, and is ignored.
+        Values that would leave no row are ignored, because the statement must have computed them.
         """
         found: set[int] | None = None
         for name, values in facts.items():
@@ -86,7 +86,7 @@ class Data:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The texts and whole numbers that the data hold."""
+        """All texts and whole numbers in the data."""
         columns = (cells for cells in self._columns.values() if cells.dtype.kind in "Oi")
         return frozenset(str(cell).strip() for cells in columns for cell in cells.tolist())
 
@@ -98,9 +98,9 @@ class Relevance:
     Attributes
     ----------
     data
-        The content of its database; None where it is unknown.
+        The content of the database; None if it is unknown.
     keys
-        By node table, the keys of the nodes that matter. A table that is absent does not decide.
+        By node table, the keys of the relevant nodes. Tables without relevant nodes are not listed.
     """
 
     data: Data | None = None
@@ -108,9 +108,9 @@ class Relevance:
 
     @classmethod
     def of(cls, question: Question, scenario: Scenario, data: Data) -> Relevance:
-        """Return the objects that decide a question, by its scenario's ``[matters]``.
+        """Return the objects that decide a question, as defined in the scenario's ``[matters]``.
 
-        These are the node that its parameter names, and all from which edges lead there.
+        These are the node that the parameter names, and all nodes from which edges lead to it.
         """
         part = scenario.document.matters
         if part is None or part.parameter not in question.target:
@@ -135,17 +135,17 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A statement with its result, and the reading of each part of its union."""
+    """A statement with its result, and the reading of each part of a union."""
 
     evidence: Evidence
     readings: tuple[Reading, ...] = ()
 
     def views(self, relevance: Relevance) -> Iterator[RowView]:
-        """Yield the rows; a list in a cell becomes a row for each of its items."""
+        """Yield the rows of the result. A list in a cell becomes one row per item."""
         rows = self.evidence.rows
         header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
         for reading in self.readings:
-            # The statement does not tell the order of the columns of a star.
+            # With a star, the statement does not define the order of the columns.
             names, outputs = [str(name).lower() for name in header], reading.outputs
             made = [outputs[name] for name in (names if set(names) == set(outputs) else outputs)]
             for cells in rows if rows and len(rows[0]) == len(made) else ():
@@ -157,7 +157,7 @@ class Asked:
 
 
 def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
-    """Read the statements of a run that ran, in the dialect of its database."""
+    """Read the statements of a run, in the dialect of its database."""
     known = trace.database in plugins.names("database")
     dialect = plugins.backend(trace.database).dialect if known else "sqlite"
     found = []
@@ -177,9 +177,10 @@ class RowView:
     Attributes
     ----------
     cells
-        The cells, each with its expression; of a node, a relationship or a map, its parts.
+        The cells, each with the origin of its expression. Nodes, relationships and maps are split
+        into their parts.
     shown
-        The cell of each term.
+        The cell of each term that the row shows.
     """
 
     def __init__(
@@ -198,9 +199,9 @@ class RowView:
         self._found: dict[Class, Values | None] = {}
 
     def possible(self, term: Term, deep: int = _DEEPEST) -> Values | None:
-        """Return the values that a term can have in this row; None for any.
+        """Return the values that a term can have in this row; None if it can have any value.
 
-        The statement's constants tell them, the row itself, and the data behind both.
+        They follow from the constants in the statement, the cells of the row, and the data.
         """
         same, data = self.reading.same(term), self._relevance.data
         if same not in self._found:
@@ -215,7 +216,7 @@ class RowView:
         return self._found[same]
 
     def rows(self, instance: int, deep: int = _DEEPEST, but: str = "") -> set[int] | None:
-        """Return the rows of the data that an instance can be; None where nothing is known."""
+        """Return the rows of the data that an instance can be; None if nothing is known."""
         data, table = self._relevance.data, self.reading.tables[instance]
         if data is None or table is None:
             return None
@@ -225,18 +226,21 @@ class RowView:
         return data.rows(table, facts) if facts else None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
-        """Return the keys that matter, by the key columns of an instance."""
+        """Return the keys of relevant objects for each key column of an instance."""
         keys, ends = self._relevance.keys, self.reading.ends(instance)
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Whether values of a column are among some leaves, of something that matters."""
+        """Return whether a leaf is a value of the column that belongs to a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))
 
     def _matters(self, leaf: Leaf) -> bool:
-        """Whether a value can be of something that matters; a sum has to be of nothing else."""
+        """Return whether a value can belong to a relevant object.
+
+        A sum must belong to relevant objects only.
+        """
         wanted, ends = self.wanted(leaf.instance), self.reading.ends(leaf.instance)
         if not wanted:
             return leaf.summed is None or not leaf.summed.chosen.isdisjoint(ends)
@@ -247,7 +251,7 @@ class RowView:
         return all(values & keys for values, keys in told)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
-        """Whether a sum or mean is over all parts of the value of something that matters."""
+        """Return whether a leaf is the sum or mean over all parts of a relevant object's value."""
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
             summed, table = leaf.summed, self.reading.tables[leaf.instance]
@@ -261,12 +265,15 @@ class RowView:
         return False
 
     def is_beside(self, computed: Computed) -> bool:
-        """Whether the row has the other column that a sum or mean needs."""
+        """Return whether the row shows the additional column that a sum or mean needs."""
         leaves = [leaf for made, _ in self.cells for leaf in made.shown]
         return computed.beside is None or self.has(leaves, *computed.beside)
 
     def holds(self, made: Value, value: CriticalValue) -> bool:
-        """Whether a value went into a number: its column, its sum or mean, or its equation."""
+        """Return whether a number was computed from a critical value.
+
+        The number then contains the column of the value, its sum or mean, or its equation.
+        """
         if self.has(made.shown, value.table, value.column):
             return True
         if value.computed is not None and self.sums(made.shown, value.computed):
@@ -283,10 +290,10 @@ def _both(one: Values | None, other: Values | None) -> Values | None:
 def found_values(
     asked: Sequence[Asked], values: Sequence[CriticalValue], relevance: Relevance
 ) -> dict[str, Found]:
-    """Return how a run found each critical value, by its name.
+    """Return how a run found each critical value, by name of the value.
 
-    The rows about the relevant objects count: the value itself, all its parts, or a number that
-    was computed from it. A simulation computes all values.
+    Only rows about relevant objects count. They may show the value itself, all its parts, or a
+    number that was computed from the value. A simulation computes all values.
     """
     simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
     views = [view for one in asked for view in one.views(relevance)] if values else []
@@ -301,9 +308,9 @@ def found_values(
 
 
 def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) -> Iterator[Found]:
-    """Yield the ways in which a row gives a critical value."""
+    """Yield the ways in which a row contains a critical value."""
     for made, cell in (*view.cells, *((made, 0) for made in view.reading.order)):
-        if cell is None:  # a sum of nothing is an answer where the thing exists
+        if cell is None:  # the sum over no rows is NULL, which is a valid answer
             if value.computed is not None and view.sums(made.shown, value.computed):
                 yield Found.WORKED_OUT
         elif made.term is not None and view.has(made.shown, value.table, value.column):
@@ -318,7 +325,7 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
 
 
 def _has_parts(computed: Computed, views: Sequence[RowView], data: Data | None) -> bool:
-    """Whether the rows list all that a sum or mean is over, for something that matters."""
+    """Return whether the rows list all parts of a sum or mean, for some relevant object."""
     if data is None or not any(view.is_beside(computed) for view in views):
         return False
     owners = data.column(computed.table, computed.by)

@@ -1,4 +1,4 @@
-"""Read a statement in Cypher: its clauses and patterns here, its expressions by sqlglot."""
+"""Read a Cypher statement: clauses and patterns directly, expressions with sqlglot."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _SPELLINGS = (
     (re.compile(r"=~|\b(?:STARTS|ENDS)\s+WITH\b|\bCONTAINS\b", re.IGNORECASE), "LIKE"),
     (re.compile(r"\b(?:EXISTS|COUNT|COLLECT)\s*\{.*?\}", re.IGNORECASE | re.DOTALL), "NULL"),
 )
-"""Spellings that sqlglot reads differently from Cypher."""
+"""Spellings of Cypher that sqlglot reads differently, and their replacements."""
 _FUNCTIONS: Mapping[str, type[exp.Expr]] = {
     **dict.fromkeys(("tofloat", "tointeger", "tostring", "nodes", "head", "last"), exp.Paren),
     **dict.fromkeys(("size", "length"), exp.Count),
     **dict.fromkeys(("percentilecont", "percentiledisc"), exp.Median),
     "collect": exp.ArrayAgg,
 }
-"""Functions of Cypher, as sqlglot's expressions."""
+"""Functions of Cypher and the corresponding expressions of sqlglot."""
 
 
 def read_cypher(statement: str, schema: Schema) -> list[Reading]:
-    """Return the reading of each part of a union; nothing if the query is unreadable."""
+    """Return the reading of each part of a union; an empty list if the query is unreadable."""
     text = _COMMENT.sub(lambda found: found[1] or " ", statement)
     try:
         return [_CypherReader(schema).read(part) for _, part in _split(text, {"UNION"})]
@@ -50,7 +50,7 @@ def read_cypher(statement: str, schema: Schema) -> list[Reading]:
 
 
 def _split(text: str, words: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the parts between such words, outside brackets, each with the word before it."""
+    """Split a text at `words` outside brackets. Yield each part with the word before it."""
     word, start, depth = "", 0, 0
     for found in _SCAN.finditer(text):
         depth += bool(found["open"]) - bool(found["close"])
@@ -62,7 +62,7 @@ def _split(text: str, words: set[str]) -> Iterator[tuple[str, str]]:
 
 
 class _CypherReader(Expressions):
-    """Follow the values of variables, clause by clause."""
+    """Trace the values of variables, clause by clause."""
 
     def __init__(self, schema: Schema) -> None:
         super().__init__(schema)
@@ -85,7 +85,7 @@ class _CypherReader(Expressions):
         return self.reading
 
     def _projection(self, select: exp.Select, *, final: bool) -> None:
-        """Read the items of WITH or RETURN; those without a sum group the others."""
+        """Read the items of WITH or RETURN. Items without an aggregate group the other items."""
         items = {(item.alias or item.sql()).lower(): item.unalias() for item in select.selects}
         known = self._known if items.pop("*", None) else {}
         keys = [self.value(node) for node in items.values() if not node.find(exp.AggFunc)]
@@ -117,7 +117,7 @@ class _CypherReader(Expressions):
         return Value(value.leaves) if fields is None else fields.get(name, NOTHING)
 
     def _patterns(self, text: str) -> None:
-        """Read the nodes, relationships and paths of a MATCH, and then their conditions."""
+        """Read the nodes and relationships of a MATCH, then their conditions."""
         said: list[tuple[int, re.Match[str]]] = []
         for _, pattern in _split(text, {","}):
             left, edge, node = 0, None, _NODE.search(pattern)
@@ -136,7 +136,7 @@ class _CypherReader(Expressions):
     def _element(
         self, found: re.Match[str], kinds: tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
     ) -> int:
-        """Return the instance of a node or relationship pattern, a new one or a known one."""
+        """Return the instance of a node or relationship pattern; a known variable is reused."""
         name, label = ((found[part] or "").strip("`").lower() for part in ("name", "label"))
         tables = (k.table for k in kinds if k.label.lower() == label and "|" not in found["more"])
         table = next(tables, None)
@@ -150,7 +150,7 @@ class _CypherReader(Expressions):
         return instance
 
     def _relationship(self, found: re.Match[str], left: int, right: int) -> int:
-        """Return the relationship between two nodes."""
+        """Return the instance of the relationship between two nodes."""
         reading, schema = self.reading, self.reading.schema
         edge = self._element(found, schema.edges)
         tables = {node.label: node.table for node in schema.nodes}
@@ -177,14 +177,14 @@ class _CypherReader(Expressions):
         return edge
 
     def _map(self, instance: int, text: str) -> None:
-        """Record the properties in a pattern's map."""
+        """Record the properties in the map of a pattern."""
         for part in _parsed(text).selects[0].expressions:
             value = self._property(Value(whole=instance), part.name.lower())
             self.equal(value, [part.expression])
 
 
 def _parsed(text: str) -> exp.Select:
-    """Parse expressions with the strings, names and maps of MySQL, which are Cypher's."""
+    """Parse expressions as MySQL, which has the same strings, names and maps as Cypher."""
     for pattern, spelled in _SPELLINGS:
         text = pattern.sub(spelled, text)
     try:
@@ -195,7 +195,7 @@ def _parsed(text: str) -> exp.Select:
 
 
 def _translated(node: exp.Expr) -> exp.Expr:
-    """Return a function of Cypher as sqlglot's own."""
+    """Return a Cypher function as an expression of sqlglot."""
     name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
     kind = _FUNCTIONS.get(name.lower())
     arguments = node.expressions or [node.this]

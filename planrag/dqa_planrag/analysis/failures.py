@@ -1,4 +1,4 @@
-"""Why runs failed: CAN, MIS, DEEP, QUR or OTH (PlanRAG, section 5.2, Figure 6)."""
+"""Classify failed runs as CAN, MIS, DEEP, QUR or OTH (PlanRAG, section 5.2, Figure 6)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dqa_planrag.analysis.critical import Asked, Found, Relevance
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 _WORTHLESS = 1.0 - 1e-9
-"""The relative regret of a choice that is not better than deciding nothing."""
+"""The relative regret from which a choice is not better than doing nothing."""
 _QUOTES = " \t\r\n.,;:!?'\"`*"
 
 
 def failure_of(
     case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
 ) -> tuple[str, str] | None:
-    """Return the class of a failed run and the reason; None where it did not fail.
+    """Return the class and the reason of a failure; None if the run did not fail.
 
-    The first rule that fits decides; ``docs/analysis.md`` has them.
+    The first matching rule decides. ``docs/analysis.md`` explains the rules.
 
     Parameters
     ----------
     case
         A judged run.
     found
-        How it found its scenario's critical values.
+        How the run found each critical value of its scenario.
     asked
-        Its statements.
+        The statements of the run.
     relevance
-        The objects that decide the question, with the data.
+        The objects that decide the question, and the data.
     """
     result = case.result
     if case.correct or not case.has_steps:
@@ -43,21 +43,21 @@ def failure_of(
     improper = result.outcome is Outcome.NO_CANDIDATE and is_known
     in_vain = bool(asked) and 2 * vain >= len(asked) and lacks_data
     rules = (
-        ("QUR", in_vain, f"{vain} of {len(asked)} statements brought nothing"),
-        ("CAN", improper, "answered with something that is no candidate"),
+        ("QUR", in_vain, f"{vain} of {len(asked)} statements returned no data"),
+        ("CAN", improper, "the answer is not a candidate"),
         ("OTH", result.outcome is not Outcome.WRONG, f"no decision to judge: {result.outcome}"),
-        ("CAN", _gains_nothing(result), "chose a candidate that gains nothing"),
-        ("MIS", bool(missed), f"never looked at: {', '.join(missed)}"),
-        ("DEEP", True, "chose a worse candidate with the data at hand"),
+        ("CAN", _gains_nothing(result), "the chosen candidate gains nothing"),
+        ("MIS", bool(missed), f"did not retrieve: {', '.join(missed)}"),
+        ("DEEP", True, "had the data, but chose a worse candidate"),
     )
     return next((name, reason) for name, holds, reason in rules if holds)
 
 
 def brought_data(asked: Asked, relevance: Relevance) -> bool:
-    """Whether a statement ran and brought data.
+    """Return whether a statement ran and returned data.
 
-    Sums and counts that are all null or zero say only that nothing exists, unless everything that
-    the statement names exists.
+    Sums and counts that are all null or zero are data only if everything that the statement names
+    exists.
     """
     cells = [cell for row in asked.evidence.rows for cell in row]
     if any(cells):
@@ -73,7 +73,7 @@ def brought_data(asked: Asked, relevance: Relevance) -> bool:
 
 
 def _gains_nothing(result: Result) -> bool:
-    """Whether a choice is not better than deciding nothing, as far as that is known."""
+    """Return whether a choice is known to be no better than doing nothing."""
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
     if result.value is None or result.baseline is None or result.goal is None:
@@ -83,7 +83,7 @@ def _gains_nothing(result: Result) -> bool:
 
 
 def _is_known(name: str, asked: Sequence[Asked], relevance: Relevance) -> bool:
-    """Whether an answer is a name in the database, or without the data in what came back."""
+    """Return whether an answer is a name in the data; if they are unknown, in the results."""
     if relevance.data is not None:
         return name in map(str.casefold, relevance.data.names)
     return any(

@@ -1,7 +1,7 @@
-"""The reading of a statement: the columns and rows of tables behind each column of its result.
+"""The reading of a statement: the table columns and rows from which its result is computed.
 
-SQL and Cypher are read in the same terms. Every mention of a table, node or relationship is an
-*instance*; a column of an instance is a *term*. Terms that a statement sets equal are one *class*.
+SQL and Cypher have the same kind of reading. Every mention of a table, node or relationship is an
+*instance*. A column of an instance is a *term*. Terms that a statement equates form a *class*.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlglot import exp
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 
 Term: TypeAlias = tuple[int, str]
-"""An instance, and one of its columns."""
+"""The number of an instance, and one of its columns."""
 
 _SAME = (
     *(exp.Paren, exp.Cast, exp.TryCast, exp.Round, exp.Coalesce, exp.Alias, exp.Distinct),
@@ -23,22 +23,22 @@ _SAME = (
 )
 """Expressions that do not change a value."""
 _LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
-"""Functions that list values in one cell without mixing them."""
+"""Functions that list values in one cell without combining them."""
 _TESTS = (exp.Predicate, exp.Connector, exp.Not)
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """How a term went through a sum, a mean or a similar function.
+    """How a sum, a mean or a similar function aggregates a term.
 
     Attributes
     ----------
     function
-        The innermost function, in small letters.
+        The name of the innermost function, in lower case.
     columns
-        All columns of the same instance in its argument.
+        All columns of the same instance in the argument of the function.
     chosen
-        The columns that select or group its rows.
+        The columns that select or group the rows.
     """
 
     function: str
@@ -48,7 +48,7 @@ class Summed:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A term that went into a number; a tested one only decided between cases of it."""
+    """A term from which a number is computed. A tested term only selects a case of the number."""
 
     instance: int
     column: str
@@ -63,13 +63,13 @@ class Value:
     Attributes
     ----------
     leaves
-        Its terms.
+        The terms from which the expression is computed.
     term
-        The one term that it is, unchanged or rounded.
+        The term if the expression is a single term, unchanged or rounded.
     whole
-        The node or relationship that it is, or holds in a list.
+        The node or relationship if the expression is one, or a list of one.
     fields
-        The parts of a map, by name in small letters.
+        The parts of a map, by name in lower case.
     """
 
     leaves: frozenset[Leaf] = frozenset()
@@ -84,17 +84,17 @@ class Value:
 
     @classmethod
     def made_of(cls, parts: Iterable[Value]) -> Value:
-        """Return the value of a computation with other values."""
+        """Return the value of a computation from other values."""
         return cls(frozenset(leaf for part in parts for leaf in part.leaves))
 
     @property
     def as_test(self) -> Value:
-        """The same value where it only decides between cases."""
+        """The same value, if it is only tested."""
         return Value(frozenset(replace(leaf, tested=True) for leaf in self.leaves))
 
     @property
     def shown(self) -> tuple[Leaf, ...]:
-        """The leaves that went into the number itself."""
+        """The leaves from which the number itself is computed."""
         return tuple(leaf for leaf in self.leaves if not leaf.tested)
 
 
@@ -104,7 +104,7 @@ NOTHING = Value()
 
 @dataclass(eq=False, slots=True)
 class Class:
-    """Terms with one value, and the constants that it can be."""
+    """Terms with the same value, and the constants that this value can be."""
 
     terms: set[Term]
     constants: frozenset[Cell] | None = None
@@ -122,15 +122,16 @@ class Reading:
     Attributes
     ----------
     keys
-        By table, its key columns with the node table of each: a node's key, an edge's two ends.
+        By table, the key columns and the node table of each: the key of a node, or both ends of an
+        edge.
     outputs
-        The origin of each column of the result, by name in small letters.
+        The origin of each column of the result, by name in lower case.
     order
         The computed values that sort the rows.
     tables
-        The table of each instance; None for anything else.
+        The table of each instance; None if it is not a known table.
     conditions
-        By instance, the columns in conditions that are more than an equation of keys.
+        By instance, the columns in conditions other than equations of keys.
     classes
         The class of each term.
     """
@@ -152,7 +153,7 @@ class Reading:
         return len(self.tables) - 1
 
     def ends(self, instance: int) -> Mapping[str, str]:
-        """Return the key columns of an instance, each with its node table."""
+        """Return the key columns of an instance, each with the node table that it refers to."""
         return self.keys.get(self.tables[instance] or "", {})
 
     def same(self, term: Term) -> Class:
@@ -160,7 +161,7 @@ class Reading:
         return self.classes.setdefault(term, Class({term}))
 
     def equate(self, one: Term, other: Term) -> None:
-        """Record that two terms have one value."""
+        """Record that two terms have the same value."""
         here, there = self.same(one), self.same(other)
         if here is not there:
             here.terms |= there.terms
@@ -169,13 +170,13 @@ class Reading:
             self.classes.update(dict.fromkeys(there.terms, here))
 
     def condition(self, value: Value) -> None:
-        """Record a condition over a value; one over a sum chooses no rows of it."""
+        """Record a condition on a value. A condition on a sum does not select rows of the sum."""
         for leaf in value.leaves:
             if leaf.summed is None:
                 self.conditions.setdefault(leaf.instance, set()).add(leaf.column)
 
     def choose(self, value: Value, constants: Iterable[Cell] | None = None) -> None:
-        """Record that a value is one of some constants, or meets another condition."""
+        """Record that a value is one of some constants, or meets some other condition."""
         if value.term is not None and constants is not None:
             self.same(value.term).restrict(constants)
         if value.term is None or value.term[1] not in self.ends(value.term[0]):
@@ -196,18 +197,18 @@ class Reading:
         return Value(frozenset(leaves))
 
     def _chosen(self, instance: int, grouping: set[Class]) -> set[str]:
-        """Return the columns that select or group an instance's rows."""
+        """Return the columns that select or group the rows of an instance."""
         classes = {column: self.same((instance, column)) for column in self.ends(instance)}
         found = {c for c, same in classes.items() if same in grouping or same.constants is not None}
         return found | self.conditions.get(instance, set())
 
     def properties(self) -> dict[str, dict[str, str]]:
-        """Return the column of each property in small letters, by table."""
+        """Return by table the column of each property, by name in lower case."""
         owners: list[NodeSchema | EdgeSchema] = [*self.schema.nodes, *self.schema.edges]
         return {o.table: {name.lower(): column for name, column in o.properties} for o in owners}
 
     def fields(self, value: Value) -> Mapping[str, Value] | None:
-        """Return the parts of a map, or of a node or relationship, by name in small letters."""
+        """Return the parts of a map, node or relationship, by name in lower case."""
         if value.whole is None:
             return value.fields
         columns = self.properties().get(self.tables[value.whole] or "", {})
@@ -215,7 +216,7 @@ class Reading:
 
 
 def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
-    """Return the key columns of every table that has nodes or edges; see `Reading.keys`."""
+    """Return the key columns of every table of nodes or edges; see `Reading.keys`."""
     tables = {node.label: node.table for node in schema.nodes}
     edges = {
         edge.table: {column: tables[label] for label, column in (edge.source, edge.target)}
@@ -225,7 +226,7 @@ def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
 
 
 class Expressions:
-    """Follow the expressions of a statement to the columns of tables.
+    """Trace the expressions of a statement to the columns of tables.
 
     Attributes
     ----------
@@ -290,7 +291,7 @@ class Expressions:
         self.reading.order += [value for value in made if value.term is None]
 
     def condition(self, node: exp.Expr) -> None:
-        """Record a condition: equations of keys by themselves, anything else as it is."""
+        """Record a condition. Each equation in a conjunction is recorded separately."""
         node = node.unnest()
         if isinstance(node, exp.And):
             self.condition(node.left)
@@ -308,7 +309,7 @@ class Expressions:
             self.reading.condition(self.value(node))
 
     def equal(self, value: Value, others: Sequence[exp.Expr]) -> None:
-        """Record that a value is one of others."""
+        """Record that a value is equal to one of some expressions."""
         constants = constants_of(others)
         if constants is not None:
             self.reading.choose(value, constants)
@@ -324,7 +325,7 @@ class Expressions:
 
 
 def constants_of(nodes: Iterable[exp.Expr]) -> list[Cell] | None:
-    """Return the values of literals; None where anything else is among them."""
+    """Return the values of literals; None if any expression is not a literal."""
     found: list[Cell] = []
     for node in nodes:
         inner = node.this if isinstance(node, exp.Cast) else node

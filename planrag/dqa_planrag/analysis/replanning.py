@@ -1,4 +1,4 @@
-"""How each new plan differs from the one before it (PlanRAG, Tables 7 and 12)."""
+"""Classify how each new plan differs from the plan before it (PlanRAG, Tables 7 and 12)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dqa.evaluation.traces import Trace
 from dqa_planrag.reply import step_in
 
 _ALIKE = 0.4
-"""The least similarity of two steps that are one step, changed."""
+"""The minimum similarity of two steps that count as the same step, changed."""
 _PART = 0.5
-"""The least share of a step's words that are its origin's, where one was divided or merged."""
+"""The minimum share of a part's words that are from the step that was divided or merged."""
 _MOST_STEPS = 200
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
@@ -24,12 +24,12 @@ _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
 
 _TEXT = resources.files("dqa_planrag.analysis").joinpath("words.json").read_text("utf-8")
 _WORDS = {name: frozenset(words.split()) for name, words in json.loads(_TEXT).items()}
-"""English verbs that look data up or calculate, verbs that calculate where a step says how, the
-words that say so, and words without content."""
+"""English verbs that look up data or that calculate; verbs that do either; words that make the
+latter a calculation; and words without content."""
 
 
 class Kind(StrEnum):
-    """The paper's nine sub-categories, and three names for anything else."""
+    """The nine sub-categories of the paper, and three for other changes."""
 
     REORDER = "re-order"
     REPLACE = "replace"
@@ -46,9 +46,9 @@ class Kind(StrEnum):
 
 
 def replannings(trace: Trace) -> list[str]:
-    """Return every re-planning of a run as ``Group: kind``, in order.
+    """Return every re-planning of a run in order, as ``Group: kind``.
 
-    In a run that does not name its current step, each use of a tool counts as a step.
+    If the run does not name its current step, each tool call counts as a step.
     """
     found: list[str] = []
     plan, step, used = "", 0, 0
@@ -65,10 +65,11 @@ def replannings(trace: Trace) -> list[str]:
 
 
 def kind_of(old: str, new: str, taken: int = 0) -> str:
-    """Return how a plan differs from the one that it replaces, as ``Group: kind``.
+    """Return how a new plan differs from the old plan, as ``Group: kind``.
 
-    The group is the paper's, by the number of steps; ``docs/analysis.md`` has the rules. A plan
-    that leaves out the first `taken` steps, which are finished, is compared with the rest.
+    The group is that of the paper, by the number of steps; ``docs/analysis.md`` explains the rules.
+    If the new plan omits steps among the first `taken` steps, which are finished, the new plan is
+    compared with the rest of the old plan.
     """
     before, after = steps_of(old), steps_of(new)
     if max(len(before), len(after)) > _MOST_STEPS:
@@ -111,7 +112,7 @@ def _increase(added: Sequence[PlanStep], *, is_new: bool) -> Kind:
 
 
 def _matches(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]:
-    """Match new steps with old ones: equal ones, then the most similar, then the nearest."""
+    """Match new steps with old steps: equal steps first, then the most similar, then nearest."""
     found: dict[int, int] = {}
     pairs = sorted(
         (one.bare != other.bare, -_likeness(one, other), abs(i - j), i, j)
@@ -132,7 +133,7 @@ def _likeness(one: PlanStep, other: PlanStep) -> float:
 
 
 def _is_kept(one: PlanStep, other: PlanStep) -> bool:
-    """Whether two steps say the same."""
+    """Return whether two steps have the same content."""
     same = content_of(one) == content_of(other) and actions_in(one) == actions_in(other)
     return same or one.bare == other.bare
 
@@ -143,7 +144,10 @@ def _parts(
     allowed: Iterable[int],
     matched: Mapping[int, int],
 ) -> set[int]:
-    """Return the steps that are one of several with mostly the words of one allowed whole."""
+    """Return the parts that share most of their words with an allowed whole.
+
+    A whole must have at least two such parts.
+    """
     found: dict[int, list[int]] = {}
     for i, part in enumerate(map(content_of, parts)):
         shares = [(len(part & content_of(wholes[j])) / max(len(part), 1), -j) for j in allowed]
@@ -156,7 +160,7 @@ def _parts(
 def _sub_steps(
     old: Sequence[PlanStep], new: Sequence[PlanStep], matched: Mapping[int, int]
 ) -> set[int]:
-    """Return the new steps below an old one that had none below it."""
+    """Return the new sub-steps of steps that had no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}
     return {i for i, origin in origins.items() if origin is not None and origin not in parents}
@@ -171,7 +175,7 @@ def content_of(step: PlanStep) -> frozenset[str]:
 
 
 def actions_in(step: PlanStep) -> frozenset[Kind]:
-    """Return the look-ups and calculations that a step adds: by the first verb of each clause."""
+    """Return whether a step looks up data, calculates or both, from its clauses' first verbs."""
     text = step.text.casefold()
     verbs = dict.fromkeys(_WORDS["look_up"], Kind.ADD_LOOK_UP)
     verbs |= dict.fromkeys(_WORDS["calculate"], Kind.ADD_CALCULATION)

@@ -1,4 +1,4 @@
-"""Read a statement in SQL by sqlglot's scopes."""
+"""Read a SQL statement with the scopes of sqlglot."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dqa.core.situation import Schema
 from dqa_planrag.analysis.reading import NOTHING, Expressions, Reading, Value
 
 _Columns: TypeAlias = Mapping[str, Value]
-"""The columns of a source of rows, by name in small letters."""
+"""The columns of a source of rows, by name in lower case."""
 
 
 def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading]:
-    """Return the reading of each part of a union; nothing if the query is unreadable."""
+    """Return the reading of each part of a union; an empty list if the query is unreadable."""
     try:
         tree = sqlglot.parse_one(statement, read=dialect)
         root = build_scope(_qualified(tree, dialect, schema))
@@ -31,7 +31,7 @@ def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading]:
 
 
 def _selects(scope: Scope) -> Iterator[Scope]:
-    """Yield the parts of a union, or the one query that it is."""
+    """Yield the parts of a union; a query without a union is its only part."""
     if isinstance(scope.expression, exp.Select):
         yield scope
     for part in scope.set_operation_scopes:
@@ -39,7 +39,7 @@ def _selects(scope: Scope) -> Iterator[Scope]:
 
 
 def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
-    """Return the query with the table of every column, and all names in small letters."""
+    """Return the query with a table for every column, and all names in lower case."""
     for identifier in tree.find_all(exp.Identifier):
         identifier.set("this", identifier.this.lower())
     for table in tree.find_all(exp.Table):
@@ -54,7 +54,7 @@ def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
         dialect=dialect,
         schema=tables,
         validate_qualify_columns=False,
-        allow_partial_qualification=True,  # of columns such as SQLite's rowid
+        allow_partial_qualification=True,  # for columns such as SQLite's rowid
         quote_identifiers=False,
         identify=False,
     )
@@ -62,7 +62,7 @@ def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
 
 @dataclass(slots=True)
 class _Frame:
-    """One query that is read: its sources, by alias, and its columns."""
+    """The query being read: its sources by alias, and its columns."""
 
     scope: Scope
     outer: _Frame | None
@@ -71,10 +71,10 @@ class _Frame:
 
 
 class _SqlReader(Expressions):
-    """Follow a query's columns to its tables, scope by scope."""
+    """Trace the columns of a query to its tables, scope by scope."""
 
     def read(self, tree: exp.Expr, part: Scope) -> Reading:
-        """Read one part of a union, or the only one."""
+        """Read one part of a union."""
         self._read: dict[Scope, _Columns] = {}
         self._frame = _Frame(part, None)
         self._select()
@@ -83,10 +83,10 @@ class _SqlReader(Expressions):
         return self.reading
 
     def _rows(self, scope: Scope) -> _Columns:
-        """Read a source of rows; a union's columns are new ones that all its parts went into."""
+        """Read a source of rows. The columns of a union are new, with the leaves of all parts."""
         if scope in self._read:
             return self._read[scope]
-        self._read[scope] = {}  # in itself a recursive query is unknown
+        self._read[scope] = {}  # a recursive query does not know its own columns
         around, groups, parts = self._frame, self.groups, []
         for part in _selects(scope):
             self._frame = _Frame(part, around)

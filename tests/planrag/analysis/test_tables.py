@@ -62,7 +62,7 @@ def test_accuracy_is_listed_by_question_type_for_every_decider() -> None:
     }
     with pytest.raises(UnknownNameError, match="iterrag, planrag"):
         analyse(cases, "singlerag", None)
-    with pytest.raises(UsageError, match="'first' do not tell"):
+    with pytest.raises(UsageError, match="'first' do not contain retrievals"):
         analyse(cases, "first", None)
     assert shares(analyse(cases, None, None), "question_types") == {}
 

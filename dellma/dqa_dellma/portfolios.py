@@ -26,7 +26,7 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The largest number of units that the linear solver can distinguish from the next."""
+"""The largest number of units that the linear solver distinguishes from one unit more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Portfolio:
         return asdict(self) | {"gain": self.gain}
 
 
-def combine_actions(  # noqa: PLR0913  (one parameter a limit)
+def combine_actions(  # noqa: PLR0913  (one parameter per limit)
     tree: DecisionTree,
     *,
     budget: float = 1.0,
@@ -170,7 +170,7 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
         aversion=aversion,
     )
     amounts = find_best_amounts(table, limits)
-    # The tolerance keeps a number of units that rounding left just below a whole number.
+    # The tolerance prevents rounding errors from removing a whole unit.
     singles = np.minimum(limits.most, budget / each)
     if unit is not None:
         singles = unit * np.floor(singles / unit + 1e-9)
@@ -293,7 +293,7 @@ def _by_action(
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return the given number of each action, and `usual` for the other actions."""
+    """Return a number for each action: the given number, or `usual` if none is given."""
     figures = {str(action): usual for action in actions}
     for name, figure in (given or {}).items():
         if name not in figures:

@@ -18,7 +18,7 @@ from dqa_dellma.findings import ContextRead
 
 METHOD = "DeLLMa"
 _LEAST_ROWS = 200
-"""The minimum number of characters that remain for rows."""
+"""The minimum number of characters that must be left for rows."""
 
 
 @dataclass(frozen=True, slots=True)

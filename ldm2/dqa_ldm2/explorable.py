@@ -68,7 +68,7 @@ class WorldExplorable:
         if world.players != (AGENT,):
             raise UsageError(
                 f"The world '{world.name}' has the players {', '.join(world.players)}. A memory "
-                "can be refined only in a world for one player that reveals results by acting."
+                "can be refined only in worlds for one player."
             )
         self.source = f"{world.name} {seed}"
         self._world = world
@@ -109,8 +109,8 @@ class WorldExplorable:
         move = None if episode is None else episode.next_move()
         if episode is None or move is None:
             raise DataError(
-                f"{self.source} ended before the action '{action}', which was possible before. "
-                "The world must replay the same episode for the same seed."
+                f"{self.source} ended before the action '{action}', which was possible in an "
+                "earlier path. The world must replay the same episode for the same seed."
             )
         named = (one for one in move.position.actions if str(one) == action)
         try:

@@ -91,7 +91,7 @@ class Found:
 
     @property
     def best(self) -> Path:
-        """The path with the largest reward; among equals, the ground process or most confident."""
+        """The path with the largest reward; of equal paths, the ground or most confident path."""
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )

@@ -286,7 +286,7 @@ class Memory:
     # Parts
 
     def _cached(self, key: Hashable, read: Callable[[], _Value]) -> _Value:
-        """Return a cached value; read it if any process has changed the memory since."""
+        """Return a cached value, or read it again if any process has changed the memory."""
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
             number, undone = connection.execute(counts).one()

@@ -136,7 +136,7 @@ def read_situation(
 
 
 def is_found_by_acting(question: Question) -> bool:
-    """Return whether a question is a move in a world that reveals results only by acting."""
+    """Return whether a question is a move in a world in which only acting shows the result."""
     if GOAL in question.target and "game" in question.target:
         return True
     return (

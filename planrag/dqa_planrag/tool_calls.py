@@ -1,8 +1,8 @@
-"""The protocol `tools`: the model acts, plans and decides by tool calls of its provider.
+"""The protocol `tools`: the model acts, plans and decides by tool calls.
 
 In addition to the tools of the agent, the model has three tools: ``plan`` and ``replan`` take the
 steps of a plan, and ``decide`` takes the decision. Each request offers only the tools that may be
-called. We number the calls, because some providers repeat ids or leave them empty.
+called. Calls get new ids, because some providers repeat ids or leave them empty.
 """
 
 from __future__ import annotations

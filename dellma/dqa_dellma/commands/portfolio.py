@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dqa_dellma.portfolios import Portfolio
 
 
-def portfolio(  # noqa: PLR0913  (one parameter an option)
+def portfolio(  # noqa: PLR0913  (one parameter per option)
     *,
     run: options.RunOrTrace,
     question: options.RunQuestion = None,

@@ -14,7 +14,7 @@ from dqa.core.files import require_new_file
 _PAGE = "New HTML page with the whole tree: states, rankings and statements."
 
 
-def tree(  # noqa: PLR0913  (one parameter an option)
+def tree(  # noqa: PLR0913  (one parameter per option)
     *,
     run: options.RunOrTrace,
     question: options.RunQuestion = None,

@@ -39,8 +39,8 @@ class Dellma(ProblemDecider):
     def enumerate(self, problem: Problem, asking: Asking) -> NamedFactors:
         """Ask for k factors with l values each (section 3.1).
 
-        k is the number of general factors, plus the number of specific factors of all actions. If k
-        exceeds the setting `factors`, the model names that many factors and chooses them itself.
+        k is the number of general factors, plus the number of specific factors of all actions. The
+        setting `factors` limits k. If it does, the model decides how many factors are specific.
         """
         own = self.own
         whole = own.general + own.own * len(problem.actions)

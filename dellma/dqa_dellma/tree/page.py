@@ -14,7 +14,7 @@ from dqa_dellma.tree.decision_tree import Branch, DecisionTree, TriedState
 _ACTIONS = 12
 """The number of actions that the page lists; the rest are folded into one section."""
 _SAMPLES, _FEWEST = 1_500, 6
-"""The maximum number of states of all actions, and the minimum limit of one action."""
+"""The maximum number of states on the page, and the number that every action may show."""
 _RANKINGS, _FAILURES = 40, 40
 
 

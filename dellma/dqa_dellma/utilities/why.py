@@ -21,7 +21,7 @@ _CLEAR = 0.75
 _FEW = 3
 """The minimum number of states with a value, and without it, that show its influence."""
 _SURE = 3.0
-"""The minimum difference in standard errors. It is large because dozens are compared."""
+"""The standard errors that a difference must exceed; many, because dozens are compared."""
 _NAMED, _LONGEST = 2, 80
 
 

@@ -129,8 +129,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Refine a memory by exploring games of a world.
 
-    If a path has a larger reward than the path that follows the memory, its steps from the key step
-    on are added as a version, which can be undone.
+    If a path has a larger reward than the path that imitates the memory, its steps from the key
+    step on are added as a version, which can be undone.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def _gains_nothing(result: Result) -> bool:
 
 
 def _is_known(name: str, asked: Sequence[Asked], relevance: Relevance) -> bool:
-    """Return whether an answer is a name in the data; if they are unknown, in the results."""
+    """Return whether an answer is a name in the data, or in the results if data are unknown."""
     if relevance.data is not None:
         return name in map(str.casefold, relevance.data.names)
     return any(

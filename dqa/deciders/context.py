@@ -18,6 +18,9 @@ from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
 from dqa.deciders.tools import observe
 
+_FEW = 10
+"""Lists of at most this length are compared completely."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -116,7 +119,9 @@ class Context:
 def _compared(
     question: Question, choices: Choices, tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
-    """Return the actions that are compared: those that the rows name."""
+    """Return the actions that are compared: all of a short list, else those that the rows name."""
+    if choices.total <= _FEW:  # one of them may be "none", which no row names
+        return choices.candidates
     if not choices.is_large:
         return find_named_actions(choices.candidates, tables)
     # Names of a long list that differ only by case are different names.

@@ -134,13 +134,22 @@ def test_names_of_a_long_list_that_differ_by_case_are_different(database: Databa
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
     """A row names an action if a whole cell equals it, ignoring case."""
     found = conversation()
-    actions = ("Fruit  1", "FRUIT 2", "fruit 3", "fruit 4", "fruit", "fruit 77", "note")
+    unnamed = ("fruit", "fruit 77", "note", *(f"nut {number}" for number in range(9)))
+    actions = ("Fruit  1", "FRUIT 2", "fruit 3", "fruit 4", *unnamed)
     query = "SELECT id, name, note FROM fruit WHERE id < 5"
     problem = read_problem(asked(query), actions, database, found)
     assert problem.actions == actions[:4]
     (event,) = data_of(found.recorder.events, "context")
     assert event["actions"] == list(actions[:4])
-    assert event["left_out"] == ["fruit", "fruit 77", "note"]
+    assert event["left_out"] == list(unnamed)
+
+
+def test_a_short_list_is_compared_completely(database: Database) -> None:
+    """No row names "none", which may be the best action."""
+    found = conversation()
+    query = "SELECT id, name FROM fruit WHERE id < 5"
+    problem = read_problem(asked(query), ("fruit 1", "fruit 2", "none"), database, found)
+    assert problem.actions == ("fruit 1", "fruit 2", "none")
 
 
 def test_rows_that_do_not_fit_are_left_out_with_a_warning(database: Database) -> None:

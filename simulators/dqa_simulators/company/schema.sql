@@ -5,7 +5,7 @@ CREATE TABLE items ( -- what the company sells
   volume REAL, -- storage volume of a unit
   shelf_life INTEGER, -- periods in which a unit can be sold; NULL: no limit
   holding_cost REAL, -- of a unit in stock at the end of a period
-  stockout_penalty REAL, -- of a customer who finds no stock
+  stockout_penalty REAL, -- for each customer who finds no stock
   salvage REAL -- value of a unit after the last period
 );
 CREATE TABLE sites ( -- shops, each with its storage
@@ -17,7 +17,7 @@ CREATE TABLE sites ( -- shops, each with its storage
 CREATE TABLE offers ( -- which supplier offers which item
   item TEXT,
   supplier TEXT,
-  list_price REAL, -- of a unit ordered in the period to decide
+  list_price REAL, -- of a unit ordered in the period to decide, after discounts and announced rises
   promised_lead INTEGER, -- periods until delivery, as promised
   is_default INTEGER -- 1 for the usual supplier
 );
@@ -35,7 +35,7 @@ CREATE TABLE prices ( -- our prices and the competitor's
   item TEXT,
   level INTEGER, -- 1 to 5
   price REAL,
-  competitor_price REAL -- list price in the same period
+  competitor_price REAL -- list price in the same period, also while its shops are closed
 );
 CREATE TABLE inventory ( -- stock by period
   period INTEGER,
@@ -54,15 +54,15 @@ CREATE TABLE orders ( -- orders placed with suppliers
   supplier TEXT,
   quantity INTEGER,
   unit_cost REAL, -- paid also for defective units
-  promised_period INTEGER, -- by the promised lead time
+  promised_period INTEGER, -- by the promised lead time, without announced delays
   arrival_period INTEGER, -- NULL until it arrives
   good_units INTEGER -- usable units; NULL until it arrives
 );
 CREATE TABLE promotions ( -- advertised items
-  period INTEGER,
+  period INTEGER, -- in which customers see it
   item TEXT
 );
-CREATE TABLE forecasts ( -- guesses of the sales department for usual prices, made one period ahead
+CREATE TABLE forecasts ( -- guesses of the sales department for reference prices, made one period ahead
   period INTEGER, -- the period that it is about
   item TEXT,
   units INTEGER -- of all sites

@@ -1,1 +1,1 @@
-"""A household in which one player finds, treats and places things: ALFWorld's games as a world."""
+"""The household world: one player finds, treats and places things in ALFWorld's games."""

@@ -1,4 +1,4 @@
-"""TextWorld as the referee, in one process for all open games."""
+"""Play games in TextWorld, in one separate process for all open games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dqa_simulators.household.serving import UNKNOWN_GOAL, serve
 from dqa_simulators.household.tables import load_tables
 
 _SECONDS: Final = 180.0
-"""The most that one reply may take: much longer than the translation of the largest room."""
+"""The timeout of one reply. Translating the largest room takes much less time."""
 _PLAYED: Final = ("pddl_domain", "grammar", "pddl_problem")
 """The parts of a game's file that TextWorld needs."""
 _NOT_SCORED: Final = "The game has no result, and is played again when the run resumes."
@@ -30,11 +30,11 @@ _WORDS: Final = (
         "  put (object) in/on (receptacle): place an object in or on a receptacle",
     ),
 )
-"""The words of alfworld's present grammar that differ from the papers' games."""
+"""Texts in the current grammar of alfworld, and the same texts in the games of the papers."""
 
 
 def as_in_the_papers(grammar: str) -> str:
-    """Return a grammar with the papers' words: ``put X in/on Y``, ``You arrive at loc 3``."""
+    """Return a grammar with the texts of the papers: ``put X in/on Y``, ``You arrive at loc 3``."""
     for now, then in _WORDS:
         grammar = grammar.replace(now, then)
     return grammar
@@ -42,7 +42,7 @@ def as_in_the_papers(grammar: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The observation after an action, or at the beginning.
+    """The observation after an action, or in the initial state.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Seen:
 
 
 class Engine:
-    """The process of TextWorld. Safe to use from several threads, which wait for each other.
+    """The process of TextWorld. Threads can share it; their requests run one after another.
 
     Raises
     ------
@@ -74,10 +74,10 @@ class Engine:
         tables = load_tables()
         if UNKNOWN_GOAL not in tables.grammar:
             raise WorldUnavailableError(
-                f"alfworld's grammar has no place for a goal ('{UNKNOWN_GOAL}')."
+                f"alfworld's grammar lacks the placeholder for a goal, '{UNKNOWN_GOAL}'."
             )
         environment = minimal_environment() | {
-            "PYTHONHASHSEED": "0",  # so that sets of texts have one order
+            "PYTHONHASHSEED": "0",  # gives sets of texts a fixed order
             "PYTHONWARNINGS": "ignore",
         }
         if "ALFWORLD_DATA" in os.environ:
@@ -94,12 +94,12 @@ class Engine:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the process runs, and was started by this one."""
+        """Whether the TextWorld process is running and was started by the current process."""
         is_own = self._owner == os.getpid() and not self._connection.closed
         return is_own and self.process.is_alive()
 
     def ask(self, method: str, **arguments: object) -> Any:  # noqa: ANN401  (any value)
-        """Call a method of `serving.TextWorld`; `WorldUnavailableError` if it fails."""
+        """Call a method of `serving.TextWorld`. Raise `WorldUnavailableError` if it fails."""
         try:
             with self._lock:
                 result, problem = self._exchange((method, arguments))
@@ -119,13 +119,13 @@ class Engine:
         return result
 
     def _exchange(self, request: tuple[str, Mapping[str, object]]) -> tuple[Any, str]:
-        """Send a request and return its reply; end the process if no reply is read."""
+        """Send a request and return its reply. Kill the process if no reply arrives."""
         try:
             self._connection.send(request)
             if not self._connection.poll(_SECONDS):
                 self.process.kill()
             reply: tuple[Any, str] = self._connection.recv()
-        except BaseException:  # such as Ctrl-C: the next request would read the reply to this one
+        except BaseException:  # including Ctrl-C: the next request would read this reply
             self._connection.close()
             self.process.kill()
             raise
@@ -137,7 +137,7 @@ _starting: Final = Lock()
 
 
 def engine() -> Engine:
-    """Return the running process of TextWorld; start it if there is none."""
+    """Return the process of TextWorld. Start it if it is not running."""
     with _starting:
         if not _engines or not _engines[-1].is_usable:
             _engines[:] = [Engine()]
@@ -145,22 +145,22 @@ def engine() -> Engine:
 
 
 class RunningGame:
-    """A game that has begun.
+    """A running game.
 
     Parameters
     ----------
     game
-        The content of its file: ``pddl_domain``, ``grammar``, ``pddl_problem``.
+        The content of the game's file: ``pddl_domain``, ``grammar``, ``pddl_problem``.
 
     Attributes
     ----------
     seen
-        The observation after the last command, or at the beginning.
+        The latest observation.
 
     Raises
     ------
     WorldUnavailableError
-        TextWorld cannot play it, or has failed.
+        TextWorld cannot play the game, or failed.
     """
 
     def __init__(self, game: Mapping[str, Any]) -> None:
@@ -172,24 +172,24 @@ class RunningGame:
         self.seen = _seen(reply)
 
     def step(self, command: str) -> None:
-        """Carry a command out."""
+        """Execute a command."""
         self.seen = _seen(self.engine.ask("step", number=self._number, command=command))
 
     def plan_on(self, goal: str) -> tuple[str, ...]:
-        """Return the planner's commands that lead from here to a goal in PDDL."""
+        """Return the planner's commands from the current state to a goal in PDDL."""
         now = self.engine.ask("facts", number=self._number)
         facts = tuple(tuple(map(str, fact)) for fact in now["facts"])
         return _plan(self.engine, Problem(now["types"], facts, goal), now["names"])
 
     def close(self) -> None:
-        """End the game, if its process still runs."""
+        """End the game if its process is still running."""
         if self._number and self.engine.is_usable:
             self.engine.ask("end", number=self._number)
         self._number = 0
 
 
 def plan(problem: Problem) -> tuple[str, ...]:
-    """Return the planner's commands that solve a problem; none if it finds no way."""
+    """Return the planner's commands that solve a problem; empty if it finds no plan."""
     named = sorted({name for fact in problem.facts for name in fact[1:]})
     return _plan(engine(), problem, engine().ask("name", identities=named))
 

@@ -1,6 +1,6 @@
-"""Games of a household: generated from a seed, or read from ALFWorld's own files.
+"""Generate household games from a seed, or read them from ALFWorld's files.
 
-The planner's commands of a generated game are stored in the user's cache. An official game is a
+The planner's commands for a generated game are stored in the user's cache. An official game is a
 folder with ``game.tw-pddl`` (JSON: domain, grammar, problem, walkthrough) and ``traj_data.json``
 (the task).
 """
@@ -32,7 +32,7 @@ from dqa_simulators.household.tasks import BY_OFFICIAL, TASKS, TaskName, TaskTyp
 GAME_FILE: Final = "game.tw-pddl"
 TASK_FILE: Final = "traj_data.json"
 _LEFT_OUT: Final = ("movable", "Sliced")
-"""Parts of the folder names of official games that alfworld does not play in text."""
+"""Words in the folder names of official games that cannot be played as text."""
 _PUT: Final = "move "
 _COMMANDS: Final = TypeAdapter(tuple[str, ...])
 
@@ -44,11 +44,11 @@ class HouseholdGame:
     Attributes
     ----------
     task
-        Its type.
+        The type of the task.
     data
-        The content of its ``game.tw-pddl``.
+        The content of ``game.tw-pddl``.
     name
-        Its origin: ``clean 17``, or the folder of an official game.
+        Task type and seed, for example ``clean 17``, or the folder of an official game.
     """
 
     task: TaskType
@@ -57,7 +57,7 @@ class HouseholdGame:
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
-        """Commands that win it; none if its file has none."""
+        """Commands that win the game; empty if the file contains none."""
         return tuple(_as_in_the_papers(str(one)) for one in self.data.get("walkthrough") or ())
 
     @property
@@ -74,21 +74,21 @@ def generate_game(task: TaskName, seed: int) -> HouseholdGame:
     MissingKeyError
         alfworld is not installed.
     WorldUnavailableError
-        The planner failed, or found no way.
+        The planner failed, or found no plan.
     """
     drawn = draw_game(load_tables(), task, seed)
     return _game(drawn, _solve(drawn))
 
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
-    """Return the game of a seed with its walkthrough from the user's cache; store a missing one.
+    """Return the game of a seed. Read its walkthrough from the user's cache, or plan and store it.
 
     Raises
     ------
     UsageError
         The cache cannot be written.
     MissingKeyError, WorldUnavailableError
-        As `generate_game`.
+        As in `generate_game`.
     """
     drawn = draw_game(load_tables(), task, seed)
     content = json.dumps([VERSION, load_tables().version, dict(_game(drawn, ()).data)]).encode()
@@ -96,7 +96,7 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
     file = cache_folder() / "households" / f"{task}-{seed}-{digest}.json"
     try:
         commands = _COMMANDS.validate_json(read_bytes(file))
-    except (OSError, ValueError):  # a missing or damaged file is written again
+    except (OSError, ValueError):  # the file is missing or damaged
         commands = _solve(drawn)
         _store(file, commands)
     return _game(drawn, commands)
@@ -110,8 +110,8 @@ def _store(file: Path, commands: tuple[str, ...]) -> None:
         part.replace(file)
     except OSError as error:
         raise UsageError(
-            f"No game can be written to {file.parent} ({error.strerror or error}): name another "
-            f"folder by {CACHE_VARIABLE}."
+            f"Cannot write a game to {file.parent} ({error.strerror or error}). Set another cache "
+            f"folder with {CACHE_VARIABLE}."
         ) from error
 
 
@@ -119,8 +119,8 @@ def _solve(drawn: DrawnGame) -> tuple[str, ...]:
     commands = plan(drawn.problem)
     if not commands:
         raise WorldUnavailableError(
-            f"The planner found no way to '{drawn.goal}' in the game {drawn.task.name} "
-            f"{drawn.seed}: take another seed, and report this one."
+            f"The planner found no plan for '{drawn.goal}' in the game {drawn.task.name} "
+            f"{drawn.seed}. Please report this seed, and use a different one."
         )
     return commands
 
@@ -137,26 +137,26 @@ def _game(drawn: DrawnGame, commands: tuple[str, ...]) -> HouseholdGame:
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:
-    """Return the folders of the games below a folder that can be played in text, sorted.
+    """Return the sorted folders of all games below a folder that can be played as text.
 
     Parameters
     ----------
     folder
-        ALFWorld's ``json_2.1.1/valid_unseen``, or any folder of such games.
+        A folder of games, for example ALFWorld's ``json_2.1.1/valid_unseen``.
     task
-        Their type; None for all.
+        The type of the games; None for all types.
 
     Raises
     ------
     UsageError
-        There is no such folder, or no game in it.
+        The folder does not exist, or contains no matching game.
     DataError
-        A file of it is damaged.
+        A file of a game is damaged.
     """
     if not folder.is_dir():
         raise UsageError(
-            f"There is no folder {folder} of household games: name one that alfworld-download "
-            "made, such as json_2.1.1/valid_unseen, or leave 'games' out to have them generated."
+            f"There is no folder {folder}. Set 'games' to a folder from alfworld-download, such as "
+            "json_2.1.1/valid_unseen, or omit it to generate games."
         )
     found = tuple(
         file.parent
@@ -167,8 +167,8 @@ def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...
     if not kept:
         wanted = f" of the type '{task}'" if task else ""
         raise UsageError(
-            f"{folder} has no household game{wanted}: a game is a folder with {GAME_FILE} and "
-            f"{TASK_FILE}; {len(found)} of other types or without a solution were found."
+            f"{folder} has no household game{wanted}. A game is a folder with {GAME_FILE} and "
+            f"{TASK_FILE}. Skipped games, of different types or without a solution: {len(found)}."
         )
     return kept
 
@@ -180,30 +180,32 @@ def read_game(folder: Path) -> HouseholdGame:
     Raises
     ------
     DataError
-        One of them is missing, damaged, or unlike alfworld's.
+        A file is missing or damaged, or is not in alfworld's format.
     """
     data, about = _read(folder / GAME_FILE), _read(folder / TASK_FILE)
     task = BY_OFFICIAL.get(str(about.get("task_type")))
     if task is None:
         raise DataError(
-            f"{folder / TASK_FILE}: its task_type is {about.get('task_type')!r}, none of "
+            f"{folder / TASK_FILE}: 'task_type' is {about.get('task_type')!r}, but must be one of "
             f"{', '.join(BY_OFFICIAL)}."
         )
     for key in ("pddl_domain", "grammar", "pddl_problem"):
         if not isinstance(data.get(key), str):
-            raise DataError(f"{folder / GAME_FILE}: it has no text '{key}', as alfworld writes it.")
+            raise DataError(f"{folder / GAME_FILE}: the text '{key}' is missing.")
     try:
         extract_goal(data["pddl_problem"])
     except ValueError as error:
-        raise DataError(f"{folder / GAME_FILE}: its problem has no goal ({error}).") from error
+        raise DataError(
+            f"{folder / GAME_FILE}: 'pddl_problem' has no valid goal ({error})."
+        ) from error
     return HouseholdGame(task, data, folder.name)
 
 
 def _is_of(folder: Path, task: TaskName | None) -> bool:
-    """Whether a game is of a type that is played, and of the wanted one."""
+    """Return whether a game is solvable and has the wanted type. None means any known type."""
     about, data = _read(folder / TASK_FILE), _read(folder / GAME_FILE)
     found = BY_OFFICIAL.get(str(about.get("task_type")))
-    # alfworld itself leaves out games without a known solution.
+    # alfworld also skips games without a known solution.
     is_solvable = data.get("solvable") is True
     return is_solvable and found is not None and task in {None, found.name}
 
@@ -221,11 +223,11 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _as_in_the_papers(command: str) -> str:
-    """Return a command of a walkthrough in the words of the papers' games."""
+    """Return a command of a walkthrough with the texts of the papers' games."""
     thing, found, place = command.removeprefix(_PUT).rpartition(" to ")
     return f"put {thing} in/on {place}" if found and command.startswith(_PUT) else command
 
 
 def task_of_seed(seed: int) -> TaskName:
-    """Return the type of the task of a seed: the six in turn."""
+    """Return the task type of a seed. Consecutive seeds cycle through the six types."""
     return list(TASKS)[seed % len(TASKS)]

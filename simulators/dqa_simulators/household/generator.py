@@ -1,4 +1,4 @@
-"""Games from a seed: a room of alfworld's with things in it, and a task that can be done there."""
+"""Generate games from a seed: one of alfworld's rooms with things and a feasible task."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dqa_simulators.household.tables import Room, Tables
 from dqa_simulators.household.tasks import TASKS, TaskName, TaskType
 
 VERSION: Final = 1
-"""The version of the generator; it changes if the same seed gives another game."""
+"""The version of the generator. Increase it when a seed gives a different game."""
 LAMP: Final = "DeskLamp"
 _LAMP_STANDS: Final = ("Desk", "Dresser", "Shelf", "SideTable")
 _START: Final = "loc_bar_00"
-"""In the middle of the room, where nothing stands."""
+"""The initial location, in the middle of the room, without receptacles."""
 _MOST_ALIKE: Final = 3
 _MOST_THINGS: Final = 30
 _ATTEMPTS: Final = 200
@@ -28,18 +28,18 @@ _Choice = TypeVar("_Choice")
 
 @dataclass(frozen=True, slots=True)
 class DrawnGame:
-    """A game as a seed gives it.
+    """A generated game.
 
     Attributes
     ----------
     task
-        Its type.
+        The type of the task.
     seed
-        Where it comes from.
+        The seed of the game.
     goal
         The goal in words.
     problem
-        The beginning.
+        The initial state.
     """
 
     task: TaskType
@@ -49,30 +49,33 @@ class DrawnGame:
 
 
 def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
-    """Draw a game: the same one for the same tables, task and seed.
+    """Return the game of a task type and a seed.
 
     Parameters
     ----------
     tables
-        alfworld's.
+        alfworld's tables.
     task
         The type of the task.
     seed
-        The seed of all random choices, with the task's type.
+        The seed of all random choices, together with the type of the task.
 
     Raises
     ------
     UsageError
-        The seed is below 0.
+        The seed is negative.
     SituationError
-        None of many rooms fits the task.
+        No drawn room fits the task.
     """
     for attempt in range(_ATTEMPTS):
         random = random_of(seed, list(TASKS).index(task), attempt)
         drawn = _Drawing(tables, TASKS[task], seed, random).draw()
         if drawn is not None:
             return drawn
-    raise SituationError(f"No household of seed {seed} fits the task '{task}'.")
+    raise SituationError(
+        f"None of {_ATTEMPTS} rooms drawn with seed {seed} fits the task '{task}'. Use a different "
+        "seed."
+    )
 
 
 class _Drawing:
@@ -84,7 +87,7 @@ class _Drawing:
         self._tables, self._task, self._seed, self._random = tables, task, seed, random
 
     def draw(self) -> DrawnGame | None:
-        """Return a game; None if the draw does not fit."""
+        """Return a game; None if the drawn room does not fit the task."""
         task = self._task
         kinds = self._tables.rooms_of[task.official]
         room = self._one([room for room in self._tables.rooms if room.kind in kinds])
@@ -122,7 +125,7 @@ class _Drawing:
         )
 
     def _wanted(self, room: Room) -> tuple[str, str] | None:
-        """Return the types of the thing and of the receptacle or lamp of a task that fits."""
+        """Return the types of the wanted thing and its receptacle or lamp; None if none fit."""
         task, holds = self._task, self._tables.holds
         there = sorted({type_ for type_, _ in room.receptacles})
         if task.station and task.station not in there:
@@ -140,7 +143,7 @@ class _Drawing:
             ]
         if task.allowed:
             pairs = [pair for pair in pairs if pair[0] in self._tables.allowed[task.allowed]]
-        # Somewhere else than where it is wanted, the thing has to be found.
+        # The thing must also fit into a receptacle of a different type, where it is placed first.
         pairs = [
             (thing, place)
             for thing, place in pairs
@@ -148,12 +151,12 @@ class _Drawing:
         ]
         if not pairs:
             return None
-        # Receptacles first: many a thing fits on a counter, and few fit into a safe.
+        # Draw the receptacle first: many things fit on a counter, but few fit into a safe.
         place = self._one(sorted({place for _, place in pairs}))
         return self._one([thing for thing, other in pairs if other == place]), place
 
     def _things(self, room: Room, wanted: str) -> list[tuple[str, str]]:
-        """Return things by name and type: enough of the wanted one, and others of the room."""
+        """Return names and types of things: enough of the wanted type, and things of the room."""
         types = [type_ for type_ in room.things if type_ != wanted and self._fits(room, type_)]
         least = self._task.count
         counts = {wanted: least + int(self._random.integers(2))}
@@ -172,10 +175,11 @@ class _Drawing:
     def _holder(
         self, thing: str, holders: Sequence[tuple[str, str]], kept_out: tuple[str, ...]
     ) -> str:
-        """Return where a thing is: on a type of receptacle that fits, or anywhere that fits.
+        """Return the receptacle of a thing.
 
-        By types alone the one counter of a kitchen would hold as much as all of its cabinets, and
-        things would be found at once; by receptacles alone most would be in some cabinet.
+        Half of the time the type of the receptacle is drawn first; otherwise the receptacle is
+        drawn from all that fit. If the type was always drawn first, one counter would get as many
+        things as all cabinets together. If it never was, most things would be in cabinets.
         """
         fitting = [
             (name, type_)
@@ -192,7 +196,7 @@ class _Drawing:
 
 
 def _identity(type_: str, number: int) -> str:
-    """Return a thing's name in PDDL, which alfworld turns into ``apple 1``."""
+    """Return the PDDL name of a thing. alfworld displays it as, for example, ``apple 1``."""
     if type_.endswith("Basin"):
         return f"{type_.removesuffix('Basin')}_bar_{number:02}_bar_{type_}"
     return f"{type_}_bar_{number:02}"
@@ -210,7 +214,7 @@ def _numbered(types: Iterable[str]) -> list[tuple[str, str]]:
 def _types(
     holders: Sequence[tuple[str, str]], things: Sequence[tuple[str, str]], spots: Iterable[str]
 ) -> dict[str, str]:
-    """Return by name in PDDL the type of everything."""
+    """Return the PDDL type of each name."""
     types = {AGENT: "agent", **dict.fromkeys([_START, *sorted(set(spots))], "location")}
     types |= {name: "receptacle" for name, _ in holders}
     types |= {name: "object" for name, _ in things}

@@ -1,4 +1,4 @@
-"""A player's knowledge of a room, from observations alone."""
+"""Collect a player's knowledge of a room from its observations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GOALS: Final = tuple(
 )
 _TREATMENTS: Final = {"clean": "clean", "hot": "heat", "cool": "cool"}
 STATIONS: Final = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
-"""By treatment, where it is done."""
+"""The kind of receptacle for each treatment."""
 
 _THING: Final = re.compile(r"\ban? ([a-z]+ \d+)")
 _SEEN: Final = re.compile(
@@ -39,20 +39,20 @@ _NOTHING: Final = "Nothing happens."
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal, as its sentence says it.
+    """The parts of a goal's sentence.
 
     Attributes
     ----------
     thing
-        The kind of thing that is wanted.
+        The kind of the wanted thing.
     place
-        The kind of receptacle where; empty where a lamp is to be used.
+        The kind of the target receptacle; empty for a task with a lamp.
     treatment
-        Its treatment before, if any.
+        The treatment of the thing, if any.
     lamp
         The kind of lamp, if any.
     count
-        How many things are wanted.
+        The number of wanted things.
     """
 
     thing: str
@@ -63,7 +63,7 @@ class Goal:
 
 
 def read_goal(text: str) -> Goal | None:
-    """Return the parts of a goal; None for other words than alfworld's own."""
+    """Return the parts of a goal; None if the sentence is not one of alfworld's."""
     for pattern in _GOALS:
         found = pattern.fullmatch(" ".join(text.split()))
         if found is None:
@@ -81,28 +81,28 @@ def read_goal(text: str) -> Goal | None:
 
 
 def kind(name: str) -> str:
-    """Return what kind a thing or receptacle is: ``apple`` for ``apple 2``."""
+    """Return the kind of a thing or receptacle: ``apple`` for ``apple 2``."""
     return name.rpartition(" ")[0]
 
 
 @dataclass
 class Knowledge:
-    """The knowledge after some events.
+    """The knowledge of a player after some events.
 
     Attributes
     ----------
     places
-        Every receptacle, as the room lists them.
+        All receptacles, in the order of the first observation.
     things
-        By receptacle that was looked into, its last seen content.
+        The last seen content of each receptacle that the player has looked into.
     closed
-        Receptacles that were seen closed, and not opened since.
+        Receptacles that are closed, as far as the player knows.
     here
         The player's location.
     held
         The thing in the player's hands.
     treated
-        By treatment, the things it was done to.
+        Pairs of a treatment and a treated thing.
     visited
         Receptacles that the player went to.
     """
@@ -117,7 +117,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, events: Iterable[GameEvent]) -> Knowledge:
-        """Return the knowledge from events; the first one shows the room."""
+        """Return the knowledge from events. The first event describes the room."""
         known = cls()
         for place, event in enumerate(events):
             if place == 0:
@@ -150,7 +150,7 @@ class Knowledge:
             self.things[shown["place"]] = _THING.findall(shown["things"])
 
     def find(self, wanted: str) -> list[tuple[str, str]]:
-        """Return each thing of a kind that was seen, with its receptacle."""
+        """Return each seen thing of a kind, with its receptacle."""
         return [
             (thing, place)
             for place, things in self.things.items()
@@ -163,7 +163,7 @@ class Knowledge:
         return [place for place in self.places if kind(place) == wanted]
 
     def unseen(self) -> list[str]:
-        """Return the receptacles into which the player has not looked."""
+        """Return the receptacles that the player has not looked into."""
         return [place for place in self.places if place not in self.things]
 
     def _remove(self, thing: str, place: str) -> None:

@@ -1,4 +1,4 @@
-"""Programs that act in households: one that knows the way, and one that looks for it."""
+"""Players of the household world: an informed expert, and an explorer that only observes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ORDER: Final = (
     *("handtowelholder", "towelholder", "toiletpaperhanger", "laundryhamper", "safe"),
     *("cabinet", "drawer"),
 )
-"""The order of the search: open surfaces show many things at one command, drawers few at two."""
+"""The order of the search. One command shows many things on an open surface. Drawers are last,
+because each takes two commands and contains few things."""
 _LIKELY: Final = {
     "fridge": ("apple", "bread", "egg", "lettuce", "potato", "tomato", "winebottle"),
     "sinkbasin": ("cloth", "dishsponge", "soapbar", "handtowel"),
@@ -35,7 +36,7 @@ _LIKELY: Final = {
     "towelholder": ("towel",),
     "desk": ("pen", "pencil", "desklamp", "laptop"),
 }
-"""By kind of receptacle, the things that it is searched for first."""
+"""The things that are likely in each kind of receptacle."""
 
 
 class ExpertPolicy(InformedPolicy):
@@ -44,7 +45,7 @@ class ExpertPolicy(InformedPolicy):
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the next command of the way; a look around where the planner finds none."""
+        """Return the next command of the plan; the fallback if the planner finds no plan."""
         del random
         walkthrough: tuple[str, ...] = getattr(state, "walkthrough", ())
         plan: Callable[[], tuple[str, ...]] | None = getattr(state, "plan", None)
@@ -58,13 +59,15 @@ class ExpertPolicy(InformedPolicy):
 
 
 def _stranger(given: object) -> UsageError:
-    return UsageError(f"This player acts in households, and knows no {type(given).__name__}.")
+    return UsageError(
+        f"This player only plays 'household', but got an object of type {type(given).__name__}."
+    )
 
 
 class ExplorerPolicy(Policy):
     """Searches likely receptacles first, remembers observations, and does the task by rules.
 
-    It knows only the observations.
+    It uses only the observations, not the true state.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -77,14 +80,14 @@ class ExplorerPolicy(Policy):
 
 
 def advise(goal: str, events: Sequence[GameEvent], commands: Sequence[str]) -> str | None:
-    """Return the next command of a sensible player; None if it has no idea.
+    """Return a sensible next command; None if no rule applies.
 
     Parameters
     ----------
     goal
         The goal in words.
     events
-        The actions and observations, from the beginning.
+        All actions and observations so far.
     commands
         The admissible commands.
     """
@@ -111,7 +114,7 @@ class _Adviser:
     known: Knowledge
 
     def next_command(self) -> str | None:
-        """Return what to do; it may not be possible."""
+        """Return the command of the first rule that applies. It may not be admissible."""
         goal, known = self.goal, self.known
         if not known.held:
             return self._fetch()
@@ -124,7 +127,7 @@ class _Adviser:
         return self._place()
 
     def instead(self, commands: Sequence[str]) -> str | None:
-        """Return what to do where that is not possible: search further, or open a closed one."""
+        """Return an admissible command that opens or visits an unseen receptacle, if any."""
         for place in sorted(self.known.unseen(), key=self._key):
             for command in (f"open {place}", f"go to {place}"):
                 if command in commands:
@@ -148,7 +151,7 @@ class _Adviser:
         return self._at(place, f"take {thing} from {place}")
 
     def _is_raw(self, thing: str) -> bool:
-        """Whether a thing has still to be treated, wherever it is."""
+        """Return whether a thing still needs its treatment."""
         treatment = self.goal.treatment
         return bool(treatment) and (treatment, thing) not in self.known.treated
 
@@ -182,12 +185,12 @@ class _Adviser:
         return target and self._at(target, f"put {self.known.held} in/on {target}")
 
     def _put_away(self) -> str | None:
-        """Put down an unwanted thing here."""
+        """Return the command that puts down the held thing at the current location."""
         here = self.known.here
         return f"put {self.known.held} in/on {here}" if here else None
 
     def _target(self) -> str | None:
-        """Return where things are to be put: where one is already, if two are wanted."""
+        """Return the target receptacle. If two things are wanted, prefer the place of the first."""
         goal, known = self.goal, self.known
         places = known.of_kind(goal.place)
         if goal.count > 1:
@@ -199,7 +202,7 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _at(self, place: str, command: str) -> str:
-        """Return a command, or the step before it: going there, opening."""
+        """Return a command at a place, or the command that must come first: go there, or open."""
         if self.known.here != place:
             return f"go to {place}"
         return f"open {place}" if place in self.known.closed else command

@@ -1,4 +1,4 @@
-"""Games as problems in PDDL: facts, the whole problem, and the part of it that a plan needs."""
+"""Represent games as planning problems in PDDL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TREATED_AT: Final = {
     "ishot": "microwavetype",
     "iscool": "fridgetype",
 }
-"""By treatment in a goal, the type of the receptacle for it."""
+"""The type of receptacle for each treatment in a goal."""
 DOMAIN_TYPES: Final = {
     "SinkBasinType": "rtype",
     "MicrowaveType": "rtype",
@@ -25,18 +25,18 @@ DOMAIN_TYPES: Final = {
     "KnifeType": "otype",
     "ButterKnifeType": "otype",
 }
-"""The types that the domain itself names: every problem has to declare them."""
+"""The types in the domain. Every problem must declare them."""
 _NAMED_BY_DOMAIN: Final = {name.lower() for name in DOMAIN_TYPES}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The beginning of a game, or its current state.
+    """A state of a game with its goal.
 
     Attributes
     ----------
     types
-        By name of a thing, its type in PDDL: ``object``, ``receptacle``, ``location``, ...
+        The PDDL type of each thing: ``object``, ``receptacle``, ``location``, ...
     facts
         The facts.
     goal
@@ -51,7 +51,7 @@ class Problem:
         """Return the problem in PDDL."""
         things = "\n".join(f"    {name} - {type_}" for name, type_ in self.types.items())
         facts = "\n".join(f"    ({' '.join(fact)})" for fact in self.facts)
-        # The planner's parser wants the metric behind the goal.
+        # The planner's parser requires the metric after the goal.
         return (
             "(define (problem household)\n  (:domain alfred)\n"
             f"  (:objects\n{things}\n  )\n"
@@ -60,11 +60,11 @@ class Problem:
         )
 
     def reduced(self) -> Problem:
-        """Return the part of the problem that is enough to plan by.
+        """Return the part of the problem that is sufficient for planning.
 
-        A plan needs the things that the goal names, what holds them, where they are treated and
-        put, and the ways between. All of a room takes the planner minutes, this part a moment; a
-        plan for it is one for the whole.
+        The part contains the things in the goal, their receptacles, the receptacles for treatment
+        and placement, and the locations of all of these. Every plan for the part is a plan for
+        the whole problem. Planning for a whole room takes minutes.
         """
         facts = _Index(self.facts)
         wanted = {name.lower() for name in _TYPED.findall(self.goal)}
@@ -76,7 +76,7 @@ class Problem:
         receptacles = {fact[2] for fact in facts.of("inreceptacle") if fact[1] in things}
         for type_ in sorted(wanted.union(treated)):
             receptacles |= facts.first_of_type(type_)
-        for thing in sorted(held):  # where it can be put down
+        for thing in sorted(held):  # the player may need to put it down
             receptacles |= facts.first_that_holds(thing)
         places = {fact[2] for fact in facts.of("receptacleatlocation") if fact[1] in receptacles}
         places |= {fact[2] for fact in facts.of("atlocation")}
@@ -84,7 +84,7 @@ class Problem:
         named = {fact[2] for fact in facts.of("objecttype") if fact[1] in kept}
         named |= {fact[2] for fact in facts.of("receptacletype") if fact[1] in kept}
         kept |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
-        # The domain and the goal name types that must be there, whatever the room has.
+        # Types in the domain and in the goal must be declared even if the room lacks them.
         must = wanted | _NAMED_BY_DOMAIN
         kept |= {name for name, type_ in self.types.items() if _is_type(type_, name, must)}
         return Problem(
@@ -99,7 +99,7 @@ def _is_type(type_: str, name: str, must: set[str]) -> bool:
 
 
 class _Index:
-    """Facts by predicate."""
+    """An index of facts by predicate."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self._facts: dict[str, list[Fact]] = {}
@@ -110,23 +110,23 @@ class _Index:
         return self._facts.get(predicate, [])
 
     def first_of_type(self, type_: str) -> set[str]:
-        """Return the first receptacle of a type, if there is one."""
+        """Return a set with the first receptacle of a type; empty if there is none."""
         names = sorted(fact[1] for fact in self.of("receptacletype") if fact[2].lower() == type_)
         return set(names[:1])
 
     def first_that_holds(self, thing: str) -> set[str]:
-        """Return the first receptacle into which a thing can be put."""
+        """Return a set with the first receptacle into which a thing fits; empty if none fits."""
         own = {fact[2] for fact in self.of("objecttype") if fact[1] == thing}
         fitting = sorted(fact[1].lower() for fact in self.of("cancontain") if fact[2] in own)
         return self.first_of_type(fitting[0]) if fitting else set()
 
 
 def extract_goal(text: str) -> str:
-    """Return the ``(:goal ...)`` of a text in PDDL, up to the parenthesis that closes it."""
+    """Return the ``(:goal ...)`` of a PDDL text. Raise `ValueError` if there is none."""
     start = text.lower().index("(:goal")
     depth = 0
     for place, character in enumerate(text[start:], start):
         depth += {"(": 1, ")": -1}.get(character, 0)
         if depth == 0:
             return " ".join(text[start : place + 1].split())
-    raise ValueError("the goal has no end")
+    raise ValueError("the goal has no closing parenthesis")

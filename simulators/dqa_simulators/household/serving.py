@@ -1,8 +1,8 @@
-"""The process that runs TextWorld: every open game, one request at a time.
+"""Run TextWorld in a separate process, which plays all open games, one request at a time.
 
-TextWorld's translator writes to ``sys.argv`` and ``sys.stdout`` and keeps global state, and its C++
-library prints and can end the process, so it never runs in the process of the user. This module
-imports no other module of the project.
+TextWorld does not run in the user's process for two reasons. Its translator changes ``sys.argv``,
+``sys.stdout`` and global state. Its C++ library prints and can end the process. This module imports
+no module of the project.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
 _GOAL: Final = re.compile(r'(?<="rhs": "Your task is to: )[^"]*(?=\.")')
 _WORD: Final = re.compile(r"\w+")
 _MIRRORS: Final = ("not_", "new-axiom")
-"""How the names of facts begin that only repeat others."""
+"""Prefixes of the names of derived facts."""
 _TRANSLATIONS: Final = 16
-"""Games whose translation is stored, at a few MB each: it takes most of the time of a start."""
+"""The number of cached translations of games (a few MB each). Translation dominates start time."""
 
 
 class TextWorld:
-    """TextWorld with the games that are open.
+    """TextWorld with its open games.
 
     Parameters
     ----------
     domain, grammar
-        alfworld's, without a goal. Games with others are parsed when they start.
+        alfworld's domain, and its grammar without a goal. Games with a different domain or grammar
+        are parsed when they start.
     """
 
     def __init__(self, domain: str, grammar: str) -> None:
@@ -71,7 +72,7 @@ class TextWorld:
         return {"number": number, **environment.seen()}
 
     def step(self, number: int, command: str) -> dict[str, Any]:
-        """Carry a command out."""
+        """Execute a command."""
         environment = self._open[number]
         if command not in environment.state["_valid_commands"]:
             raise ValueError(f"{command!r} is not admissible")
@@ -80,23 +81,23 @@ class TextWorld:
         return seen
 
     def facts(self, number: int) -> dict[str, Any]:
-        """Return all that is true in a game."""
+        """Return all true facts of a game."""
         facts: dict[str, Any] = self._open[number].facts()
         return facts
 
     def end(self, number: int) -> None:
-        """Forget a game."""
+        """Close a game."""
         environment = self._open.pop(number)
         self._libraries.append(environment.library)
 
     def name(self, identities: Iterable[str]) -> dict[str, str]:
-        """Return alfworld's names of things by their names in PDDL."""
+        """Return the alfworld name of each thing, given its name in PDDL."""
         infos = {one.lower(): self._named(one.lower(), "") for one in identities}
         demangler = self._demangler(game_infos=infos)
         return {one: str(demangler.demangle_alfred_name(one)).strip() for one in infos}
 
     def plan(self, problem: str, names: Mapping[str, str]) -> list[str]:
-        """Return the planner's commands for a problem in PDDL; none if there is no way."""
+        """Return the planner's commands for a problem in PDDL; empty if it finds no plan."""
         state = self._logic.PddlState(self._planning, problem, self._parsed)
         infos = {identity: self._named(identity, "") for identity in names}
         for identity, name in names.items():
@@ -104,7 +105,7 @@ class TextWorld:
         return [str(command) for command in state.replan(infos)]
 
     def _parse(self, domain: str, grammar: str) -> Any:  # noqa: ANN401  (TextWorld has no types)
-        """Return a game's logic; of the usual grammar only the goal is still to be parsed."""
+        """Return the logic of a game. If the grammar is alfworld's, only the goal is parsed."""
         usual = self._parsed
         found = _GOAL.search(grammar)
         known = (usual.domain, self._grammar)
@@ -113,12 +114,12 @@ class TextWorld:
         goal = json.loads(f'"{found.group()}"')
         text = json.dumps({"task": [{"rhs": f"Your task is to: {goal}."}]})
         task = self._logic.ContextSensitiveGrammar.parse(text)
-        usual.grammar._rules["task"] = task._rules["task"]  # noqa: SLF001  (nothing public does it)
+        usual.grammar._rules["task"] = task._rules["task"]  # noqa: SLF001  (no public method)
         return usual
 
 
 class _WithoutPlanner:
-    """A library that does not load a problem for its planner as well."""
+    """A library that does not load problems into its planner."""
 
     def __init__(self, library: Any) -> None:  # noqa: ANN401
         self.library = library
@@ -127,11 +128,11 @@ class _WithoutPlanner:
         return getattr(self.library, name)
 
     def load_sas_replan(self, text: bytes) -> None:
-        """Load nothing."""
+        """Do nothing."""
 
 
 def _speed_up(fast_downward: Any, textgen: Any, rule: Any) -> None:  # noqa: ANN401
-    """Translate each problem, and parse each template, once instead of at every step."""
+    """Cache the translation of problems and the parsing of templates."""
     translate = lru_cache(maxsize=_TRANSLATIONS)(fast_downward.pddl2sas)
     fast_downward.pddl2sas = translate
     parse = lru_cache(maxsize=None)(textgen._parse_and_convert)  # noqa: SLF001
@@ -150,7 +151,7 @@ def _speed_up(fast_downward: Any, textgen: Any, rule: Any) -> None:  # noqa: ANN
 
 def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
     class Environment(pddl.PddlEnv):  # type: ignore[misc]
-        """TextWorld's environment, which writes each command once."""
+        """TextWorld's environment with cached texts of commands."""
 
         def __init__(self, logic: Any, state: Any) -> None:  # noqa: ANN401
             textworld.Environment.__init__(self, textworld.EnvInfos())
@@ -160,7 +161,7 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
             self._commands: dict[tuple[Any, ...], str] = {}
 
         def reset(self) -> Any:  # noqa: ANN401
-            """Start in the first state."""
+            """Return the initial state."""
             self.prev_state, self.state = None, textworld.GameState()
             self._last_action, self._moves = None, 0
             self.state.feedback = self._logic.grammar.derive("#intro#", self._context({}))
@@ -194,7 +195,7 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
             state["admissible_commands"] = sorted(set(state["_valid_commands"]))
 
         def _command(self, action: Any) -> str:  # noqa: ANN401
-            """Return an action in words, which depend only on names that never change."""
+            """Return the text of an action. Names never change, so texts are cached."""
             template = action.command_template
             named = set(_WORD.findall(template))
             parts = ((part.name, thing.name) for part, thing in action.mapping.items())
@@ -218,12 +219,12 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
 
 
 def serve(connection: Connection, domain: str, grammar: str) -> None:
-    """Load TextWorld and answer requests: the name of a method, and its arguments.
+    """Load TextWorld and answer requests. A request is the name of a method with its arguments.
 
     A reply is a pair: the result and an empty text, or None and the traceback.
     """
-    # alfworld makes this folder where it is missing, by default in the user's home, and reads
-    # nothing of it. So it gets one that exists.
+    # alfworld creates this folder if it is missing (by default in the user's home), but does not
+    # read it. Any existing folder prevents that.
     os.environ.setdefault("ALFWORLD_DATA", str(Path(__file__).parent))
     world = None
     while True:

@@ -1,7 +1,7 @@
-"""alfworld's own data: its domain, its grammar, goals, contents of receptacles, and room layouts.
+"""Read alfworld's data: its domain, grammar, goals, contents of receptacles, and room layouts.
 
-Its files are read where they lie. Importing the package itself would make a folder in the user's
-home, and change the process's environment.
+The files are read directly. Importing the package would create a folder in the user's home and
+change the environment of the process.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Room:
     Attributes
     ----------
     name
-        What alfworld calls it: ``FloorPlan12``.
+        Its name in alfworld, for example ``FloorPlan12``.
     kind
         ``Kitchen``, ``LivingRoom``, ``Bedroom`` or ``Bathroom``.
     receptacles
-        The type of each receptacle, and the place from which it is reached: receptacles of one
-        place are reached together.
+        The type of each receptacle, and the number of the place from which it is reached. Several
+        receptacles may share a place.
     things
-        The types of movable things that belong there, in alphabetical order.
+        The types of movable things in the room, in alphabetical order.
     """
 
     name: str
@@ -47,28 +47,28 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """alfworld's own tables, sorted, so that nothing hangs on the order of a set.
+    """alfworld's tables. They are sorted, so that no result depends on the order of a set.
 
     Attributes
     ----------
     version
-        alfworld's.
+        The version of alfworld.
     domain, grammar
-        The rules in PDDL, and the texts, as in its games.
+        The rules in PDDL, and the grammar of the texts.
     goals
-        By its name of a task type, the goal in PDDL, with ``{obj}``, ``{recep}`` and ``{toggle}``.
+        The goal of each alfworld task type in PDDL, with ``{obj}``, ``{recep}`` and ``{toggle}``.
     sentences
-        By its name of a task type, sentences for a goal, with the same parts.
+        Sentences for the goal of each alfworld task type, with the same placeholders.
     rooms_of
-        By its name of a task type, the kinds of rooms that it is set in.
+        The kinds of rooms for each alfworld task type.
     holds
-        By type of receptacle, the types of things that can be put there.
+        The types of things that fit into each type of receptacle.
     allowed
-        By ``Cleanable``, ``Heatable``, ``Coolable`` and ``Sliceable``, the types of things.
+        The types of things that are ``Cleanable``, ``Heatable``, ``Coolable`` and ``Sliceable``.
     openable
-        The types of receptacles that are closed at first.
+        The types of receptacles that are initially closed.
     rooms
-        Every layout, by number.
+        All room layouts, ordered by number.
     """
 
     version: str
@@ -89,13 +89,13 @@ def require_alfworld() -> Path:
     Raises
     ------
     MissingKeyError
-        It, TextWorld or the planner is not installed.
+        alfworld, TextWorld or the planner is not installed.
     """
     for name in ("alfworld", "textworld", "fast_downward"):
         spec = _spec_of(name)
         if spec is None or not spec.submodule_search_locations:
             raise MissingKeyError(
-                f"Households are played by alfworld and TextWorld, and '{name}' is not installed: "
+                f"The household world needs '{name}', which is not installed. Install it: "
                 f"{install_command('household')}."
             )
         if name == "alfworld":
@@ -110,24 +110,24 @@ def load_tables() -> Tables:
     Raises
     ------
     MissingKeyError
-        It is not installed.
+        alfworld is not installed.
     DataError
-        Its files are not those that this was written for.
+        The files of the installed version are unsupported.
     """
     folder = require_alfworld()
     try:
         return _read(folder)
     except (OSError, AttributeError, KeyError, ValueError) as error:
         raise DataError(
-            f"alfworld's files in {folder} are not those of version 0.4 "
-            f"({type(error).__name__}: {error}): {install_command('household')}."
+            f"dqa needs alfworld 0.4, but the files in {folder} do not match this version "
+            f"({type(error).__name__}: {error}). Install it: {install_command('household')}."
         ) from error
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
     try:
         return find_spec(name)
-    except (ImportError, ValueError):  # a module of that name that is no package, or half of one
+    except (ImportError, ValueError):  # not a package, or an incomplete one
         return None
 
 
@@ -164,10 +164,10 @@ def _sorted(types: set[str]) -> tuple[str, ...]:
 
 
 def _module(file: Path) -> ModuleType:
-    """Run a file of tables by itself: what imports nothing needs no package around it."""
+    """Run a file of tables without importing its package."""
     spec = spec_from_file_location(f"_household_{file.stem}", file)
     if spec is None or spec.loader is None:
-        raise DataError(f"{file} is no Python file.")
+        raise DataError(f"{file} is not a Python file.")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -183,10 +183,10 @@ def _room(
     receptacles = []
     for identity, point in sorted(points.items()):
         parts = identity.split("|")
-        type_ = parts[4] if len(parts) > 4 else parts[0]  # a basin is a part of its sink
+        type_ = parts[4] if len(parts) > 4 else parts[0]  # sinks: the basin's type
         if type_ in holds:
             receptacles.append((type_, places.setdefault(tuple(point), len(places))))
-    # The layouts have positions only of receptacles that can be opened or filled.
+    # The layouts only contain positions of receptacles that can be opened or filled.
     there = {type_ for type_, _ in receptacles}
     for place, type_ in enumerate(sorted(set(types) & set(holds) - there), len(places)):
         receptacles += [(type_, place)] * _COUNTS.get(type_, 1)
@@ -194,4 +194,4 @@ def _room(
 
 
 _COUNTS: Final = {"StoveBurner": 4}
-"""The number of receptacles of a type whose layouts have no positions."""
+"""The number of receptacles for types without positions in the layouts; 1 by default."""

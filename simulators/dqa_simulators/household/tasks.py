@@ -1,4 +1,4 @@
-"""The six types of tasks (LDM2, Table 2), by our names and by alfworld's."""
+"""The six types of tasks (LDM2, Table 2), with our names and alfworld's names."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class TaskType:
     Attributes
     ----------
     name
-        Its name in the paper's table.
+        The name in the paper's table.
     official
-        Its name in alfworld.
+        The name in alfworld.
     treatment
-        The treatment of the thing before it is put somewhere; empty for most.
+        The treatment of the thing before it is placed; empty for none.
     allowed
-        alfworld's table of the things that can be treated so.
+        The name of alfworld's table of things that can get the treatment.
     station
-        The type of the receptacle that treats it.
+        The type of receptacle that is used for the treatment.
     count
-        How many things are wanted.
+        The number of wanted things.
     """
 
     name: TaskName
@@ -47,5 +47,5 @@ TASKS: Final = {
         TaskType("pick2", "pick_two_obj_and_place", count=2),
     )
 }
-"""By name, in the order in which seeds go through them."""
+"""The task types by name. Consecutive seeds cycle through them in this order."""
 BY_OFFICIAL: Final = {task.official: task for task in TASKS.values()}

@@ -1,4 +1,4 @@
-"""The household as a world (entry point `dqa.worlds`)."""
+"""The world of households (entry point `dqa.worlds`)."""
 
 from __future__ import annotations
 
@@ -35,34 +35,36 @@ if TYPE_CHECKING:
 
 NAME: Final = "household"
 LOOK: Final = "look"
-"""The fallback of an answer without a command: it changes nothing."""
+"""The fallback for an answer without a command. It does not change the state."""
 _STAGE: Final = "household"
 _TASK: Final = re.compile(r"\s*Your task is to: (?P<goal>.*?)\.?\s*\Z", re.DOTALL)
 _WELCOME: Final = re.compile(r"\A-= .*? =-\s*")
 
 
 class HouseholdSettings(BaseModel):
-    """The settings.
+    """The settings of the world.
 
     Attributes
     ----------
     task
-        The type of all tasks, or ``"all"``: then seeds go through the six in turn.
+        The type of all tasks. With ``"all"``, consecutive seeds cycle through the six types.
     games
-        A folder of official games, which seeds go through in turn; None to generate games.
+        A folder of official games; consecutive seeds cycle through them. None generates games.
     steps
-        After how many commands an episode ends.
+        The maximum number of commands of an episode.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     task: Literal["all", "pick", "clean", "heat", "cool", "look", "pick2"] = Field(
-        default="all", description="the type of all tasks; 'all' goes through the six in turn"
+        default="all", description="the type of all tasks; 'all' cycles through the six types"
     )
     games: str | None = Field(
-        default=None, description="a folder of ALFWorld's own games; generated ones if not set"
+        default=None, description="a folder of ALFWorld's own games; by default, generate games"
     )
-    steps: int = Field(default=50, ge=1, le=10_000, description="the most commands of an episode")
+    steps: int = Field(
+        default=50, ge=1, le=10_000, description="the maximum number of commands of an episode"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,9 @@ class HouseholdState:
     Attributes
     ----------
     walkthrough
-        Commands that win from the beginning, if there are any.
+        Commands that win from the initial state; may be empty.
     plan
-        Has the planner find commands that win from here; none where there is no way.
+        Returns commands from the planner that win from the current state; empty if none exist.
     """
 
     walkthrough: tuple[str, ...]
@@ -87,16 +89,16 @@ class HouseholdEpisode(GameEpisode):
     Parameters
     ----------
     game
-        Which.
+        The game to play.
     steps
-        After how many commands it ends.
+        The maximum number of commands.
     seed, mirrored, history
-        As `GameEpisode` takes them.
+        As in `GameEpisode`.
 
     Raises
     ------
     WorldUnavailableError
-        TextWorld cannot begin it.
+        TextWorld cannot start the game.
     """
 
     def __init__(
@@ -138,7 +140,7 @@ class HouseholdEpisode(GameEpisode):
         }
 
     def close(self) -> None:
-        """End the game in TextWorld, and close the databases of moves."""
+        """End the game in TextWorld, and close the databases of its moves."""
         super().close()
         self._running.close()
 
@@ -170,7 +172,7 @@ class HouseholdEpisode(GameEpisode):
 
     @property
     def _left(self) -> int:
-        """The number of commands that are left."""
+        """The number of remaining commands."""
         return self._steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
@@ -190,22 +192,22 @@ class HouseholdEpisode(GameEpisode):
 
 
 class Household(GameWorld[HouseholdSettings]):
-    """Households: rooms in which one player finds, treats and places things (ALFWorld)."""
+    """Rooms in which one player finds, treats and places things (ALFWorld)."""
 
     name = NAME
     players = (AGENT,)
     payoffs = (0.0, 1.0)
 
     def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
-        """Begin the game of a seed; a game of one player is not mirrored.
+        """Start the game of a seed. A mirrored game is identical, because it has one player.
 
         Raises
         ------
         MissingKeyError
             alfworld is not installed.
         UsageError, DataError
-            The seed is below 0, there are no official games where the settings say, or one of
-            them is damaged.
+            The seed is negative, or the configured folder has no official games, or a game is
+            damaged.
         WorldUnavailableError
             TextWorld failed.
         """
@@ -218,7 +220,7 @@ class Household(GameWorld[HouseholdSettings]):
         )
 
     def find_game(self, seed: int) -> HouseholdGame:
-        """Return the game of a seed; raises as `start`."""
+        """Return the game of a seed. Raise the same errors as `start`."""
         if seed < 0:
             raise UsageError(f"A game's seed must be 0 or more, not {seed}.")
         if self._settings.games is not None:
@@ -226,7 +228,7 @@ class Household(GameWorld[HouseholdSettings]):
         return find_generated(self._task or task_of_seed(seed), seed)
 
     def position(self, question: Question, database: Database) -> ObservedPosition:
-        """Return the state that a question is about, read from its database by queries."""
+        """Return the state of a question, read from its database."""
         return replace(read_observed(question, database), cautious=LOOK)
 
     @property
@@ -239,12 +241,13 @@ class Household(GameWorld[HouseholdSettings]):
 
 
 def _read_beginning(seen: Seen) -> tuple[str, str]:
-    """Return the first observation with the task below it, and the goal by itself."""
+    """Return the first observation followed by the task, and the goal without other text."""
     text = _WELCOME.sub("", seen.text)
     found = _TASK.search(text)
     if found is None:
         raise WorldUnavailableError(
-            f"A game begins without its task ({seen.text[:200]!r}): its grammar is not alfworld's."
+            "The first text of a game must contain 'Your task is to:', as in alfworld's grammar, "
+            f"but it is {seen.text[:200]!r}."
         )
     goal = " ".join(found["goal"].split())
     return f"{text[: found.start()]}\nYour task is to: {goal}.", goal
@@ -252,14 +255,14 @@ def _read_beginning(seen: Seen) -> tuple[str, str]:
 
 WORLD = WorldFactory(
     name=NAME,
-    description="finding, treating and placing things in a room (ALFWorld), by commands",
+    description="finding, treating and placing things in a room by commands (ALFWorld)",
     make=Household,
     settings=HouseholdSettings,
     policies={
         factory.name: factory
         for factory in (
             PolicyFactory(
-                "expert", "the planner's way, knowing where things are", lambda _: ExpertPolicy()
+                "expert", "follows a planner that knows all locations", lambda _: ExpertPolicy()
             ),
             PolicyFactory(
                 "explorer", "searches likely places first, by rules", lambda _: ExplorerPolicy()

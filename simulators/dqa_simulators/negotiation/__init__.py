@@ -1,1 +1,1 @@
-"""Dividing a common pool of items (Cao et al., 2018; BIDDER, section 3.2 and appendix A.2)."""
+"""The negotiation world: two players divide a pool (Cao et al., 2018; BIDDER, section 3.2, A.2)."""

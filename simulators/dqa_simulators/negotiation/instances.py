@@ -1,4 +1,4 @@
-"""Instances of negotiations, and their states in OpenSpiel."""
+"""Draw instances of negotiations, and create their states in OpenSpiel."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from dqa_simulators.negotiation.position import (
 )
 
 AGREEMENT: Final = 216
-"""OpenSpiel's number of agreeing; the numbers behind it are utterances."""
+"""OpenSpiel's number of the action to agree. Higher numbers are utterances."""
 _BASE: Final = MOST_ITEMS + 1
 _REFEREE: Final = {
     says: f"negotiation(enable_utterances={says},num_symbols={_BASE})" for says in (True, False)
 }
-"""The game in OpenSpiel: utterances have the same form as proposals."""
+"""The game in OpenSpiel, with and without utterances, which have the same form as proposals."""
 VALUES: Final = np.stack(np.meshgrid(*[np.arange(1, MOST_VALUE + 1)] * 3), axis=-1).reshape(-1, 3)
-"""Every way in which a player can value the items, shape (1000, 3)."""
+"""All possible values of the three items, shape (1000, 3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Instance:
     Attributes
     ----------
     pool
-        How many of each item there are.
+        The number of units of each item.
     values
-        The worth of one of each to the player of the first turn and to that of the second; the
-        pool is worth the same to both.
+        The value of one unit of each item to the first and to the second player. The whole pool
+        has the same value for both players.
     turns
-        The number of turns, after which both get nothing.
+        The number of turns. Without an agreement by then, both players get nothing.
     """
 
     pool: Split
@@ -52,8 +52,9 @@ class Instance:
 def draw_instance(random: np.random.Generator, turns: int | None = None) -> Instance:
     """Draw a pool, values and a number of turns.
 
-    One to five of each item, one to ten points each; the second player's values are drawn among
-    those that give the pool the same worth as the first player's (Lewis et al., 2017).
+    The pool has one to five units of each item. A unit is worth one to ten points. The values of
+    the second player are drawn from those that give the pool the same total value as the values
+    of the first player (Lewis et al., 2017).
     """
     pool = random.integers(1, MOST_ITEMS + 1, size=3)
     own = VALUES[random.integers(len(VALUES))]
@@ -69,7 +70,7 @@ def _split(numbers: Any) -> Split:  # noqa: ANN401  (an array of three)
 
 
 def new_state(instance: Instance, *, utterances: bool = True) -> Any:  # noqa: ANN401
-    """Return the beginning of a negotiation in OpenSpiel."""
+    """Return the initial OpenSpiel state of a negotiation."""
     rows = (instance.pool, *instance.values)
     lines = [str(instance.turns), *(" ".join(map(str, row)) for row in rows), "0"]
     return load_game(_REFEREE[utterances]).deserialize_state("\n".join(lines))

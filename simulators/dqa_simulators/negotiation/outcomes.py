@@ -1,4 +1,4 @@
-"""The worth of an agreement among all possible ones."""
+"""Compare the result of a negotiation with all possible results."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _CLOSE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A pair of scores among all pairs that a pool allows.
+    """The quality of a pair of scores, relative to all pairs that a pool allows.
 
     Attributes
     ----------
     is_pareto_optimal
         Whether no split is better for one player and no worse for the other.
     nash_distance
-        How far it is, in shares of the pool's worth, from the Nash bargaining solution: the
-        split with the greatest product of both scores (Nash, 1950; without an agreement both have
-        0). Of several the closest one counts.
+        The distance to the closest Nash bargaining solution, in shares of the pool's value. This
+        solution maximises the product of both scores (Nash, 1950). Both scores are 0 without an
+        agreement.
     """
 
     is_pareto_optimal: bool
@@ -35,16 +35,16 @@ class Comparison:
 def compare(
     pool: Split, values: Split, other_values: Split, score: float, other_score: float
 ) -> Comparison:
-    """Compare the scores of two players with all scores that were possible.
+    """Compare the scores of two players with all possible scores.
 
     Parameters
     ----------
     pool
         The pool.
     values, other_values
-        The worth of one of each item to each player.
+        The value of one unit of each item to each player.
     score, other_score
-        What each got, in points.
+        The points of each player.
     """
     splits = np.array(list_splits(pool))
     first = splits @ np.array(values)

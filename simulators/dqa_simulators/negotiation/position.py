@@ -1,4 +1,4 @@
-"""A state of a negotiation as one player knows it."""
+"""States of a negotiation with everything that one player knows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.reading import Record, replay
 
 Split: TypeAlias = tuple[int, int, int]
-"""How many peppers, strawberries and cherries."""
+"""The numbers of peppers, strawberries and cherries."""
 
 ITEMS: Final = ("peppers", "strawberries", "cherries")
 AGREE: Final = "agree"
 HIDDEN_NAMES: Final = tuple(f"value of {item}" for item in ITEMS)
-"""The names of a player's values in the history."""
+"""The names of a player's private values in the history."""
 MOST_ITEMS: Final = 5
 MOST_VALUE: Final = 10
 FEWEST_TURNS: Final = 4
 MOST_TURNS: Final = 10
 _LISTED: Final = 12
-"""Most parts of a pool that a prompt lists."""
+"""The maximum number of splits that a prompt lists."""
 Part: TypeAlias = Literal["proposal", "utterance"]
-"""The action in one half of a turn."""
+"""The kind of action. A turn is a proposal and, if enabled, an utterance."""
 
 _HIDDEN: Final = {
     viewer: tuple(
@@ -46,26 +46,26 @@ _HIDDEN: Final = {
 
 @dataclass(frozen=True)
 class NegotiationPosition(Position):
-    """The proposals, the turn, and the viewer's own values.
+    """A state of a negotiation with everything that one player, the viewer, knows.
 
     Attributes
     ----------
     pool
-        How many of each item there are.
+        The number of units of each item.
     own_values
-        The worth of one of each item to the viewer.
+        The value of one unit of each item to the viewer.
     last_turn
-        The last turn, after which both get nothing.
+        The number of the last turn. Without an agreement by then, both players get nothing.
     has_utterances
-        Whether a proposer also makes an utterance.
+        Whether each proposal is followed by an utterance.
     proposals
-        The proposals so far: the proposer's part of the pool.
+        The proposals so far. A proposal is the part of the pool that the proposer would get.
     utterances
         The utterances so far.
     is_agreed
         Whether the last proposal was accepted.
     seats
-        The players of the first and of the second turn; a mirrored game changes them.
+        The players of the first and of the second turn. A mirrored game swaps them.
     """
 
     viewer: str
@@ -81,59 +81,59 @@ class NegotiationPosition(Position):
 
     @property
     def turn(self) -> int:
-        """Which turn it is, from 1; after the last one, one more."""
+        """The number of the current turn, from 1. After the end it is `last_turn` + 1."""
         return len(self.utterances if self.has_utterances else self.proposals) + 1
 
     @property
     def part(self) -> Part:
-        """The next action in this turn."""
+        """The kind of the next action."""
         return "utterance" if len(self.proposals) >= self.turn else "proposal"
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """It ends with an agreement, or after the last turn."""
+        """The kind of the next step. The game ends with an agreement or after the last turn."""
         return "terminal" if self.is_agreed or self.turn > self.last_turn else "decision"
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """They take turns; the first of `seats` has the first one."""
+        """The player who acts next. The players of `seats` take turns."""
         return self.seats[(self.turn - 1) % 2] if self.node == "decision" else None
 
     @property
     def can_agree(self) -> bool:
-        """Whether there is a proposal of the other's to accept."""
+        """Whether the next player can accept a proposal."""
         return self.node == "decision" and self.part == "proposal" and bool(self.proposals)
 
     @property
     def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
-        """Agreeing where that can be done, then every part of the pool."""
+        """The legal actions: agreement if possible, then every part of the pool."""
         if self.node == "terminal":
             return ()
         return list_actions(self.pool, can_agree=self.can_agree)
 
     @property
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
-        """What each item is worth to the other (BIDDER, appendix B.2.1)."""
+        """The other player's value of each item (BIDDER, appendix B.2.1)."""
         return _HIDDEN[self.viewer]
 
     @property
     def proposer(self) -> str | None:
-        """Who made the last proposal; None where there is none."""
+        """The player who made the last proposal; None without proposals."""
         return self.seats[(len(self.proposals) - 1) % 2] if self.proposals else None
 
     @property
     def total(self) -> int:
-        """The worth of the whole pool, to either player."""
+        """The value of the whole pool, which is the same for both players."""
         return worth(self.pool, self.own_values)
 
     @property
     def key(self) -> Hashable:
-        """The viewer's knowledge."""
+        """Everything that the viewer knows."""
         given = self.viewer, self.seats, self.pool, self.own_values, self.last_turn
         return *given, self.has_utterances, self.proposals, self.utterances, self.is_agreed
 
     def after(self, action: Candidate) -> Self:
-        """Return the state that follows, still as `viewer` knows it."""
+        """Return the state after an action, for the same viewer."""
         if action not in self.actions:
             raise UsageError(
                 f"'{action}' is not legal here: name a part of the pool {write(self.pool)}, such "
@@ -152,7 +152,7 @@ class NegotiationPosition(Position):
         return replace(self, utterances=(*self.utterances, split), events=events)
 
     def describe(self) -> str:
-        """Return the pool, the viewer's values, the turn, and the last proposal."""
+        """Describe the pool, the viewer's values, the turn and the last proposal."""
         of_pool = ", ".join(f"{item}: {n}" for n, item in zip(self.pool, ITEMS, strict=True))
         values = ", ".join(
             f"{v} for {item}" for v, item in zip(self.own_values, ITEMS, strict=True)
@@ -165,15 +165,15 @@ class NegotiationPosition(Position):
         return f"{text} {self._last_proposal()}{self._next_part()}"
 
     def for_mover(self) -> Self:
-        """Return the state as the mover sees it, without anyone's values."""
+        """Return the state from the view of the next player, without private values."""
         return replace(self, viewer=self.mover or self.viewer, own_values=(0, 0, 0))
 
     def told_by(self, text: str) -> Told:
-        """Return "all" for the question of a game, which describes the state and the moves."""
+        """Return "all" if the text describes the state, else "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Return the parts of the pool as a form."""
+        """Describe the legal actions if there are too many to list, else return an empty string."""
         splits = [action for action in actions if action != AGREE]
         if len(splits) < len(list_splits(self.pool)) or len(splits) <= _LISTED:
             return ""
@@ -197,7 +197,7 @@ class NegotiationPosition(Position):
         )
 
     def _next_part(self) -> str:
-        """Return the turn and its part: a method that looks ahead sees no question."""
+        """Describe the next action, for methods that look ahead without a question's text."""
         if self.mover is None:
             return ""
         whose = "your turn" if self.mover == self.viewer else f"the turn of '{self.mover}'"
@@ -208,7 +208,10 @@ class NegotiationPosition(Position):
         return f" It is {whose}: {part} comes next."
 
     def payoff(self) -> float | None:
-        """Return the worth of the agreed split to the viewer; 0 without one."""
+        """Return the viewer's payoff: the value of its part, 0 without an agreement.
+
+        The payoff is None before the end.
+        """
         if self.node != "terminal":
             return None
         if not self.is_agreed:
@@ -219,53 +222,54 @@ class NegotiationPosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """Nothing, or the whole pool."""
+        """The payoffs for nothing and for the whole pool."""
         return 0.0, float(self.total)
 
     @property
     def fallback(self) -> Candidate:
-        """The own last proposal, at first the whole pool; as utterance the last proposal."""
+        """The player's previous proposal, or the whole pool at first. An utterance repeats it."""
         if self.part == "utterance":
             return write(self.proposals[-1])
         return write(self.proposals[-2] if len(self.proposals) > 1 else self.pool)
 
     @classmethod
     def read(cls, record: Record) -> Self:
-        """Rebuild a position from the viewer's part of the history.
+        """Rebuild a position from a player's record of a game.
 
         Raises
         ------
         DataError
-            The pool or a value cannot be, or an event breaks the rules; the event is named.
+            The pool or a value is invalid, or an event breaks the rules. The message names the
+            event.
         """
         pool = _read_pool(record)
         turns = record.settings.get("turns")
         if type(turns) is not int or turns < 1:
-            raise record.fail(f"the settings' turns are {turns!r}, not a number from 1.")
+            raise record.fail(f"the setting 'turns' is {turns!r}; it must be at least 1.")
         says = record.settings.get("utterances", True) is True
         values = _read_values(record)
         return replay(record, cls(record.player, pool, values, turns, says, seats=record.seats))
 
 
 def write(split: Split) -> str:
-    """Return a split as candidates and events have it: ``"[1, 0, 2]"``."""
+    """Return a split as text for candidates and events: ``"[1, 0, 2]"``."""
     return f"[{split[0]}, {split[1]}, {split[2]}]"
 
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Split:
-    """Return the split that `write` wrote."""
+    """Return the split for a text from `write`."""
     peppers, strawberries, cherries = map(int, text.strip("[]").split(","))
     return peppers, strawberries, cherries
 
 
 def worth(split: Split, values: Split) -> int:
-    """Return the worth of a split."""
+    """Return the total value of a split."""
     return split[0] * values[0] + split[1] * values[1] + split[2] * values[2]
 
 
 def rest(pool: Split, split: Split) -> Split:
-    """Return the rest of the pool after a split."""
+    """Return the rest of the pool without a split."""
     return pool[0] - split[0], pool[1] - split[1], pool[2] - split[2]
 
 
@@ -277,7 +281,7 @@ def list_splits(pool: Split) -> tuple[Split, ...]:
 
 @lru_cache(maxsize=1024)
 def list_actions(pool: Split, *, can_agree: bool) -> tuple[Candidate, ...]:
-    """Return every legal action: agreeing, where that can be done, and every part of the pool."""
+    """Return every legal action: agreement if possible, then every part of the pool."""
     splits = tuple(write(split) for split in list_splits(pool))
     return (AGREE, *splits) if can_agree else splits
 
@@ -286,7 +290,9 @@ def _read_pool(record: Record) -> Split:
     given: Any = record.settings.get("pool")
     is_pool = isinstance(given, list) and len(given) == len(ITEMS)
     if not is_pool or not all(type(n) is int and 0 <= n <= MOST_ITEMS for n in given):
-        raise record.fail(f"the settings' pool is {given!r}, not three numbers up to {MOST_ITEMS}.")
+        raise record.fail(
+            f"the setting 'pool' is {given!r}; it must be three numbers from 0 to {MOST_ITEMS}."
+        )
     return given[0], given[1], given[2]
 
 
@@ -296,7 +302,7 @@ def _read_values(record: Record) -> Split:
         text = record.own.get(name)
         if text is None or not text.isdecimal() or int(text) > MOST_VALUE:
             raise record.fail(
-                f"'{name}' in the table hidden is {text!r}, not a number up to {MOST_VALUE}."
+                f"'{name}' in table 'hidden' is {text!r}, not a number from 0 to {MOST_VALUE}."
             )
         values.append(int(text))
     return values[0], values[1], values[2]

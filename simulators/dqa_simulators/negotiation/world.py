@@ -1,4 +1,4 @@
-"""Negotiation as a world (entry point `dqa.worlds`)."""
+"""The world of negotiations (entry point `dqa.worlds`)."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _LONGEST: Final = 100
 
 
 class NegotiationSettings(BaseModel):
-    """The settings.
+    """The settings of the world.
 
     Attributes
     ----------
     turns
-        The number of turns, after which both get nothing, up to 100; None draws 4 to 10.
+        The number of turns, at most 100. None draws 4 to 10.
     utterances
-        Whether who proposes says something besides.
+        Whether each proposal is followed by an utterance.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -60,9 +60,7 @@ class NegotiationSettings(BaseModel):
         le=_LONGEST,
         description="the number of turns; drawn from 4 to 10 if not set",
     )
-    utterances: bool = Field(
-        default=True, description="whether who proposes says something besides"
-    )
+    utterances: bool = Field(default=True, description="whether an utterance follows each proposal")
 
 
 class NegotiationEpisode(GameEpisode):
@@ -73,9 +71,9 @@ class NegotiationEpisode(GameEpisode):
     instance
         The pool, values and turns.
     settings
-        How the world is set.
+        The settings of the world.
     seed, mirrored, history
-        As `GameEpisode` takes them.
+        As in `GameEpisode`.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class NegotiationEpisode(GameEpisode):
         )
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return the deal, its score and share for each, and how good it was for both."""
+        """Return the agreement, the score and share of each player, and the joint quality."""
         self._require_end("agreement")
         known, instance = self._known, self._instance
         scores = self._returns()
@@ -133,7 +131,7 @@ class NegotiationEpisode(GameEpisode):
         return facts
 
     def _first_part(self) -> Split:
-        """Return what 'player' gets by the last proposal."""
+        """Return the part of 'player' in the last proposal."""
         split = self._known.proposals[-1]
         is_own = self._known.proposer == PLAYERS[0]
         return split if is_own else rest(self._instance.pool, split)
@@ -173,16 +171,15 @@ class NegotiationEpisode(GameEpisode):
 
 
 class Negotiation(GameWorld[NegotiationSettings]):
-    """Negotiations about pools that are drawn."""
+    """Negotiations about random pools."""
 
     name = NAME
     players = PLAYERS
 
     def start(self, seed: int, *, mirrored: bool = False) -> NegotiationEpisode:
-        """Draw a negotiation; mirrored, the players have each other's values and turns.
+        """Start the negotiation of a seed. In a mirrored game, the players swap values and turns.
 
-        The first turn counts for as much as the values do, so both are swapped: the result of one
-        by a turn and its values is the other's in the mirrored game.
+        So the advantage of a turn and its values goes to each player once.
         """
         return NegotiationEpisode(
             self.draw(seed),
@@ -193,16 +190,16 @@ class Negotiation(GameWorld[NegotiationSettings]):
         )
 
     def draw(self, seed: int) -> Instance:
-        """Return the instance of a seed; the mirrored game has the same."""
+        """Return the instance of a seed. The mirrored game has the same instance."""
         return draw_instance(random_of(seed), self._settings.turns)
 
     def position(self, question: Question, database: Database) -> NegotiationPosition:
-        """Return the state that a question is about, read from its database by queries."""
+        """Return the state of a question, read from its database."""
         return NegotiationPosition.read(read_record(question, database, self.name, PLAYERS))
 
 
 def tell_events(events: tuple[GameEvent, ...]) -> str:
-    """Return what happened so far in a sentence, for a question."""
+    """Describe the events so far in one sentence."""
     if not events:
         return "No one has acted yet."
     told = [f"{one.actor} {_VERBS[one.detail]} {one.action}".rstrip() for one in events]
@@ -214,7 +211,7 @@ _VERBS: Final = {"proposal": "proposed", "utterance": "said", "": "did"}
 
 WORLD = WorldFactory(
     name=NAME,
-    description="dividing a pool of items, by proposals and messages",
+    description="two players divide a pool of items by proposals and messages",
     make=Negotiation,
     settings=NegotiationSettings,
     policies=POLICIES,

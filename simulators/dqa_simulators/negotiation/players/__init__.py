@@ -1,4 +1,4 @@
-"""Programs that negotiate."""
+"""Players of the negotiation world."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _PLAYERS: Final = (
     RANDOM,
     PolicyFactory(
         name="mcts",
-        description="Monte Carlo tree search over values that the other may have, by all it did",
+        description="Monte Carlo tree search over the opponent's possible values, given its moves",
         make=lambda _: FairSearch(),
     ),
     PolicyFactory(
         name="mcts-informed",
-        description="Monte Carlo tree search of OpenSpiel that is informed: it sees both's values",
+        description="OpenSpiel's Monte Carlo tree search, informed: it sees the values of both",
         make=lambda _: InformedSearch(),
     ),
 )
 
 POLICIES: Final[Mapping[str, PolicyFactory]] = {made.name: made for made in _PLAYERS}
-"""By name."""
+"""The players by name."""

@@ -1,10 +1,10 @@
-"""Negotiating by Monte Carlo tree search, with and without a look at the other's values.
+"""Negotiate by Monte Carlo tree search, with or without the opponent's values.
 
-The search is OpenSpiel's (UCT: Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML
-2006), with random play below its tree. It knows no hidden values: it searches one true state. The
-fair player lets it search states in which the other has values that fit its knowledge, and takes
-the best over all of them (Long et al., "Understanding the success of perfect information Monte
-Carlo sampling in game tree search", AAAI 2010).
+The search is OpenSpiel's UCT (Kocsis and Szepesvari, "Bandit based Monte-Carlo planning", ECML
+2006), with random play below its tree. It searches one state in which all values are known. The
+fair player draws possible values of the opponent, searches each resulting state, and chooses the
+action with the most visits in total (Long et al., "Understanding the success of perfect information
+Monte Carlo sampling in game tree search", AAAI 2010).
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from dqa_simulators.negotiation.position import (
 )
 
 INFORMED_SIMULATIONS: Final = 1000
-"""Simulations of one choice."""
+"""The number of simulations per choice of the informed player."""
 
 FAIR_SAMPLES: Final = 3
-"""Values of the other that are searched for one choice."""
+"""The number of drawn values of the opponent per choice."""
 
 FAIR_SIMULATIONS: Final = 500
-"""Simulations for each."""
+"""The number of simulations for each drawn value."""
 
 _EXPLORATION: Final = 0.5
-"""Of UCT, as a share of the pool's worth."""
+"""The exploration constant of UCT, as a share of the pool's value."""
 _MEMORY: Final = 20  # MB
 _SEEDS: Final = 2**31
 _AGREEMENT: Final = number_of(AGREE, "proposal")
 
 
 class InformedSearch(InformedPolicy):
-    """Searches the true state, in which it sees what everything is worth to the other."""
+    """Searches the true state with the opponent's real values."""
 
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Search, and take the most tried action; the utterance repeats the proposal."""
+        """Return the action with the most visits. An utterance repeats the proposal."""
         known = _negotiation(position)
         if known.part == "utterance":
             return known.fallback
@@ -58,10 +58,10 @@ class InformedSearch(InformedPolicy):
 
 
 class FairSearch(Policy):
-    """Searches states with values of the other that fit the pool's worth and the past actions."""
+    """Searches states with possible values of the opponent; see `possible_values`."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Draw values, search with each, and take the most tried action."""
+        """Draw values, search with each, and return the action with the most visits."""
         known = _negotiation(position)
         if known.part == "utterance":
             return known.fallback
@@ -74,10 +74,11 @@ class FairSearch(Policy):
 
 
 def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
-    """Return values that the other may have, of shape (values, 3).
+    """Return the possible values of the opponent, of shape (values, 3).
 
-    The pool is worth as much to them as to the viewer. And who declines a proposal and makes one of
-    their own is taken to ask for no less than they declined, as long as some values explain that.
+    They give the pool the same total value as the viewer's values. An opponent who declines a
+    proposal is assumed to ask for at least the value of its part in the declined proposal. This
+    assumption is dropped for a proposal that no remaining values explain.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]
@@ -94,7 +95,7 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
 
 
 def state_with(known: NegotiationPosition, values: Split) -> Any:  # noqa: ANN401  (pyspiel.State)
-    """Return the state of a position in OpenSpiel if the other had such values."""
+    """Return the OpenSpiel state of a position, given values of the opponent."""
     both = (known.own_values, values)
     if known.viewer != known.seats[0]:
         both = both[::-1]
@@ -113,7 +114,7 @@ def _search(
     simulations: int,
     random: np.random.Generator,
 ) -> NDArray[np.float64]:
-    """Return how often each action of OpenSpiel's was tried."""
+    """Return the number of visits of each OpenSpiel action."""
     import pyspiel
 
     seeds = random.integers(0, _SEEDS, 2).tolist()
@@ -142,7 +143,10 @@ def _best(known: NegotiationPosition, visits: NDArray[np.float64]) -> Candidate:
 def _negotiation(position: Position) -> NegotiationPosition:
     if isinstance(position, NegotiationPosition):
         return position
-    raise UsageError("This player negotiates, and the position is of another world.")
+    raise UsageError(
+        f"This player only plays 'negotiation', but got a position of type "
+        f"{type(position).__name__}."
+    )
 
 
 def _split(values: NDArray[np.int64]) -> Split:

@@ -1,1 +1,1 @@
-"""A shop: searching a catalogue and buying by an instruction (WebShop's rules)."""
+"""The shop world: search a catalogue and buy a product by an instruction (WebShop's rules)."""

@@ -1,6 +1,6 @@
-"""The catalogue of a shop: a SQLite file and the index of its search, in the user's cache.
+"""Build and open the catalogue of a shop: a SQLite file and a search index in the user's cache.
 
-It is built once, in a temporary folder that is then renamed, so a catalogue is always complete.
+A catalogue is built in a temporary folder that is renamed at the end, so it is always complete.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.search import Index, write_index
 
 PRODUCTS: Final = 3000
-"""How many products are generated unless a number is set."""
+"""The default number of generated products."""
 FORMAT: Final = 2
-"""The version of tables and index."""
+"""The version of the tables and the index."""
 _TABLES: Final = """
 CREATE TABLE products (asin TEXT PRIMARY KEY, title TEXT NOT NULL, tag TEXT NOT NULL,
     product TEXT NOT NULL) WITHOUT ROWID;
@@ -44,16 +44,16 @@ _building: Final = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The origin of the products.
+    """The source of the products.
 
     Attributes
     ----------
     products
-        How many; None for `PRODUCTS` generated ones, or for all of the files.
+        The number of products. None means `PRODUCTS` generated products, or all in the files.
     seed
-        Seed of a generated catalogue.
+        The seed of a generated catalogue.
     folder
-        Folder with WebShop's files; empty for a generated catalogue.
+        The folder with WebShop's files; empty for a generated catalogue.
     """
 
     products: int | None = None
@@ -62,7 +62,7 @@ class Source:
 
     @property
     def key(self) -> str:
-        """Everything that determines the content."""
+        """A text that identifies the content of the catalogue."""
         if self.folder:
             return f"{FORMAT} items {self.products} {key_of_files(find_files(Path(self.folder)))}"
         count = self.products or PRODUCTS
@@ -70,12 +70,12 @@ class Source:
         return f"{FORMAT} seed {self.seed} {count} {GENERATED_BY} {vocabulary}"
 
     def items(self) -> Iterator[tuple[Product, Sequence[Goal]]]:
-        """Yield every product with the goals that were written for it.
+        """Yield every product with its goals.
 
         Raises
         ------
         UsageError, DataError
-            A file is missing or broken.
+            A file is missing or invalid.
         """
         if self.folder:
             yield from read_items(find_files(Path(self.folder)), self.products)
@@ -90,12 +90,12 @@ class Catalogue:
     Parameters
     ----------
     folder
-        Where it was built.
+        The folder of the catalogue.
 
     Attributes
     ----------
     products, goals
-        How many there are.
+        The numbers of products and goals.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -106,18 +106,18 @@ class Catalogue:
         self.product = lru_cache(4096)(self._product)
 
     def goal(self, number: int) -> Goal:
-        """Return a goal by its number, from 0; `DataError` for an unknown one."""
+        """Return the goal with a number, from 0. Raise `DataError` if it does not exist."""
         rows = self._rows("SELECT goal FROM goals WHERE number = ?", number)
         if not rows:
             raise DataError(f"The catalogue {self._file} has no goal {number}.")
         return _GOAL.validate_json(rows[0][0])
 
     def search(self, text: str) -> tuple[str, ...]:
-        """Return the ids of at most 50 products that a text finds, the best first."""
+        """Return the ids of at most 50 products that match a text, best first."""
         return self.index.search(text)
 
     def summarise(self, asins: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
-        """Return id, title and price of products, as a page of results shows them."""
+        """Return the id, title and displayed price of each product."""
         marks = ", ".join("?" * len(asins))
         found = self._rows(f"SELECT asin, title, tag FROM products WHERE asin IN ({marks})", *asins)  # noqa: S608
         by_asin = {asin: (asin, title, tag) for asin, title, tag in found}
@@ -136,13 +136,13 @@ class Catalogue:
                 return connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise DataError(
-                f"The catalogue {self._file} cannot be read ({error}): remove the folder "
-                f"{self._file.parent}, and it is built again."
+                f"The catalogue {self._file} cannot be read ({error}). Delete the folder "
+                f"{self._file.parent}; the shop then builds the catalogue again."
             ) from error
 
 
 def open_catalogue(source: Source) -> Catalogue:
-    """Open a catalogue of the cache, and build it first if it is missing.
+    """Return a catalogue from the cache. Build it first if it is missing.
 
     Raises
     ------
@@ -151,12 +151,12 @@ def open_catalogue(source: Source) -> Catalogue:
     OSError
         The cache cannot be written.
     """
-    with _building:  # two threads that want the same catalogue get one
+    with _building:  # only one thread builds a catalogue
         return _opened(source, source.key, cache_folder() / "shop")
 
 
 def forget_opened() -> None:
-    """Open catalogues again from now on, as another process would."""
+    """Clear the cache of open catalogues."""
     _opened.cache_clear()
 
 
@@ -171,7 +171,7 @@ def _opened(source: Source, key: str, cache: Path) -> Catalogue:
             write_index(part, _write_items(part / _FILE, source))
             part.rename(folder)
         except OSError:
-            if not folder.is_dir():  # another process has built the same catalogue meanwhile
+            if not folder.is_dir():  # otherwise a concurrent process has built it
                 raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
@@ -179,7 +179,7 @@ def _opened(source: Source, key: str, cache: Path) -> Catalogue:
 
 
 def _write_items(file: Path, source: Source) -> Iterator[tuple[str, str]]:
-    """Write products and goals; yield the id and the searched text of each product."""
+    """Write products and goals. Yield the id and the searchable text of each product."""
     goals = 0
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(_TABLES)
@@ -199,5 +199,5 @@ def _write_items(file: Path, source: Source) -> Iterator[tuple[str, str]]:
     if not goals:
         raise DataError(
             f"{source.folder or 'The generated catalogue'} has no instruction for any of its "
-            "products: set shop.products to a larger number."
+            "products. Set shop.products to a larger number."
         )

@@ -1,7 +1,7 @@
-"""A catalogue from a seed: products of our own vocabulary, and the goals of customers.
+"""Generate a catalogue from a seed: products from our vocabulary, and goals of customers.
 
-Every product is made of the random numbers of its own row, so a larger catalogue of the same seed
-begins with the same products.
+Each product has its own row of random numbers. So a larger catalogue with the same seed starts
+with the same products.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ T = TypeVar("T")
 
 VOCABULARY: Final = Path(__file__).parent / "vocabulary.toml"
 GENERATED_BY: Final = 1
-"""The version of this generator: another one makes other products of a seed."""
+"""The version of the generator. Increase it when a seed gives different products."""
 
 _DRAWS: Final = 72
-"""Random numbers of a product, more than it uses."""
+"""The number of random numbers per product. No product uses all of them."""
 _BLOCK: Final = 4096
 _ASINS: Final = 36**8
-_STEP: Final = 1_513_861_727_111  # has no divisor in common with 36, so no two products share an id
+_STEP: Final = 1_513_861_727_111  # coprime to 36, so all ids are different
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SHARE_WITH_GOAL: Final = 0.5
 _SHARE_WITH_RANGE: Final = 0.3
 
 
 class _Draws:
-    """The random numbers of one product, each used once."""
+    """The random numbers of one product. Each is used once."""
 
     def __init__(self, numbers: Sequence[float]) -> None:
         self._numbers = iter(numbers)
 
     def number(self) -> float:
-        """Return the next one, from 0 to below 1."""
+        """Return the next number, in [0, 1)."""
         return next(self._numbers)
 
     def pick(self, of: Sequence[T]) -> T:
-        """Return one of some things."""
+        """Return a random element."""
         return of[int(next(self._numbers) * len(of))]
 
     def sample(self, of: Sequence[T], count: int) -> list[T]:
-        """Return so many different ones, in the order in which they were drawn."""
+        """Return `count` different elements in random order."""
         left = list(of)
         return [left.pop(int(next(self._numbers) * len(left))) for _ in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of product, as the vocabulary has it; options name lists of spellings."""
+    """A kind of product in the vocabulary. `options` refer to lists in `spellings`."""
 
     query: str
     nouns: tuple[str, ...]
@@ -85,12 +85,12 @@ class _Vocabulary:
 
 
 def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
-    """Yield products, about half of them with the goal of a customer who would buy it.
+    """Yield products. About half have the goal of a customer who would buy the product.
 
     Parameters
     ----------
     count
-        How many products.
+        The number of products.
     seed
         The seed of all random choices.
     """
@@ -120,7 +120,7 @@ def _asin(first: int, place: int) -> str:
 
 
 def _product(asin: str, draws: _Draws, vocabulary: _Vocabulary) -> tuple[Product, Sequence[str]]:
-    """Return a product, and what customers may call it: not always as its title does."""
+    """Return a product, and the nouns that customers may use for it."""
     kind = draws.pick(vocabulary.kinds)
     titles, sentences = vocabulary.titles, vocabulary.sentences
     brand = _brand(draws, titles)
@@ -153,7 +153,7 @@ def _brand(draws: _Draws, titles: Mapping[str, Sequence[str]]) -> str:
 
 
 def _prices(kind: _Kind, draws: _Draws) -> tuple[float, float]:
-    """Return the prices that are shown; cheap products are more common than dear ones."""
+    """Return the displayed price range. Cheap products are more common than expensive ones."""
     least, most = kind.price
     low = round(least + (most - least) * draws.number() ** 2, 2)
     share = draws.number()
@@ -169,7 +169,7 @@ def _options(
     high: float,
     draws: _Draws,
 ) -> tuple[Option, ...]:
-    """Return the options; within a range of prices the later values are dearer."""
+    """Return the options. If the product has a price range, prices increase with each value."""
     found = []
     for name, lists in kind.options.items():
         values = [spell_option(value) for value in spellings[draws.pick(lists)]]

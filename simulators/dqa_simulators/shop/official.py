@@ -1,8 +1,8 @@
-"""WebShop's own product files: three JSON files in one folder.
+"""Read WebShop's product files: three JSON files in one folder.
 
-``items_shuffle*.json`` lists the products, ``items_ins_v2*.json`` holds the attributes of each by
-its id, and ``items_human_ins.json`` what people asked for. The list may be larger than memory, so
-it is read product by product.
+``items_shuffle*.json`` contains the products, ``items_ins_v2*.json`` their attributes by id, and
+``items_human_ins.json`` instructions that people wrote. The list of products may be larger than
+memory, so products are read one by one.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from dqa_simulators.shop.records import (
 )
 
 _UNKNOWN_PRICE: Final = 100.0
-"""WebShop's price of a product without one."""
+"""WebShop's price for a product without a price."""
 _LONGEST_ASIN: Final = 10
 _LARGEST: Final = 4_000_000_000
 _PIECE: Final = 1 << 18
 _LONGEST: Final = 16_000_000
-"""Most characters of one product."""
+"""The maximum number of characters of one product."""
 _FILES: Final = ("items_shuffle*.json", "items_ins_v2*.json", "items_human_ins.json")
 Files = tuple[Path, Path, Path]
-"""Products, attributes and instructions."""
+"""The files of products, attributes and instructions."""
 
 
 def _as_list(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
@@ -84,12 +84,13 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def find_files(folder: Path) -> Files:
     """Return WebShop's files in a folder.
 
-    If there are several of a kind, the one with the shortest name counts, which has all products.
+    If several files match a pattern, the file with the shortest name is used. It contains all
+    products.
 
     Raises
     ------
     UsageError
-        One is missing.
+        A file is missing.
     """
     found = []
     for pattern in _FILES:
@@ -97,8 +98,8 @@ def find_files(folder: Path) -> Files:
         if not files:
             problem = f"has no {pattern}" if folder.is_dir() else "does not exist"
             raise UsageError(
-                f"The folder {folder} {problem}: set shop.items to a folder with "
-                f"{', '.join(_FILES)} of WebShop's data, or leave it out for a generated catalogue."
+                f"The folder {folder} {problem}. Set shop.items to a folder with WebShop's files "
+                f"{', '.join(_FILES)}, or omit it to generate a catalogue."
             )
         found.append(files[0])
     products, attributes, instructions = found
@@ -107,7 +108,7 @@ def find_files(folder: Path) -> Files:
 
 
 def key_of_files(files: Files) -> str:
-    """Return a hash that changes with the files."""
+    """Return a hash of the paths, sizes and modification times of the files."""
     facts = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
 
@@ -115,20 +116,20 @@ def key_of_files(files: Files) -> str:
 def read_items(files: Files, most: int | None) -> Iterator[tuple[Product, Sequence[Goal]]]:
     """Yield the products of WebShop's files, each with the goals that people wrote for it.
 
-    As in WebShop, a product without an id, with an id of over ten characters, or with an id that
-    came before is left out, and so is an instruction without attributes.
+    As in WebShop, products are skipped if their id is missing, repeated or longer than ten
+    characters. Instructions without attributes are also skipped.
 
     Parameters
     ----------
     files
-        From `find_files`.
+        Files from `find_files`.
     most
-        How many products of the list are read; None for all.
+        The maximum number of products to read; None for all.
 
     Raises
     ------
     DataError
-        A file is broken; the message says where.
+        A file is invalid. The message states the location.
     """
     products, attributes, instructions = files
     attributes_of, instructions_of = _read_by_asin(attributes), _read_by_asin(instructions)
@@ -159,7 +160,8 @@ def _product(item: _Item, described: _Attributes, file: Path, number: int) -> Pr
     except ValueError:
         prices = []
     if item.pricing and not prices:
-        raise _broken(file, f"product {number}", f"'pricing' is '{item.pricing[:40]}', not '$9.99'")
+        problem = f"'pricing' is '{item.pricing[:40]}', but must be a price such as '$9.99'"
+        raise _broken(file, f"product {number}", problem)
     low, high = (prices or [_UNKNOWN_PRICE])[0], (prices or [_UNKNOWN_PRICE])[:2][-1]
     options = tuple(
         Option(name.lower(), spell_option(one.value), _number(one.price))
@@ -213,9 +215,7 @@ def _validated(model: type[_Model], content: object, file: Path, where: str) -> 
 
 
 def _broken(file: Path, where: str, problem: str) -> DataError:
-    return DataError(
-        f"{file}, {where}: {problem}. Correct it, or get the file again from WebShop's data."
-    )
+    return DataError(f"{file}, {where}: {problem}. Correct the file, or download it again.")
 
 
 def _read_by_asin(file: Path) -> Mapping[str, Any]:
@@ -250,7 +250,7 @@ def _iterate(file: Path) -> Iterator[Any]:
 
 
 def _decoded(decode: Any, buffer: str, read: Any) -> tuple[Any, str]:  # noqa: ANN401
-    """Return the next value and the text after it, reading on as long as the value is cut off."""
+    """Return the next value and the text after it. Read more text if the value is incomplete."""
     while True:
         buffer = buffer.lstrip()
         try:
@@ -265,9 +265,9 @@ def _decoded(decode: Any, buffer: str, read: Any) -> tuple[Any, str]:  # noqa: A
 
 
 def _draws(asin: str, what: str) -> tuple[float, float]:
-    """Return two numbers from 0 to below 1 that follow from a product's id.
+    """Return two pseudo-random numbers in [0, 1) that depend only on a product's id and `what`.
 
-    WebShop draws prices within a range and bounds again in every process.
+    WebShop instead draws new prices and bounds in every process.
     """
     digest = blake2b(f"{asin} {what}".encode(), digest_size=8).digest()
     one, other = int.from_bytes(digest[:4]), int.from_bytes(digest[4:])

@@ -1,4 +1,4 @@
-"""WebShop's pages as text, the actions on them, and the links between them."""
+"""Show WebShop's pages as text, with their actions and links."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NEXT, PREVIOUS = "Next >", "< Prev"
 DESCRIPTION, FEATURES, REVIEWS = "Description", "Features", "Reviews"
 BUY: Final = "Buy Now"
 A_PAGE: Final = 10
-"""How many products a page of results lists."""
+"""The number of products on a page of results."""
 NO_REVIEWS: Final = "There are no reviews."
 _LONGEST_SEARCH: Final = 400
-"""Characters of a search; a history's column of actions has room for 500."""
+"""The maximum length of a search. The column of actions in a history has 500 characters."""
 
 PageName: TypeAlias = Literal[
     "search", "results", "product", "description", "features", "reviews", "end"
@@ -37,20 +37,20 @@ _PARTS_BY_LABEL: Final[dict[str, PageName]] = {
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where a customer is.
+    """The current state of a visit.
 
     Attributes
     ----------
     page
-        Which page.
+        The kind of the current page.
     found
-        The ids that the last search found.
+        The ids of the products found by the last search.
     number
-        The page of results, from 1.
+        The number of the page of results, from 1.
     asin
-        The product that is looked at.
+        The id of the current product.
     chosen
-        Option names with the chosen values, in the order in which they were last clicked.
+        Option names with the chosen values, in the order of the last clicks.
     """
 
     page: PageName = "search"
@@ -62,16 +62,16 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is shown.
+    """A displayed page.
 
     Attributes
     ----------
     strings
         The visible strings, in order.
     actions
-        The actions, as candidates.
+        The actions that are listed as candidates.
     free_form
-        The form of further actions: a search, on the page for it.
+        The form of additional actions: a search on the search page, else empty.
     """
 
     strings: tuple[str, ...]
@@ -90,12 +90,12 @@ def click(label: str) -> str:
 
 
 def clicked(action: str) -> str | None:
-    """Return the label that an action clicks; None for other actions."""
+    """Return the label of a click; None if the action is not a click."""
     return _inner(action, CLICK_FORM)
 
 
 def searched(action: str) -> str | None:
-    """Return the text that an action searches for; None for other actions."""
+    """Return the text of a search; None if the action is not a search."""
     return _inner(action, SEARCH_FORM)
 
 
@@ -105,7 +105,7 @@ def _inner(action: str, form: str) -> str | None:
 
 
 def shorten_search(action: str) -> str:
-    """Return a search as it is carried out: on one line, and of bounded length."""
+    """Return a search on one line with at most 400 characters. Other actions stay the same."""
     text = searched(action)
     if text is None:
         return action
@@ -119,11 +119,11 @@ def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
     Parameters
     ----------
     view
-        Where the customer is.
+        The state of the visit.
     catalogue
-        The catalogue.
+        The catalogue of the shop.
     instruction
-        The instruction, which the page for searching shows.
+        The instruction, which the search page displays.
     """
     if view.page == "search":
         searches = tuple(f"search[{one}]" for one in propose_searches(instruction))
@@ -144,7 +144,7 @@ def show(view: View, catalogue: Catalogue, instruction: str) -> Page:
 
 
 def _page(labels: tuple[str, ...], strings: tuple[str, ...]) -> Page:
-    """Return a page of clicks; of two with the same label there is one."""
+    """Return a page whose actions are clicks on the distinct labels."""
     return Page(strings, tuple(dict.fromkeys(click(label) for label in labels)))
 
 
@@ -175,7 +175,7 @@ def _show_product(view: View, product: Product) -> Page:
 
 
 def follow(view: View, action: str, catalogue: Catalogue) -> View:
-    """Return the view that a legal action leads to."""
+    """Return the view after a legal action."""
     text = searched(action)
     if text is not None:
         return View("results", catalogue.search(text))
@@ -196,7 +196,7 @@ def _turn(view: View, label: str) -> View:
 
 
 def _look(view: View, label: str, product: Product) -> View:
-    """Return where a click on a product's page leads."""
+    """Return the view after a click on a product's page."""
     if label == PREVIOUS:
         return replace(view, page="results", asin="", chosen=())
     if label == BUY:
@@ -207,7 +207,7 @@ def _look(view: View, label: str, product: Product) -> View:
 
 
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
-    """Choose a value; where options share it, of the first in which it is not chosen yet."""
+    """Choose a value. If several options have it, prefer one in which it is not yet chosen."""
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]
     name = (free or names)[0]

@@ -1,4 +1,4 @@
-"""Programs that shop: one that knows the wanted product, one that reads the pages, and chance."""
+"""Players of the shop world: an informed expert, a shopper that reads the pages, and random."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from dqa.worlds.observed import ObservedPosition
 
 _LOOKS: Final = 2
-"""How many products the fair player compares."""
+"""The number of products that the shopper compares."""
 _GOOD: Final = 0.99
-"""The share of the wanted words with which it looks no further."""
+"""The share of wanted words at which the shopper stops comparing."""
 _PRICE: Final = re.compile(r"\$(\d+(?:\.\d+)?)(?: to \$(\d+(?:\.\d+)?))?")
 _LABELS: Final = frozenset({BACK, NEXT, PREVIOUS, DESCRIPTION, FEATURES, REVIEWS, BUY})
 _CHOSEN: Final = "You have clicked "
@@ -46,16 +46,16 @@ _SHOWN_PRICE: Final = "Price: "
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """The true state of a visit, for informed programs.
+    """The true state of a visit, for informed players.
 
     Attributes
     ----------
     goal
-        The goal.
+        The goal of the visit.
     wanted
-        The product that the goal was written for.
+        The product that the goal describes.
     view
-        The customer's page.
+        The state of the visit.
     """
 
     goal: Goal
@@ -64,12 +64,12 @@ class Revealed:
 
 
 class Expert(InformedPolicy):
-    """Buys the product that the instruction was written for, with the right options."""
+    """Buys the product that the goal describes, with the wanted options."""
 
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the next step on the way to the wanted product."""
+        """Return the next action towards the purchase of the wanted product."""
         del random
         revealed = cast("Revealed", state)
         view, wanted = revealed.view, revealed.wanted
@@ -111,7 +111,7 @@ def _count_searches(events: Sequence[GameEvent]) -> int:
 
 
 def _search_for(wanted: Product, times: int) -> str:
-    """Return a search for a product: by its title, then by more and more of its text."""
+    """Return a search for a product: the title, and after each failed search more of its text."""
     values = [option.value for option in wanted.options]
     texts = (wanted.title, " ".join(wanted.bullets), wanted.description, " ".join(values))
     return f"search[{' '.join(texts[: times + 1])}]"[:399].rstrip("]") + "]"
@@ -119,7 +119,7 @@ def _search_for(wanted: Product, times: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The wish of an instruction, by its words alone.
+    """The wish in the words of an instruction.
 
     Attributes
     ----------
@@ -136,15 +136,15 @@ class Wish:
     bound: float | None
 
     def share_in(self, text: str) -> float:
-        """Return the share of the wanted words that a text has."""
+        """Return the share of the wanted words that a text contains."""
         return len(self.words & {*key_words(text)}) / max(len(self.words), 1)
 
     def affords(self, price: float | None) -> bool:
-        """Whether a price is within the bound, as far as it is known."""
+        """Return whether a price is within the bound. Return True if either is unknown."""
         return price is None or self.bound is None or price <= self.bound
 
     def asks_for(self, values: Sequence[str]) -> str | None:
-        """Return the value of an option that is asked for, the longest of several."""
+        """Return the longest of the values that the wish contains; None if it contains none."""
         named = [
             value
             for value in values
@@ -162,13 +162,13 @@ def read_wish(instruction: str) -> Wish:
 
 
 class Shopper(Policy):
-    """Searches, looks at the likeliest products, and buys the best of them with their options.
+    """Searches, compares the most likely products, and buys the best with the wanted options.
 
-    It reads only the instruction and the pages.
+    It uses only the instruction and the pages.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Return the next step."""
+        """Return the next action."""
         del random
         seen = cast("ObservedPosition", position)
         wish, actions = read_wish(seen.goal), [str(action) for action in seen.actions]
@@ -198,7 +198,7 @@ def _strings(observation: str) -> list[str]:
 
 
 def _listed(strings: list[str]) -> dict[str, tuple[str, float]]:
-    """Return the products of a page of results by id: their titles and lowest prices."""
+    """Return the title and the lowest price of each product on a page of results, by id."""
     return {
         asin: (title, float(found[1]))
         for asin, title, price in zip(strings, strings[1:], strings[2:], strict=False)
@@ -207,12 +207,15 @@ def _listed(strings: list[str]) -> dict[str, tuple[str, float]]:
 
 
 def _new(listed: dict[str, tuple[str, float]], wish: Wish, looks: dict[str, float]) -> list[str]:
-    """Return the affordable products of a page of results that were not looked at."""
+    """Return the affordable products of a page of results that were not visited."""
     return [asin for asin in listed if asin not in looks and wish.affords(listed[asin][1])]
 
 
 def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list[str]) -> str:
-    """Return the product to open: the likeliest new one, or the best of those seen."""
+    """Return the click that opens the most likely new product or the best visited product.
+
+    If the page lists neither, return the click to the next page.
+    """
     listed = _listed(strings)
     best = max(looks, key=lambda asin: looks[asin], default="")
     if best in listed and (len(looks) >= _LOOKS or looks[best] >= _GOOD):
@@ -224,7 +227,7 @@ def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list
 
 
 def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
-    """Return the click on the next option that is asked for, or the purchase."""
+    """Return the click on the next wanted option, or on the purchase."""
     place = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
     options: list[list[str]] = []
     for string in strings[: max(place - 1, 0)]:
@@ -242,18 +245,18 @@ def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
 
 
 def _is_id(label: str) -> bool:
-    """Whether a text has the form of a product's id."""
+    """Return whether a text has the form of a product's id."""
     return len(label) == 10 and label.isalnum() and label.isupper()
 
 
 def _opened(event: GameEvent) -> str | None:
-    """Return the id of the product that an event opened, as far as its form shows."""
+    """Return the id of the product that an event opened; None if its label is not an id."""
     label = clicked(event.action)
     return label if label is not None and _is_id(label) else None
 
 
 def _read_visits(events: Sequence[GameEvent]) -> dict[str, list[GameEvent]]:
-    """Return by product the events that showed one of its pages."""
+    """Return the events that displayed a page of a product, by product id."""
     visits: dict[str, list[GameEvent]] = {}
     current = ""
     for event in events:
@@ -266,7 +269,7 @@ def _read_visits(events: Sequence[GameEvent]) -> dict[str, list[GameEvent]]:
 
 
 def _fit(visit: list[GameEvent], wish: Wish) -> float:
-    """Return how well a product fits the wish, from 0 to 1, by the pages that were seen."""
+    """Return the fit of a visited product to the wish, from 0 to 1."""
     text = " ".join(event.detail for event in visit)
     shown = text.partition(_SHOWN_PRICE)[2]
     price = _PRICE.match(shown)
@@ -281,7 +284,7 @@ def _or_first(action: str, actions: list[str]) -> str:
 POLICIES: Final = {
     "expert": PolicyFactory(
         "expert",
-        "knows the product that is wanted, and buys it with the right options (informed)",
+        "knows the wanted product, and buys it with the right options (informed)",
         lambda _: Expert(),
     ),
     "rule": PolicyFactory(

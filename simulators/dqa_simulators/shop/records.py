@@ -1,4 +1,4 @@
-"""The products of a shop, and the goals of its customers."""
+"""Records of a shop: products, options and the goals of customers."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from dataclasses import dataclass
 from typing import Final
 
 NO_BOUND: Final = 1_000_000.0
-"""The price bound of a goal that names none."""
+"""The price bound of a goal without a bound."""
 BETWEEN_CATEGORIES: Final = "\u203a"
-"""The separator of categories in a path of WebShop's files: an angle quote."""
+"""The separator of categories in WebShop's files: an angle quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One value that a customer can choose.
+    """One value of an option that a customer can choose.
 
     Attributes
     ----------
     name
-        Its name: ``color``.
+        The name of the option, for example ``color``.
     value
-        As the shop spells it, in lower case: ``a02-wine red``.
+        The value in the shop's spelling, in lower case, for example ``a02-wine red``.
     price
-        The price of the product with it, in dollars; None if unknown. It is not a part of the
-        reward, as in WebShop.
+        The price of the product with this value in dollars; None if unknown. As in WebShop, it
+        does not affect the reward.
     """
 
     name: str
@@ -38,23 +38,23 @@ class Product:
     Attributes
     ----------
     asin
-        Its id, of up to ten characters.
+        The id, at most ten characters.
     title, description, bullets
-        As the shop shows them.
+        The texts on the product's pages.
     attributes
-        Its properties, in a few words each. No page lists them.
+        Short properties. Pages do not show them.
     options
-        All values of one name stand together.
+        The values of all options, grouped by option name.
     low, high
-        The price that is shown, in dollars: one, or a range.
+        The displayed price range in dollars. Both are equal for a single price.
     price
-        The price within the range that is compared with a goal's bound.
+        A price within the range. It is compared with the bound of a goal.
     query
-        The maker's search words for it, in lower case.
+        Search words for the product, in lower case.
     category
-        The part of the shop.
+        The department of the shop.
     path
-        Its categories, the widest first.
+        The categories, from the widest to the narrowest.
     """
 
     asin: str
@@ -72,12 +72,12 @@ class Product:
 
     @property
     def tag(self) -> str:
-        """The price as the shop shows it."""
+        """The price as displayed in the shop."""
         return price_tag(self.low, self.high)
 
     @property
     def choices(self) -> dict[str, tuple[str, ...]]:
-        """The values that can be chosen, by the option's name, in the shop's order."""
+        """The values of each option, in the shop's order."""
         found: dict[str, list[str]] = {}
         for option in self.options:
             found.setdefault(option.name, []).append(option.value)
@@ -91,17 +91,17 @@ class Goal:
     Attributes
     ----------
     number
-        Its place among the catalogue's goals, from 0.
+        The index of the goal in the catalogue.
     asin
-        The product that it was written for.
+        The id of the product that the goal describes.
     instruction
-        The customer's words, with the price bound.
+        The words of the customer, including the price bound.
     attributes
         The wanted properties of the product.
     options
-        The values to choose, by the option's name; of goals that name no option, by its place.
+        Pairs of an option's name and the wanted value. If the names are unknown, they are numbers.
     bound
-        The most that the product may cost, in dollars; `NO_BOUND` for anything.
+        The maximum price in dollars; `NO_BOUND` for no bound.
     """
 
     number: int
@@ -113,31 +113,32 @@ class Goal:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values to choose."""
+        """The wanted values of options."""
         return tuple(value for _, value in self.options)
 
 
 def price_tag(low: float, high: float) -> str:
-    """Return a price, or a range of prices, in dollars as the shop shows it."""
+    """Return the displayed text of a price or a price range in dollars."""
     return f"${low}" if low == high else f"${low} to ${high}"
 
 
 def spell_option(value: str) -> str:
-    """Return an option's value as pages show it: lower case, and a slash between bars' spaces."""
+    """Return the displayed text of an option's value: lower case, with `` | `` for a slash."""
     return value.strip().replace("/", " | ").lower()
 
 
 def bound_price(price: float, first: float, second: float) -> float:
-    """Return a price bound for a goal: a round sum above the product's price.
+    """Return a price bound for a goal: a multiple of ten dollars above the product's price.
 
-    Of the next four multiples of ten dollars, up to 990, two are drawn, and the higher one counts.
+    Two of the next four multiples, up to 990 dollars, are drawn. The bound is the higher of the
+    two, or `NO_BOUND` if fewer than two exist.
 
     Parameters
     ----------
     price
         The price of the product, in dollars.
     first, second
-        Random numbers from 0 to below 1.
+        Random numbers in [0, 1).
     """
     above = [10.0 * tens for tens in range(1, 100) if 10.0 * tens > price][:4]
     if len(above) < 2:
@@ -148,5 +149,5 @@ def bound_price(price: float, first: float, second: float) -> float:
 
 
 def state_bound(bound: float) -> str:
-    """Return the words of a bound, at the end of an instruction."""
+    """Return the text about the bound at the end of an instruction."""
     return "" if bound >= NO_BOUND else f", and price lower than {bound:.2f} dollars"

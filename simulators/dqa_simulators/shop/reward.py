@@ -1,12 +1,12 @@
-"""The reward of a purchase: WebShop's (Yao et al., 2022), counted over rapidfuzz.
+"""Compute the reward of a purchase with WebShop's formula (Yao et al., 2022).
 
 ::
 
     reward = r_type * (attribute hits + option hits + [price <= bound])
              / (number of attributes + number of options + 1)
 
-Ratios are whole numbers of 100, rounded as in the library that WebShop takes them from, so a ratio
-above 85 is at least 86.
+Similarity ratios come from rapidfuzz. They are rounded to whole numbers from 0 to 100, as in the
+library that WebShop uses. So a ratio above 85 is at least 86.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.words import COLOURS, STOP_WORDS, normalise_colour, words_of
 
 OptionRatio: TypeAlias = Literal["ratio", "token_set_ratio"]
-"""The ratio of a chosen option and a wanted one."""
+"""The measure of similarity between a chosen option and a wanted option."""
 
 _ABOVE: Final = 85
 _SHARED_CATEGORIES: Final = 2
 _ENOUGH_OF_TITLE, _LITTLE_OF_TITLE = 0.2, 0.1
 _NO_WORDS: Final = 0.2
-"""The overlap with a wanted title that has no words."""
+"""The overlap if the wanted title has no words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reward:
-    """A purchase, counted.
+    """The parts of the reward of a purchase.
 
     Attributes
     ----------
     attribute_hits, attributes
-        How many of the wanted attributes the product has, and how many were wanted.
+        The number of wanted attributes that the product has, and the number of wanted attributes.
     option_hits, options
-        The same of options.
+        The number of wanted options that were chosen, and the number of wanted options.
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category
-        Whether the product has the query of the wanted one, and two of its categories.
+        Whether the product has the query of the wanted product, and at least two of its
+        categories.
     title_overlap
-        The share of the wanted title's words that the product's title has.
+        The share of the words in the wanted title that are also in the product's title.
     """
 
     attribute_hits: int
@@ -61,7 +62,7 @@ class Reward:
 
     @property
     def r_type(self) -> float:
-        """How much the product is of the wanted type: 1, 0.5, 0.1 or 0."""
+        """The similarity of the product's type to the wanted type: 1, 0.5, 0.1 or 0."""
         if self.title_overlap == 0.0:
             return 0.0
         if self.title_overlap < _LITTLE_OF_TITLE:
@@ -71,12 +72,12 @@ class Reward:
 
     @property
     def hits(self) -> int:
-        """Attributes, options and the price, as far as they are as wanted."""
+        """The number of wanted attributes and options that are met, plus 1 for the price."""
         return self.attribute_hits + self.option_hits + self.is_within_bound
 
     @property
     def total(self) -> int:
-        """The most that `hits` could be."""
+        """The maximum of `hits`."""
         return self.attributes + self.options + 1
 
     @property
@@ -92,20 +93,20 @@ def count_reward(
     chosen: Mapping[str, str],
     ratio: OptionRatio = "ratio",
 ) -> Reward:
-    """Count the reward of a purchase.
+    """Return the reward of a purchase.
 
     Parameters
     ----------
     product
         The bought product.
     goal
-        The goal.
+        The goal of the customer.
     wanted
-        The product that the goal was written for: its query, categories and title say the type.
+        The product that the goal describes. Its query, categories and title define the type.
     chosen
         The chosen values, by the option's name.
     ratio
-        How options are compared.
+        The measure that compares options.
 
     Raises
     ------
@@ -125,17 +126,17 @@ def count_reward(
 
 
 def overlap_titles(title: str, wanted: str) -> float:
-    """Return which share of a wanted title's words another title has.
+    """Return the share of the words in a wanted title that are also in a title.
 
-    WebShop takes the nouns that a tagger finds. Here every word counts that is spelt with letters,
-    has at least two of them, and is neither a stop word nor a colour.
+    WebShop compares nouns found by a tagger. This function compares words of at least two letters
+    that are neither stop words nor colours.
     """
     words = _title_words(wanted)
     return len(words & _title_words(title)) / len(words) if words else _NO_WORDS
 
 
 def is_chosen(value: str, chosen: Mapping[str, str], ratio: OptionRatio = "ratio") -> bool:
-    """Whether a wanted value is like one of the chosen, once colours are one word."""
+    """Return whether a chosen value is similar to the wanted value, after colour normalisation."""
     measure = _measures()[ratio]
     own = normalise_colour(value)
     return any(round(measure(normalise_colour(one), own)) > _ABOVE for one in chosen.values())
@@ -151,7 +152,7 @@ def _has_attribute(product: Product, attribute: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, of letters, digits and spaces alone."""
+    """Return a text in lower case with only letters, digits and spaces."""
     return re.sub(r"[\W_]", " ", text.lower()).strip()
 
 
@@ -163,12 +164,12 @@ def _title_words(title: str) -> frozenset[str]:
 
 @lru_cache
 def _measures() -> Mapping[OptionRatio, Callable[[str, str], float]]:
-    """Return rapidfuzz's ratios, which are loaded when something is bought."""
+    """Import rapidfuzz on first use, and return its measures."""
     try:
         from rapidfuzz import fuzz
     except ImportError as error:
         raise MissingKeyError(
-            "The reward of a purchase is counted with rapidfuzz, which is not installed: "
+            "The reward of a purchase needs rapidfuzz, which is not installed. Install it: "
             f"{install_command('shop')}."
         ) from error
 

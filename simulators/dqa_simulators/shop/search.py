@@ -1,7 +1,7 @@
-"""Search as in WebShop: BM25 with Lucene's weights and analysis, over every product's text.
+"""Search products as in WebShop: BM25 with Lucene's weights and analysis over their texts.
 
-bm25s builds and stores the index. Its documents are in the order of product ids, so products with
-equal scores are in that order, too.
+bm25s builds and stores the index. The documents are in the order of product ids, so products with
+equal scores are also in this order.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dqa.core.errors import DataError, MissingKeyError
 from dqa_simulators.shop.words import STOP_WORDS, words_of
 
 MOST_RESULTS: Final = 50
-"""How many products a search returns."""
+"""The maximum number of results of a search."""
 K1, B = 0.9, 0.4
-"""Lucene's parameters as WebShop's searcher sets them."""
+"""The BM25 parameters in WebShop."""
 _ASINS: Final = "asins.npy"
 
 
@@ -31,14 +31,14 @@ class Index:
     Parameters
     ----------
     folder
-        Where `write_index` wrote it.
+        A folder that `write_index` filled.
 
     Raises
     ------
     MissingKeyError
         bm25s or PyStemmer is not installed.
     DataError
-        The folder holds no index, or a damaged one.
+        The folder has no index, or the index is damaged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,14 +48,14 @@ class Index:
             self._scorer: Any = bm25s.BM25.load(folder, mmap=True)
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
             raise DataError(
-                f"{folder} is not an index of a shop's search, or it is damaged ({error}): remove "
-                f"the folder {folder.parent}, and it is built again."
+                f"The search index in {folder} is missing or damaged ({error}). Delete the folder "
+                f"{folder.parent}; the shop then builds the index again."
             ) from error
 
     def search(self, text: str) -> tuple[str, ...]:
-        """Return the ids of at most 50 products that have a word of the text, the best first.
+        """Return the ids of at most 50 products with a word of the text, best first.
 
-        Equally good ones are in the order of their ids.
+        Products with equal scores are in the order of their ids.
         """
         scores = self.scores(self.terms(text))
         found = np.flatnonzero(scores > 0.0)
@@ -63,13 +63,13 @@ class Index:
         return tuple(str(asin) for asin in self._asins[best])
 
     def terms(self, text: str) -> list[str]:
-        """Return the stems of a text's words, without those that no product has."""
+        """Return the stems of a text's words that occur in the index."""
         stem = _stemmer().stemWord
         stems = [stem(word) for word in words_of(text) if word not in STOP_WORDS]
         return [one for one in stems if one in self._scorer.vocab_dict]
 
     def scores(self, terms: list[str]) -> NDArray[np.float32]:
-        """Return bm25s' score of each product, in the order of ids."""
+        """Return the BM25 score of each product, in the order of ids."""
         if not terms:
             return np.zeros(len(self._asins), dtype=np.float32)
         scores: NDArray[np.float32] = self._scorer.get_scores(terms)
@@ -84,7 +84,7 @@ def write_index(folder: Path, products: Iterable[tuple[str, str]]) -> None:
     folder
         An empty folder.
     products
-        The id of every product with its whole text, in any order.
+        Pairs of a product's id and its whole text, in any order.
 
     Raises
     ------
@@ -107,12 +107,12 @@ def write_index(folder: Path, products: Iterable[tuple[str, str]]) -> None:
 
 
 class _Terms(dict[str, int]):
-    """The number of every word's stem; -1 for stop words.
+    """Map each word to the number of its stem; stop words to -1.
 
     Attributes
     ----------
     ids
-        The numbers by stem.
+        The number of each stem.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class _Terms(dict[str, int]):
 
 
 def _stemmer() -> Any:  # noqa: ANN401  (the package has no types)
-    """Return a new stemmer: each holds a buffer, so threads must not share one."""
+    """Return a new stemmer. A stemmer has a buffer, so threads must not share one."""
     return _load("Stemmer").Stemmer("porter")
 
 
@@ -135,6 +135,6 @@ def _load(package: str) -> Any:  # noqa: ANN401  (as above)
         return import_module(package)
     except ImportError as error:
         raise MissingKeyError(
-            "The shop's search needs bm25s and PyStemmer, and one of them is not installed "
-            f"({error.name}): {install_command('shop')}."
+            f"The shop's search needs '{error.name}', which is not installed. Install it: "
+            f"{install_command('shop')}."
         ) from error

@@ -1,4 +1,4 @@
-"""Words of titles, instructions, searches and options; the price bound of an instruction."""
+"""Extract words, colours, searches and price bounds from the texts of a shop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STOP_WORDS: Final = frozenset((
     "they", "this", "to", "was", "will", "with",
 ))
 # fmt: on
-"""What Lucene's English analysis leaves out."""
+"""The stop words of Lucene's English analysis."""
 
 COLOURS: Final = (
     *("amber", "apricot", "aqua", "aquamarine", "azure", "beige", "black", "blonde", "blue"),
@@ -24,7 +24,7 @@ COLOURS: Final = (
     *("pink", "plum", "purple", "red", "rose", "rust", "salmon", "sand", "scarlet", "silver"),
     *("tan", "taupe", "teal", "terracotta", "turquoise", "violet", "white", "wine", "yellow"),
 )
-"""Words for colours, in alphabetical order: of several in a text the first of these counts."""
+"""Words for colours, in alphabetical order."""
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['\u2019][^\W_]+)*")
 _BOUND: Final = re.compile(
@@ -46,7 +46,7 @@ _FILLERS: Final = frozenset((
 _NAMES: Final = frozenset(
     ("color", "colour", "size", "flavor", "flavour", "scent", "light", "style")
 )
-"""The names of options, which are in no product's text."""
+"""The names of options. The texts of products do not contain them."""
 _POSSESSIVES: Final = ("'s", "\u2019s")
 _COLOUR: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(COLOURS)})(?![^\W\d_])")
 
@@ -60,10 +60,10 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def normalise_colour(value: str) -> str:
-    """Return the colour that an option's value names, else the value, in lower case.
+    """Return the colour in the value of an option, or the value without a colour, in lower case.
 
-    So ``a02-wine red`` and ``red`` are the same. A colour is a whole word: ``standard`` is not tan.
-    Of two colours the first of `COLOURS` counts, wherever they stand.
+    So ``a02-red`` and ``red`` give the same result. A colour must be a whole word: ``standard`` is
+    not tan. If the value contains several colours, the result is the alphabetically first one.
     """
     lowered = value.strip().lower()
     return min(_COLOUR.findall(lowered), default=lowered)
@@ -81,17 +81,18 @@ def find_bound(instruction: str) -> float | None:
 
 
 def key_words(text: str) -> tuple[str, ...]:
-    """Return the words of a wish that describe the product, each once."""
+    """Return the distinct words of a wish that describe the product."""
     left = STOP_WORDS | _FILLERS | _NAMES
     return tuple(dict.fromkeys(word for word in words_of(text) if word not in left))
 
 
 @lru_cache(maxsize=1024)
 def propose_searches(instruction: str) -> tuple[str, ...]:
-    """Return searches that follow from an instruction by rule: at most three, at least one.
+    """Return one to three searches for an instruction.
 
-    All words that describe the product; those of its first part, which names the product; and
-    these with those of its last part.
+    The first contains all words that describe the product. The second contains the words of the
+    instruction's first part, which names the product. The third also contains the words of the
+    last part.
     """
     wish = without_bound(instruction)
     parts = [part for part in _HEAD_ENDS.split(wish) if key_words(part)]

@@ -1,4 +1,4 @@
-"""The shop as a world (entry point `dqa.worlds`)."""
+"""The world of the shop (entry point `dqa.worlds`)."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 NAME: Final = "shop"
 _OFFICIAL_ORDER: Final = 233
-"""WebShop's seed for shuffling its goals; papers test on the first 500."""
+"""WebShop's seed for shuffling its goals. Papers test on the first 500 goals."""
 
 
 class ShopSettings(BaseModel):
-    """The settings.
+    """The settings of the world.
 
     Attributes
     ----------
     products
-        How many products there are; None for 3,000 generated ones, or all of the files.
+        The number of products. By default, 3,000 generated products or all products in `items`.
     seed
         The seed of a generated catalogue.
     items
-        A folder with WebShop's own files, in place of a generated catalogue.
+        A folder with WebShop's own files. It replaces the generated catalogue.
     steps
-        After how many actions the shop closes.
+        The maximum number of actions of a visit.
     option_ratio
-        How a chosen option is held against a wanted one.
+        The measure that compares a chosen option with a wanted option.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,23 +52,25 @@ class ShopSettings(BaseModel):
         default=None,
         ge=1,
         le=2_000_000,
-        description=f"how many products; {PRODUCTS} generated ones, or all of the files",
+        description=f"the number of products; by default {PRODUCTS}, or all products in 'items'",
     )
     seed: int = Field(default=0, ge=0, description="the seed of a generated catalogue")
     items: str = Field(
         default="",
         description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
-        "items_human_ins.json, in place of a generated catalogue",
+        "items_human_ins.json; it replaces the generated catalogue",
     )
-    steps: int = Field(default=15, ge=1, le=1000, description="actions until the shop closes")
+    steps: int = Field(
+        default=15, ge=1, le=1000, description="the maximum number of actions of a visit"
+    )
     option_ratio: OptionRatio = Field(
         default="ratio",
-        description="how options are compared; WebShop's program takes token_set_ratio",
+        description="the measure that compares options; WebShop's program uses token_set_ratio",
     )
 
     @property
     def source(self) -> Source:
-        """The origin of the catalogue."""
+        """The source of the catalogue."""
         return Source(self.products, self.seed, self.items)
 
 
@@ -78,14 +80,14 @@ class ShopEpisode(GameEpisode):
     Parameters
     ----------
     catalogue, goal
-        The catalogue, and the goal.
+        The catalogue of the shop, and the goal of the visit.
     settings
-        How the world is set.
+        The settings of the world.
     seed, mirrored, history
-        As `GameEpisode` takes them. Nothing changes where it is mirrored.
+        As in `GameEpisode`. A mirrored visit is identical.
     """
 
-    def __init__(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def __init__(  # noqa: PLR0913
         self,
         catalogue: Catalogue,
         goal: Goal,
@@ -159,7 +161,7 @@ class ShopEpisode(GameEpisode):
 
     @property
     def _left(self) -> int:
-        """How many actions can still be taken."""
+        """The number of remaining actions."""
         return self._settings.steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> list[GameEvent]:
@@ -190,7 +192,7 @@ def _tell_options(view: View) -> str:
 
 
 class Shop(GameWorld[ShopSettings]):
-    """Visits to a shop, each with an instruction of its own."""
+    """Visits to a shop. Each visit has an instruction."""
 
     name = NAME
     players = (AGENT,)
@@ -198,11 +200,11 @@ class Shop(GameWorld[ShopSettings]):
 
     @property
     def catalogue(self) -> Catalogue:
-        """The catalogue. It is opened on first use, and built if it is not stored."""
+        """The catalogue. It is opened on first use, and built if the cache lacks it."""
         return open_catalogue(self._settings.source)
 
     def start(self, seed: int, *, mirrored: bool = False) -> ShopEpisode:
-        """Start a visit with the seed's goal; seeds that follow one another have different ones."""
+        """Start a visit with the goal of a seed. Consecutive seeds have different goals."""
         random_of(seed)
         catalogue = self.catalogue
         goal = catalogue.goal(_order(catalogue.goals)[seed % catalogue.goals])
@@ -214,21 +216,21 @@ class Shop(GameWorld[ShopSettings]):
         )
 
     def position(self, question: Question, database: Database) -> ObservedPosition:
-        """Return the state that a question is about, read from its database by queries."""
+        """Return the state of a question, read from its database."""
         return read_observed(question, database)
 
 
 @lru_cache(maxsize=4)
 def _order(count: int) -> tuple[int, ...]:
-    """Return the goals in the order of seeds, which is WebShop's for as many."""
+    """Return the order of `count` goals over seeds, which is the same as in WebShop."""
     order = list(range(count))
-    Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (no secret hangs on it)
+    Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (not a secret)
     return tuple(order)
 
 
 WORLD = WorldFactory(
     name=NAME,
-    description="buying by an instruction: searching a catalogue and clicking",
+    description="buying a product by an instruction: search a catalogue and click",
     make=Shop,
     settings=ShopSettings,
     policies=POLICIES,

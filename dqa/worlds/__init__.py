@@ -1,1 +1,1 @@
-"""The shared parts of all worlds: factories, programs that play, the history."""
+"""Shared parts of all worlds: interfaces, factories, policies and the history."""

@@ -1,4 +1,4 @@
-"""Factories of worlds (entry points ``dqa.worlds``), and programs that play them."""
+"""Factories of worlds (entry points ``dqa.worlds``), and policies that play them."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class InformedPolicy(Policy):
     """A program that sees the true state with all hidden values: not a fair player."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Raise `UsageError`: a position lacks what this player needs."""
+        """Raise `UsageError`, because a position lacks the hidden values."""
         del position, random
         raise UsageError(
-            "This player sees hidden values of others, which no question and no database "
-            "contains: let it play whole games ('dqa games play'), or choose a player that is not "
-            "informed."
+            "This player needs the hidden values of other players, but questions and databases do "
+            "not contain them. Use it in whole games ('dqa games play'), or choose a player that "
+            "is not informed."
         )
 
     @abstractmethod
@@ -87,10 +87,10 @@ class PolicyFactory:
     description
         A description in one line.
     make
-        Creates it for a seed. A player that learns trains here, unless its cache has the result of
-        the same training, which depends on the seed and the settings only.
+        Creates the program for a seed. A learning player is read from the cache. If the cache
+        lacks it, `make` trains it. The result depends only on the seed and the settings.
     trainer
-        The trainer of a player that learns.
+        The trainer of a learning player.
     """
 
     name: str
@@ -106,7 +106,7 @@ RANDOM: Final = PolicyFactory(
 
 @dataclass(frozen=True, slots=True)
 class WorldFactory:
-    """The object of an entry point: creates a world with its settings.
+    """Creates a world with its settings. An entry point refers to a factory.
 
     Attributes
     ----------
@@ -115,15 +115,15 @@ class WorldFactory:
     description
         A description in one line.
     make
-        Creates it from an instance of `settings` and the history of its episodes, or None if no
-        one reads them.
+        Creates the world from an instance of `settings` and the history of its episodes. The
+        history may be None.
     settings
         The settings, as a pydantic model whose fields all have defaults.
     policies
-        The programs that play it, by name.
+        The programs that play the world, by name.
     foreseen
-        Whether `Position.after` returns the result of an action. A world that is explored by
-        acting does not support looking ahead.
+        Whether `Position.after` returns the result of an action. It does not in worlds where only
+        acting shows the result.
     """
 
     name: str
@@ -135,7 +135,7 @@ class WorldFactory:
 
 
 def count_players(factory: WorldFactory) -> int:
-    """Return the number of players; `MissingKeyError` if the world cannot be created to count."""
+    """Return the number of players. Raise `MissingKeyError` if a package is missing."""
     return len(factory.make(factory.settings(), None).players)
 
 
@@ -145,11 +145,11 @@ class PolicyDecider(Decider):
     Parameters
     ----------
     name
-        Its name in results.
+        The decider's name in results.
     policy
         The program.
     seed
-        With the question's key, the seed of its random choices.
+        The seed of random choices, together with the question's key.
     """
 
     def __init__(self, name: str, policy: Policy, seed: int) -> None:
@@ -175,9 +175,9 @@ class PolicyDecider(Decider):
         question, position
             The move.
         names
-            The names from which random choices follow, instead of the question's key.
+            Names that replace the question's key in the seed of random choices.
         reveal
-            The move's; called for an informed program only.
+            `Move.reveal` of the move. It is only called for an informed program.
         """
         words = f"{self._seed} {' '.join(names) or question.key}".encode()
         random = np.random.default_rng(int.from_bytes(blake2b(words, digest_size=8).digest()))
@@ -192,11 +192,13 @@ class PolicyDecider(Decider):
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that is not a move of a world."""
         if not is_move(question):
-            raise UsageError(f"'{self.name}' plays worlds, and {question.key} is no move of one.")
+            raise UsageError(
+                f"'{self.name}' only decides moves of worlds, but {question.key} is not a move."
+            )
 
 
 def is_move(question: Question) -> bool:
-    """Whether a question is a move of a world, or of a scenario with ``[events]``."""
+    """Return whether a question is a move of a world or of a scenario with ``[events]``."""
     if question.scenario in plugins.names("world"):
         return True
     scenario = plugins.scenario_of(question)
@@ -213,7 +215,7 @@ def require_foreseen(question: Question, decider: str, instead: str) -> None:
     decider
         The decider that looks ahead.
     instead
-        Deciders that do not, for the message.
+        Deciders that do not look ahead, for the message.
     """
     world = question.scenario
     if world in plugins.names("world") and not plugins.world(world).foreseen:
@@ -224,7 +226,7 @@ def require_foreseen(question: Question, decider: str, instead: str) -> None:
 
 
 def find_position(question: Question, database: Database) -> Position:
-    """Return the state that a question is about, read from its database.
+    """Return the state of a question, read from its database.
 
     Raises
     ------

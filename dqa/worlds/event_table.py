@@ -1,7 +1,7 @@
-"""Moves from a user's own table of events, which ``[events]`` of a scenario describes.
+"""Read moves from a user's table of events, which ``[events]`` of a scenario describes.
 
-Two sides act in turn. The events are known, but the result of an action is not. So looking ahead
-ends with the horizon, and rewards are estimated.
+Two sides alternate. The results of actions are unknown, so methods that look ahead stop at their
+horizon and estimate rewards.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PLAYERS: Final = ("player", "opponent")
 
 @dataclass(frozen=True)
 class EventTablePosition(Position):
-    """The events between two sides, as the player's side knows them.
+    """The events between two sides, from the view of the player's side.
 
     Attributes
     ----------
     question
-        The question, whose candidates are the player's actions, now and later.
+        The question. Its candidates are the actions of the player in every move.
     replies
         The opponent's actions.
     sides
@@ -47,7 +47,7 @@ class EventTablePosition(Position):
 
     @property
     def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
-        """The question's candidates, or the opponent's replies."""
+        """The question's candidates if the player acts next, else the opponent's replies."""
         own = self.question.candidates or ()
         return own if self.mover == PLAYERS[0] else self.replies
 
@@ -57,7 +57,7 @@ class EventTablePosition(Position):
         return self.events, self.mover
 
     def after(self, action: Candidate) -> EventTablePosition:
-        """Add the action as an event; the other side acts next."""
+        """Return the position with the action as a new event. The other side acts next."""
         if action not in self.actions:
             raise UsageError(f"{action!r} is nothing that {self.mover} can do here.")
         mover = self.mover or PLAYERS[0]
@@ -78,7 +78,7 @@ class EventTablePosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """A range that scales nothing."""
+        """The range of rewards, 0 to 1, because there are no payoffs."""
         return 0.0, 1.0
 
     @property
@@ -88,12 +88,13 @@ class EventTablePosition(Position):
 
 
 def events_statement(question: Question, kind: Kind) -> str | None:
-    """Return the statement that reads a question's events; None without ``[events]``.
+    """Return the statement that reads the events of a question; None without ``[events]``.
 
     Raises
     ------
     DataError
-        There is none for this kind of database, or the question lacks one of its parameters.
+        The scenario has no statement for this kind of database, or the question lacks a parameter
+        of the statement.
     """
     scenario = plugins.scenario_of(question)
     if scenario is None or scenario.document.events is None:
@@ -110,13 +111,13 @@ def events_statement(question: Question, kind: Kind) -> str | None:
 
 
 def event_table_position(question: Question, database: Database) -> EventTablePosition | None:
-    """Return the move that a question is by ``[events]`` of its scenario; None without them.
+    """Return the position of a question whose scenario has ``[events]``, else None.
 
     Raises
     ------
     DataError
-        The rows are not events of the two sides, their numbers have a gap, the replies of the
-        other side are unknown, or there is no statement for this kind of database.
+        A row is not an event of the two sides, event numbers have a gap, the replies of the
+        opponent are unknown, or the scenario has no statement for this kind of database.
     QueryError, DatabaseUnavailableError
         The errors of `Database.query`.
     """

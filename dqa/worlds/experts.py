@@ -1,4 +1,4 @@
-"""Trajectories of experts: the games of a world's own program called ``expert``."""
+"""Record trajectories of a world's expert program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of
 from dqa.worlds.world import World
 
 EXPERT: Final = "expert"
-"""The name of a world's program that knows the solution."""
+"""The name of the program that knows the solution of a world."""
 
 
 def expert_trajectories(
@@ -29,29 +29,29 @@ def expert_trajectories(
     *,
     player: str = EXPERT,
 ) -> tuple[Trajectory, ...]:
-    """Return a world's expert's trajectories in the episodes of some seeds (LDM2, section 3.1).
+    """Let an expert play the episodes of some seeds, and return its trajectories (LDM2, 3.1).
 
     Parameters
     ----------
     factory
-        Of a world of one player, with a program called ``expert``.
+        The factory of a world with one player.
     seeds
-        Of the episodes.
+        The seeds of the episodes.
     settings
-        Of the world; its defaults if None.
+        The settings of the world; by default, the defaults of the world.
     player
-        The world's program that plays.
+        The name of the world's program that plays.
 
     Returns
     -------
     tuple of Trajectory
-        One per seed, in their order, each with the goal, its reward, and ``WORLD SEED`` as its
-        source. An expert may fail: then the reward is low.
+        One trajectory per seed, in the order of `seeds`, with the goal, the reward, and
+        ``WORLD SEED`` as the source. If the expert fails, the reward is low.
 
     Raises
     ------
     UsageError
-        The world has several players, or no such program.
+        The world has several players, or lacks the program.
     """
     expert = factory.policies.get(player)
     if expert is None:

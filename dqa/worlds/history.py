@@ -1,8 +1,9 @@
-"""The history of episodes as a database: written as they are played, read by queries.
+"""Store the history of episodes in a database, and open it for players.
 
-The tables ``games``, ``events``, ``outcomes`` and ``hidden`` are the same for every world. A player
-reads the rows of the current game only, and of ``hidden`` the player's own: another game may be
-this one with the hands swapped. No player reads ``attempts``, which stores the writer of a game.
+All worlds use the same tables ``games``, ``events``, ``outcomes`` and ``hidden``. A player can only
+read the rows of the current game, and in ``hidden`` only its own rows. Rows of a mirrored game
+would reveal hidden values. The table ``attempts`` stores the writer of each game. Players cannot
+read it.
 """
 
 from __future__ import annotations
@@ -107,18 +108,18 @@ _ATTEMPTS: Final = Table(
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """An episode to write.
+    """The data at the start of an episode.
 
     Attributes
     ----------
     number
-        Unique in a history.
+        The number of the game, unique in a history.
     world, seed, mirrored
         The world, the seed, and whether players are swapped; see `dqa.worlds.world.World.start`.
     settings
         The settings of the world, as JSON.
     hidden
-        By player, what that player alone knows, by name.
+        The private values of each player, by name.
     """
 
     number: int
@@ -130,19 +131,20 @@ class Game:
 
 
 class History:
-    """Episodes in a database. Several threads and several processes may write it.
+    """A history of episodes in a database. Several threads and processes may write to it.
 
     Parameters
     ----------
     location
-        An SQLite file, which is created if it is missing, or the URL of a database.
+        The URL of a database, or an SQLite file. A missing file is created.
     isolation
-        Where statements of players run: ``"none"`` is for trusted programs.
+        Where statements of players run. ``"none"`` is only for trusted programs.
     first
-        A number that is added to the number of every game, so that several matches with the same
-        seeds share a database.
+        An offset of all game numbers. With different offsets, matches with the same seeds can
+        share a database.
     run
-        The run that writes, in at most 32 characters. Games of other runs are never changed.
+        The id of the run that writes, at most 32 characters. Games of different runs are never
+        changed.
 
     Raises
     ------
@@ -176,22 +178,22 @@ class History:
                     self._require_own(connection.execute(written.distinct()).scalars())
 
     def numbered_from(self, first: int) -> History:
-        """Return the same history with other numbers for its new games; closing one closes both."""
+        """Return the same history with a different offset. Closing one history closes both."""
         other = copy(self)
         other._first = first  # noqa: SLF001
         return other
 
     def number_of(self, seed: int, *, mirrored: bool) -> int:
-        """Return the number of the game with a seed, which is the same for every attempt."""
+        """Return the number of the game with a seed. All attempts use the same number."""
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:
-        """Write the beginning of a game, and remove the rows of an earlier attempt.
+        """Write the start of a game, and delete the rows of an earlier attempt.
 
         Raises
         ------
         UsageError
-            Another run wrote a game of that number.
+            Another run wrote a game with the same number.
         """
         hidden = [
             {"game": game.number, "player": player, "name": name, "value": value}
@@ -227,7 +229,7 @@ class History:
         Raises
         ------
         GameTakenError
-            Another process has begun the game again.
+            Another process has restarted the game.
         DatabaseUnavailableError
             The server cannot be reached.
         """
@@ -240,7 +242,7 @@ class History:
             return
         own = self._attempts.get(game)
         with self._writing() as connection:
-            # The lock on the row keeps another process from beginning the game meanwhile.
+            # The row lock prevents a concurrent process from restarting the game.
             held = select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
             if own is not None and connection.execute(held).scalar() != own:
                 raise GameTakenError(
@@ -253,10 +255,10 @@ class History:
             self._attempts.pop(game, None)
 
     def open_for(self, game: int, player: str) -> Database:
-        """Open a player's view of a game, read-only; the caller closes it.
+        """Open a read-only view of a game for a player. The caller closes it.
 
-        That is the rows of the game without its seed, which determines all hidden values, and of
-        ``hidden`` the player's own. Later events can be read as well, but no other table.
+        The view contains the rows of the game, later events included, and the player's own rows of
+        ``hidden``. It hides the seed, because the seed determines all hidden values.
         """
         name = player.replace("'", "''")
         rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")
@@ -264,7 +266,7 @@ class History:
         return self._reader.open_with(rows)
 
     def close(self) -> None:
-        """Close the database, also for its readers."""
+        """Close the database for the writer and for all readers."""
         self._reader.close()
         self._engine.dispose()
 
@@ -280,7 +282,7 @@ class History:
                 ) from error
 
     def _require_own(self, runs: Iterable[str | None]) -> None:
-        """Raise `UsageError` if one of the runs that wrote games is another run."""
+        """Raise `UsageError` if a different run wrote any of the games."""
         if {run or "" for run in runs} - {self._run}:
             raise UsageError(
                 f"The history {self._location.shown} holds games of another run, which would be "
@@ -300,7 +302,7 @@ class History:
 
 
 class _Reader:
-    """Opens the history for players, who share one connection and its checked policy."""
+    """Opens the history for players. They share one connection and its checked policy."""
 
     def __init__(self, location: str, isolation: Isolation) -> None:
         self._location, self._isolation = location, isolation
@@ -308,7 +310,7 @@ class _Reader:
         self._opened: GuardedDatabase | None = None
 
     def open_with(self, row_filters: Mapping[str, str]) -> GuardedDatabase:
-        """Open the tables with a condition for the rows of each."""
+        """Open the tables with one row filter per table."""
         with self._opening:
             if self._opened is None:
                 policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=row_filters)
@@ -318,7 +320,7 @@ class _Reader:
             return self._opened.with_rows(row_filters)
 
     def close(self) -> None:
-        """Close the connection; the next reader opens another."""
+        """Close the connection. The next reader opens a new one."""
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
@@ -342,7 +344,7 @@ def _add(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
 
 
 def _create_tables(connection: Connection) -> None:
-    """Create the missing tables with their comments; SQLite has comments in the statement only."""
+    """Create missing tables with comments. SQLite only has comments in the statement text."""
     if connection.dialect.name != "sqlite":
         _METADATA.create_all(connection)
         return

@@ -1,8 +1,8 @@
-"""Worlds that are explored by acting: one player, who sees the result of each action.
+"""Positions of worlds with one player who only learns the result of an action by acting.
 
-The result of an action is unknown before it, so `WorldFactory.foreseen` of such a world is false.
-`GameEvent.detail` contains the observations. The first event belongs to the world and shows the
-beginning; each later one is an action of the player with the observation after it.
+`WorldFactory.foreseen` is false in these worlds. `GameEvent.detail` contains the observations. The
+first event contains the initial observation. Each later event is an action of the player with the
+observation after the action.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
 AGENT: Final = "agent"
 """The name of the only player."""
 BEGINNING: Final = "begin"
-"""The action of the first event, which is the world's own."""
+"""The action of the first event, which contains the initial observation."""
 GOAL: Final = "goal"
-"""The part of a question's target with the goal."""
+"""The target key of the goal."""
 EPISODE: Final = "episode"
-"""The part of a target that identifies an episode. A world needs it if several episodes have the
-same goal and the same beginning."""
+"""The target key that identifies an episode. A world needs it if several episodes have the same
+goal and the same initial observation."""
 LEFT: Final = "actions left"
-"""The part of a target with the number of actions that are left, in a world that counts them."""
+"""The target key of the number of remaining actions, in a world with a limit."""
 
 EVENTS_STATEMENT: Final = (
     "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 )
-"""Reads the events of a history; `where` is of `game_filter`."""
+"""The statement that reads the events of a history. `where` comes from `game_filter`."""
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
-"""The limits of reading a history: an observation that is cut would be a different one."""
+"""The limits for reading a history. They are high because observations must not be cut."""
 
 
 @dataclass(frozen=True)
 class ObservedPosition(Position):
-    """The observations of the player so far.
+    """The goal, actions and observations of the player so far.
 
     Attributes
     ----------
     world
-        Its name.
+        The name of the world.
     goal
-        The goal.
+        The goal of the episode.
     actions
         The legal actions, in the order of the question's candidates.
     events
         The actions and observations.
     free_form
-        The form of the question.
+        The form of additional actions, as in the question.
     cautious
-        The action that counts if none is named.
+        The action that is used if an answer names no action.
     reward
         The reward of the episode, from 0 to 1; None before its end.
     """
@@ -80,7 +80,7 @@ class ObservedPosition(Position):
         return self.viewer if self.reward is None else None
 
     def accepts(self, action: Candidate) -> bool:
-        """Whether an action is one of `actions` or written in the free form."""
+        """Return whether an action is one of `actions` or has the free form."""
         return action in self.actions or fits_form(str(action), self.free_form)
 
     @property
@@ -94,7 +94,7 @@ class ObservedPosition(Position):
         return (self.world, self.goal, self.events)
 
     def after(self, action: Candidate) -> Position:
-        """Raise `UsageError`: only acting shows the result of an action."""
+        """Raise `UsageError`, because only acting shows the result of an action."""
         raise UsageError(
             f"The result of '{action}' in '{self.world}' is unknown before it is done: choose a "
             "decider that does not look ahead, or one that explores by playing again."
@@ -128,14 +128,14 @@ class ObservedPosition(Position):
 
 
 def read_observed(question: Question, database: Database) -> ObservedPosition:
-    """Read the position that a question is about from the history.
+    """Read the position of a question from the history.
 
-    Events after the move that it asks for are left out if its id names the move (``GAME-MOVE``).
+    If the question's id names the move (``GAME-MOVE``), later events are ignored.
 
     Raises
     ------
     DataError
-        The history does not begin with the first observation, or has a gap.
+        The history does not start with the initial observation, or an event is missing.
     """
     events = read_events(
         database, question.key, game_number(question), before=move_number(question)
@@ -150,12 +150,12 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
 
 
 def game_number(question: Question) -> int | None:
-    """Return the number of the game that a question is about; None if it names none."""
+    """Return the number of a question's game; None if the target lacks a number."""
     return _number(question.target.get("game", ""))
 
 
 def move_number(question: Question) -> int | None:
-    """Return the number of the event that a question asks for; None if its id does not say."""
+    """Return the number of the event that the answer creates; None if the id lacks it."""
     game, _, number = question.id.rpartition("-")
     is_ours = bool(game) and _number(game) == game_number(question)
     return _number(number) if is_ours else None
@@ -178,7 +178,7 @@ def read_events(
     Raises
     ------
     DataError
-        The errors of `events_of`, or it does not begin with the first observation.
+        As in `events_of`, or the history does not start with the initial observation.
     """
     events = events_of(database, whose, game, before=before)
     if not events or events[0].action != BEGINNING:
@@ -197,18 +197,18 @@ def events_of(
     Parameters
     ----------
     database
-        The history, as its player may read it.
+        The history that the player may read.
     whose
         The name of the game in errors.
     game
-        Its number; None where the database holds no other.
+        The number of the game; None if the database contains a single game.
     before
-        The number of the first event that is left out; None to read to the end.
+        Events from this number on are ignored; None reads all events.
 
     Raises
     ------
     DataError
-        An event is missing, or there are more than can be read.
+        An event is missing, or the events exceed the limits.
     """
     found = database.query(EVENTS_STATEMENT.format(where=game_filter(game)), _WHOLE)
     if found.cut is not None:
@@ -231,7 +231,7 @@ def events_of(
 def trajectory_of(
     goal: str, events: Sequence[GameEvent], source: str, reward: float | None = None
 ) -> Trajectory:
-    """Return the steps of a player: each action with the observation before it."""
+    """Return the trajectory of a player: each action with the observation before it."""
     seen = [event.detail for event in events]
     steps = tuple(
         Step(before, event.action) for before, event in zip(seen, events[1:], strict=False)

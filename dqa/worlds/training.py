@@ -1,8 +1,8 @@
-"""Players that learn: trained once, stored in the user's cache, and read from there.
+"""Train learning players, and store them in the user's cache.
 
-The result of a training depends only on the player's settings, the budget and the seed. A hash of
-them is in the name of the file. A missing or damaged file leads to a new training. A stored player
-is arrays (`Weights`), which NumPy reads without pickle.
+The result of a training depends only on the player's settings, the budget and the seed. The name of
+the file contains a hash of them. If the file is missing or damaged, the player is trained again. A
+stored player consists of arrays (`Weights`), which NumPy reads without pickle.
 """
 
 from __future__ import annotations
@@ -38,23 +38,25 @@ _lock: Final = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Trainer:
-    """How a player of a world learns.
+    """The training of a player of a world.
 
     Attributes
     ----------
     world, player
-        Their names.
+        The names of the world and of the player.
     version
-        The version of the training code; it changes if the same budget and seed give other weights.
+        The version of the training code. Increase it when a budget and seed give different weights.
     budgets
-        Iterations by name, `SMALL` and `FULL` among them.
+        The number of iterations of each named budget, including `SMALL` and `FULL`.
     train
-        Trains. Its arguments are the seed, the number of iterations, and a function to call with
-        the number of finished ones. The same seed and number give the same weights.
+        Returns the weights. Its arguments are the seed, the number of iterations, and a function
+        that receives the number of finished iterations. Equal seeds and numbers of iterations give
+        equal weights.
     play
-        Makes the player of weights; an `IndexError`, `KeyError` or `ValueError` for wrong ones.
+        Returns the player, given its weights. It raises `IndexError`, `KeyError` or `ValueError`
+        if the weights are invalid.
     settings
-        All else that determines the result, as JSON values.
+        All remaining values that determine the result, as JSON values.
     """
 
     world: str
@@ -66,7 +68,10 @@ class Trainer:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def iterations(self, budget: str | int) -> int:
-        """Return the iterations of a budget: a name, or a number from 1; else a `UsageError`."""
+        """Return the number of iterations of a budget, which is a name or a number from 1.
+
+        Raise `UsageError` for an invalid budget.
+        """
         text = str(budget)
         if text in self.budgets:
             return self.budgets[text]
@@ -88,21 +93,21 @@ class Trainer:
 
 _watcher = ContextValue("training watcher", TrainingWatcher())
 watch_training = _watcher.use
-"""Report the trainings within a block to a watcher."""
+"""Context manager that reports all trainings in its block to a watcher."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """A player that was trained, or read back.
+    """A trained player.
 
     Attributes
     ----------
     file
-        Its file in the cache.
+        The file of the player in the cache.
     weights
         The result of the training.
     was_kept
-        Whether the cache had it already.
+        Whether the player was read from the cache.
     """
 
     file: Path
@@ -111,7 +116,7 @@ class Learnt:
 
 
 def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
-    """Return the factory of a player that learns: `make` trains it with the budget `SMALL`."""
+    """Return the factory of a learning player. `make` trains it with the budget `SMALL`."""
 
     def make(seed: int) -> Policy:
         return trainer.play(learn(trainer, seed).weights)
@@ -120,28 +125,28 @@ def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
 
 
 def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
-    """Read a trained player from the cache; train and store it if it is missing.
+    """Return a trained player from the cache. Train and store it first if it is missing.
 
     Parameters
     ----------
     trainer
-        How it learns.
+        The training of the player.
     seed
-        Seed of the training.
+        The seed of the training.
     budget
         A name of `Trainer.budgets`, or a number of iterations.
 
     Raises
     ------
     UsageError
-        There is no such budget, or a library that the training needs is missing.
+        The budget is invalid, or a library for the training is missing.
     OSError
         The cache cannot be written.
     """
     iterations = trainer.iterations(budget)
     file = trainer.file(seed, iterations)
     watcher = _watcher.get()
-    with _lock:  # two threads that want the same player get one training
+    with _lock:  # only one thread trains a player
         if file.exists():
             try:
                 weights = read_weights(file)
@@ -168,17 +173,17 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
 
 
 def cache_folder() -> Path:
-    """Return the folder of trained players: ``DQA_CACHE``, or one in the user's cache folder."""
+    """Return the cache folder: ``DQA_CACHE``, or ``dqa`` in the user's cache folder."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # By the XDG specification, a relative path does not count.
+    # The XDG specification says to ignore relative paths.
     return (base if base.is_absolute() else Path.home() / ".cache") / "dqa"
 
 
 def write_weights(file: Path, weights: Weights) -> None:
-    """Write weights; replace the file as a whole."""
+    """Write weights to a file. Replace an existing file atomically."""
     content = BytesIO()
     arrays: dict[str, Any] = dict(weights)
     np.savez(content, **arrays)
@@ -191,7 +196,7 @@ def write_weights(file: Path, weights: Weights) -> None:
 
 
 def read_weights(file: Path) -> Weights:
-    """Return the weights of a file; `DataError` if it is damaged or not all values are numbers."""
+    """Return the weights of a file. Raise `DataError` if it is damaged or not numeric."""
     try:
         with np.load(BytesIO(read_bytes(file)), allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}

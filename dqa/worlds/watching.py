@@ -1,4 +1,4 @@
-"""The progress of a training; imports nothing, so that commands can show it without numerics."""
+"""Report the progress of a training. The module does not import NumPy, so commands start fast."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 
 class TrainingWatcher:
-    """Receives the progress of players that learn; does nothing by default."""
+    """Receives the progress of trainings. The default methods do nothing."""
 
     def training(self, players: Sequence[str]) -> None:
-        """Handle that players are trained, because none is stored."""
+        """Handle the start of a training of players that the cache lacks."""
 
     def advanced(self, done: int, iterations: int) -> None:
-        """Handle that the only player that is trained has done some of its iterations."""
+        """Handle the number of finished iterations, if a single player is trained."""
 
     def trained(self, player: str) -> None:
-        """Handle that one of the players is trained, or could not be."""
+        """Handle the end of a player's training, successful or not."""
 
     def unreadable(self, text: str) -> None:
-        """Handle a stored player that cannot be read, and is trained again."""
+        """Handle a stored player that cannot be read. It is trained again."""

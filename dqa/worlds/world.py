@@ -1,12 +1,11 @@
-"""Worlds: sequences of decisions, each of them a question about a database.
+"""Interfaces of worlds: sequences of decisions, where each decision is a question.
 
-A hand of poker, a negotiation, a household: a *world* starts *episodes*, and every move of an
-episode is an ordinary `Question` (its rules, and the legal moves as its candidates) about a
-database that holds the history so far, as far as the player to move may know it. So any
-decider plays any world.
+A world (poker, a negotiation, a household) starts episodes. Each move of an episode is an ordinary
+`Question`: it has rules, and its candidates are the legal moves. Its database contains the history
+that the player may read. So any decider can play any world.
 
-A method that looks ahead also receives a `Position`: the same state as that player knows it, with
-the results of each action by the rules. It contains nothing that the database lacks.
+A method that looks ahead also receives a `Position`: the state from the player's view, and the
+result of each action under the rules. It contains no information that the database lacks.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ CHANCE: Final = "chance"
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
 """The next step in a position: a player's action, a random event, or the end."""
 Told: TypeAlias = Literal["nothing", "state", "all"]
-"""What a text says of a position: nothing, the state, or the state and the events."""
+"""The content of a text about a position: nothing, the state, or the state and the events."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameEvent:
-    """Something that happened in an episode, as every player could see it.
+    """A public event of an episode.
 
     Attributes
     ----------
     number
-        Place in the episode, from 1.
+        The number of the event in the episode, from 1.
     stage
-        Which part of the episode it belongs to: ``"flop"``, ``"turn 3"``.
+        The part of the episode, for example ``"flop"`` or ``"turn 3"``.
     actor
         A player, or `CHANCE`.
     action
-        The action, as a candidate.
+        The action, in the form of a candidate.
     detail
-        Details that the action lacks, such as the cards that were dealt.
+        Details of the action, such as the dealt cards.
     """
 
     number: int
@@ -56,18 +55,18 @@ class GameEvent:
 
 @dataclass(frozen=True, slots=True)
 class HiddenVariable:
-    """Something that another player knows, and that the history lets one infer.
+    """A value that only another player knows. It can be inferred from the history.
 
     Attributes
     ----------
     player
-        Whose it is.
+        The player who knows the value.
     name
-        Its name: ``"strength"``, ``"value of peppers"``.
+        The name, for example ``"strength"`` or ``"value of peppers"``.
     description
-        Its meaning, as a text for a model.
+        The meaning, as a text for a model.
     states
-        Its possible values, in their order (BIDDER, section 2.1: the discretised state space).
+        The possible values in order (BIDDER, section 2.1: the discretised state space).
     """
 
     player: str
@@ -77,16 +76,16 @@ class HiddenVariable:
 
 
 class Position(ABC):
-    """A state of an episode as one player knows it; immutable.
+    """An immutable state of an episode with everything that one player, the viewer, knows.
 
     Attributes
     ----------
     viewer
-        The player whose view it is.
+        The player whose knowledge the position contains.
     node
-        The next step.
+        The kind of the next step.
     mover
-        The next to act; None if `node` is not ``"decision"``.
+        The player who acts next; None if `node` is not ``"decision"``.
     actions
         The legal actions of the mover, in the order of the question's candidates.
     events
@@ -94,7 +93,7 @@ class Position(ABC):
     hidden
         The hidden variables of other players.
     free_form
-        The form of further actions; see `dqa.core.question.Question.free_form`.
+        The form of additional actions; see `dqa.core.question.Question.free_form`.
     """
 
     viewer: str
@@ -106,39 +105,39 @@ class Position(ABC):
     free_form: str = ""
 
     def accepts(self, action: Candidate) -> bool:
-        """Whether an action can be carried out here: one of `actions`, unless more are legal."""
+        """Return whether an action is legal: by default, whether it is one of `actions`."""
         return action in self.actions
 
     @property
     @abstractmethod
     def key(self) -> Hashable:
-        """The same for two states that do not differ in the viewer's knowledge."""
+        """A key that is equal for states in which the viewer knows the same."""
 
     @abstractmethod
     def after(self, action: Candidate) -> Position:
-        """Return the next state, still as `viewer` knows it.
+        """Return the state after an action, for the same viewer.
 
         Raises
         ------
         UsageError
-            The action is not legal here.
+            The action is not legal in this state.
         """
 
     @abstractmethod
     def describe(self) -> str:
-        """Return the viewer's knowledge besides the events, for a model: cards, pot, own values."""
+        """Describe the viewer's knowledge without the events, for example cards and own values."""
 
     def for_mover(self) -> Position:
-        """Return the state without what the viewer alone knows, for a model of the mover."""
+        """Return the state without the viewer's private values, to predict the mover's action."""
         return self
 
     def told_by(self, text: str) -> Told:
-        """Return what of `describe` and the events the text of a question says already."""
+        """Return whether a question's text contains the state (`describe`) and the events."""
         del text
         return "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Return legal actions in words if a list of them would be long; else empty."""
+        """Describe the legal actions if there are too many to list, else return an empty string."""
         del actions
         return ""
 
@@ -149,17 +148,17 @@ class Position(ABC):
     @property
     @abstractmethod
     def payoff_range(self) -> tuple[float, float]:
-        """The least and the largest payoff of the viewer in an episode."""
+        """The minimum and the maximum payoff of the viewer in an episode."""
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """What the viewer can lose and win by the decision here, for rewards between 0 and 1."""
+        """The range of payoffs that scales rewards of the current decision to 0 to 1."""
         return self.payoff_range
 
     @property
     @abstractmethod
     def fallback(self) -> Candidate:
-        """The most cautious legal action, which counts if the mover names none."""
+        """The most cautious legal action. It is used if the mover's answer names no action."""
 
 
 @dataclass(frozen=True)
@@ -175,8 +174,8 @@ class Move:
     position
         The same state, for looking ahead.
     opened
-        Opens the history so far, without values hidden from that player; called at most once. The
-        episode closes the database.
+        Opens the history without values that are hidden from the player. It is called at most
+        once. The episode closes the database.
     reveal
         Returns the true state with all hidden values, in the world's own form; None if the world
         has none. It is called only for informed programs (`dqa.worlds.base.InformedPolicy`).
@@ -190,7 +189,7 @@ class Move:
 
     @cached_property
     def database(self) -> Database:
-        """The history so far, without values hidden from the player. The episode closes it."""
+        """The history without values hidden from the player. The episode closes the database."""
         return self.opened()
 
 
@@ -199,46 +198,47 @@ class Episode(ABC):
 
     @abstractmethod
     def next_move(self) -> Move | None:
-        """Return the next move, the same until `choose`; None at the end."""
+        """Return the next move; None after the end. Repeated calls return the same move."""
 
     @abstractmethod
     def choose(self, choice: Candidate) -> None:
-        """Carry out a move.
+        """Apply a choice to the next move.
 
         Raises
         ------
         UsageError
-            The choice is no candidate of the question, or the episode has ended.
+            The choice is not a candidate of the question, or the episode has ended.
         """
 
     @abstractmethod
     def returns(self) -> Mapping[str, float]:
-        """Return the payoff of each player; `UsageError` before the end."""
+        """Return the payoff of each player. Raise `UsageError` before the end."""
 
     @abstractmethod
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return further facts about an episode that has ended, by name; {} if there are none.
+        """Return additional facts about an ended episode by name; may be empty.
 
-        Examples are the agreement, the deal, and its Pareto optimality. A world's own metrics use
-        them.
+        Examples are the agreement, the deal, and its Pareto optimality. Metrics of the world use
+        the facts.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Release the resources of the episode, above all the databases of its moves."""
+        """Release the resources of the episode, such as the databases of its moves."""
 
 
 class World(ABC):
-    """A world, which starts episodes.
+    """A world that starts episodes.
 
     Attributes
     ----------
     name
-        Its name in commands, and the scenario of its questions.
+        The world's name in commands, and the scenario of its questions.
     players
-        The players: two who play each other, or one alone.
+        The names of two players, or of a single player.
     payoffs
-        The least and the largest payoff of an episode, which limit intervals; None without a limit.
+        The minimum and the maximum payoff of an episode, which bound confidence intervals. None
+        means no bound.
     """
 
     name: str
@@ -252,15 +252,15 @@ class World(ABC):
         Parameters
         ----------
         seed
-            The seed of all random events, which do not depend on the players.
+            The seed of all random events. They do not depend on the players.
         mirrored
-            Whether the players have each other's hidden values (cards, points) and, in a game whose
-            seats differ, each other's seats; all else is as with the same seed.
+            Whether the players swap their hidden values (cards, points) and, if seats differ, their
+            seats. Everything else is the same as in the other game of the seed.
         """
 
     @abstractmethod
     def position(self, question: Question, database: Database) -> Position:
-        """Return the state that a question is about, read from its database by queries.
+        """Return the state of a question, read from its database.
 
         Raises
         ------

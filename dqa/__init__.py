@@ -1,16 +1,16 @@
-"""Decision QA: the best decision for a question, business rules and a database.
+"""Decision QA: find the best decision for a question, given business rules and a database.
 
-Its names are public and documented; nothing else is, except for the contracts of plug-ins in
-docs/extending.md. Each is imported on first use, so ``import dqa`` costs nothing.
+The names of this package are the public interface, with the plug-in contracts in
+docs/extending.md. Each name is imported on first use, so ``import dqa`` is fast.
 
-Evaluate deciders on generated questions, or on a release::
+Evaluate deciders on generated questions::
 
     import dqa
 
     run = dqa.evaluate(dqa.generate(count=5), ["planrag", "first"], databases=["sqlite"])
     print(run.report())
 
-Ask your own database, in your own words::
+Ask a question about your own database::
 
     import dqa
 
@@ -22,22 +22,22 @@ Ask your own database, in your own words::
     )
     print(decision.choice, [asked.statement for asked in decision.evidence])
 
-Open a database, read-only and behind the guard::
+Open a database read-only; the guard checks every statement::
 
     import dqa
 
     database = dqa.open_database("shop.db", limits=dqa.Limits(rows=20))
     print(database.query("SELECT name FROM supplier").to_text())
 
-Read a run that was written down::
+Read a stored run::
 
     import dqa
 
     run = dqa.read_run("runs/first")
     print(run.report(), [result.choice for result in run.find(wrong=True)])
 
-What is evaluated is data, too: a `RunSpec` can be written, read, compared, and built in another
-process (``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
+A `RunSpec` describes a run. It can be written to a file, compared, and read in another process
+(``dqa.evaluate(dqa.RunSpec.read("spec.json"))``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` of a package whose public names are in its stub."""
+    """Return `__getattr__` and `__dir__` of a package whose stub file lists its public names."""
 
     @cache
     def modules() -> dict[str, str]:

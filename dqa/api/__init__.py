@@ -1,1 +1,1 @@
-"""What commands and Python callers do: one module a job, and `dqa` itself lists them all."""
+"""Implement the public Python functions, which the commands use too."""

@@ -1,4 +1,4 @@
-"""Decisions and read-only tools for other people's agents, which MCP and LangChain offer."""
+"""Define the read-only database tools and the decision tool that MCP and LangChain agents call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LONGEST = 4_000
 
 
 def bounded(text: str) -> str:
-    """Return a text for another program: without secrets, and of bounded length."""
+    """Remove secrets from a text and shorten it to the maximum length."""
     shown = redact(text)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
@@ -68,25 +68,25 @@ class Decided(looking.ToolRecord):
     Attributes
     ----------
     choice
-        The chosen candidate; None for none.
+        The chosen candidate; None if no candidate was chosen.
     answer
-        The decider's own words.
+        The answer in the decider's own words.
     ending
-        How it ended: ``answered``, or why there is no answer.
+        How the decision ended: ``answered``, or why there is no answer.
     error
-        What went wrong, if there is no answer.
+        The problem, if there is no answer.
     decider, model
-        Who decided.
+        The names of the decider and its model.
     plan
-        The last plan; empty without one.
+        The last plan; empty if the decider made no plan.
     statements
-        The statements that ran, in order, the first 50.
+        The first 50 statements that ran, in order.
     reviews
         The answers of people to reviews, in order.
     warnings
-        Facts that the decision does not take into account.
+        Problems that may affect the decision.
     input_tokens, output_tokens, cost
-        The usage; `cost` if prices are known.
+        The tokens used and their cost; `cost` is None if prices are unknown.
     """
 
     choice: Candidate | None
@@ -110,7 +110,7 @@ class Decided(looking.ToolRecord):
         Raises
         ------
         InfrastructureError, BudgetSpentError, CrashError
-            It ended so, which says nothing about the question.
+            A failure unrelated to the question ended the decision.
         """
         require_decided(trace)
         same = ("choice", "answer", "ending", "error", "decider", "model", "warnings", "cost")
@@ -139,16 +139,16 @@ class Decided(looking.ToolRecord):
 
 
 class Decisions:
-    """Decides questions, all by the same decider and model.
+    """Decides questions with one decider and one model.
 
     Parameters
     ----------
     decider
-        The decider, as a name or an object; by default that of the installed packages.
+        A decider or its name; by default, the default decider of the installed packages.
     calls
-        How models are called; a budget is for one question.
+        How models are called. A budget applies to each question separately.
     scenarios
-        Scenarios whose question may be asked, by name or folder.
+        Names or folders of the scenarios whose questions may be asked.
     **deciding
         The fields of a `Deciding`: model, protocol, settings, ...
 
@@ -177,7 +177,7 @@ class Decisions:
         contestant = connected.contestants.get(name)
         if contestant is not None and contestant.factory.needs_model and "model" not in deciding:
             raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
-        connected.deciders(self._decider.fields.rule_set)  # a wrong setting is an error at once
+        connected.deciders(self._decider.fields.rule_set)  # raises an error for a wrong setting
 
     def ask(
         self,
@@ -196,18 +196,18 @@ class Decisions:
         database
             An open database.
         question, scenario, **asked
-            The fields of an `AskedQuestion`; None is its default.
+            The fields of an `AskedQuestion`. None means the default of a field.
         reviewer, review
-            The caller's own; another agent cannot set them.
+            The reviewer and the kinds of review. The agent that asks cannot set them.
 
         Raises
         ------
         UsageError
             The arguments do not make a question.
         QueryError, DataError
-            The question cannot be made of the database's contents.
+            The question cannot be created from the database's contents.
         InfrastructureError, BudgetSpentError, CrashError
-            No decision was made, which says nothing about the question.
+            A failure unrelated to the question prevented the decision.
         """
         if scenario is None and question is None:
             also = f", or a scenario ({', '.join(self._scenarios)})" if self._scenarios else ""
@@ -231,7 +231,7 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 """An open database, or several by name."""
 
 _MOST_SAMPLED = 100
-"""Rows of a sample, and columns that are found, at most."""
+"""The maximum number of rows in a sample, and of columns in a search result."""
 
 
 _Action: TypeAlias = Callable[..., looking.ToolRecord]
@@ -239,72 +239,72 @@ _Action: TypeAlias = Callable[..., looking.ToolRecord]
 
 
 class _Strict(Arguments):
-    """Arguments that refuse unknown names: a misspelt one would be ignored."""
+    """Base class of arguments. It rejects unknown names, so that a misspelt name is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class SchemaArguments(_Strict):
-    """What `schema` takes."""
+    """The arguments of `schema`."""
 
     question: str = Field(
-        default="", description="the topic: tables that its words name are described first"
+        default="", description="a question or topic: the tables that it names are described first"
     )
     tokens: int = Field(
         default=MOST_TOKENS,
         ge=LEAST_TOKENS,
         le=MOST_TOKENS,
-        description="most tokens of the description, about",
+        description="approximate maximum number of tokens of the description",
     )
 
 
 class DescribeArguments(_Strict):
-    """What `describe` takes."""
+    """The arguments of `describe`."""
 
-    table: Text = Field(description="a table; of a graph a label or relationship type")
+    table: Text = Field(description="a table; in a graph database, a label or relationship type")
 
 
 class SampleArguments(DescribeArguments):
-    """What `sample` takes."""
+    """The arguments of `sample`."""
 
     rows: int = Field(default=5, ge=1, le=_MOST_SAMPLED, description="most rows")
 
 
 class FindArguments(_Strict):
-    """What `find` takes."""
+    """The arguments of `find`."""
 
     words: Text = Field(description="words that describe the column")
     most: int = Field(default=20, ge=1, le=_MOST_SAMPLED, description="most columns")
 
 
 class StatementArguments(_Strict):
-    """What `check` and `query` take."""
+    """The arguments of `check` and `query`."""
 
     statement: Text = Field(description="one read-only statement in the database's language")
 
 
 _QUESTION: Any = {name: (one.annotation, one) for name, one in AskedQuestion.model_fields.items()}
 AskArguments = create_model(
-    "AskArguments", __base__=_Strict, __doc__="What `ask` takes.", **_QUESTION
+    "AskArguments", __base__=_Strict, __doc__="The arguments of `ask`.", **_QUESTION
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """One thing that an agent may do.
+    """A tool that an agent can call.
 
     Attributes
     ----------
     name, description
-        As an agent reads them.
+        The name and description that an agent reads.
     arguments
-        The model of its arguments.
+        The pydantic model of the arguments.
     result
-        The class of its result.
+        The class of the result.
     action
-        Its function of a database and arguments.
+        The function that runs the tool, called with a database and the arguments.
     databases
-        The databases, by the names that an agent knows.
+        The databases by the names that an agent uses.
     """
 
     name: str
@@ -316,18 +316,18 @@ class AgentTool:
 
     @property
     def asks_model(self) -> bool:
-        """Whether it may ask a language model, which costs something."""
+        """Whether the tool may call a language model, which costs money."""
         return self.result is Decided
 
     def call(self, arguments: Mapping[str, Any]) -> looking.ToolRecord:
-        """Do it, with arguments as an agent gave them.
+        """Run the tool with the arguments of an agent.
 
         Raises
         ------
         UnparsableReplyError
-            The arguments do not fit.
+            The arguments are invalid.
         DqaError
-            It failed; `is_mendable` says whether the agent can do something about it.
+            The tool failed. `is_mendable` returns whether the agent can fix the cause.
         """
         given = checked_arguments(self.name, self.arguments, arguments)
         name = given.pop("database", next(iter(self.databases)))
@@ -342,21 +342,21 @@ def agent_tools(
     limits: Limits = DEFAULT_LIMITS,
     decisions: Decisions | None = None,
 ) -> tuple[AgentTool, ...]:
-    """Return ``schema``, ``describe``, ``sample``, ``find``, ``check``, ``query`` and ``ask``.
+    """Return the tools of an agent: ``schema``, ``describe``, ``sample``, ..., ``ask``.
 
     Parameters
     ----------
     databases
-        An open database, or several by name; every call then names one. Each keeps the policy and
-        the audit that it was opened with.
+        An open database, or several by name. With several, every call names its database. Each
+        database keeps the policy and the audit with which it was opened.
     limits
         The limits of a statement of ``query``.
     decisions
-        Decides the questions of ``ask``; None if it is refused.
+        Decides the questions of ``ask``. If None, ``ask`` returns an error.
     """
     opened = databases if isinstance(databases, Mapping) else {databases.name: databases}
     if not opened:
-        raise UsageError("databases names none: give an open database.")
+        raise UsageError("databases is empty: pass an open database, or several by name.")
     languages = ", ".join(dict.fromkeys(database.language for database in opened.values()))
     query_tool = AgentTool(
         "query",
@@ -433,7 +433,7 @@ _LOOKING = (
 
 
 def _naming_database(arguments: type[BaseModel], names: tuple[str, ...]) -> type[BaseModel]:
-    """Return arguments that name one of several databases, too."""
+    """Return an arguments model with an additional field that names the database."""
     if len(names) == 1:
         return arguments
     which: Any = Literal[names]

@@ -1,4 +1,4 @@
-"""Ask one question on any database, in the user's own words or a scenario's; store the record."""
+"""Ask one question about any database, and store the record of the decision."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
 _LONGEST = 80
-"""Characters of an answer in a message."""
+"""The maximum number of characters of an answer in a message."""
 _STORED, _WORST = 1_000, 100
-"""The most alternatives that a record has, and how many of them are the worst."""
+"""The maximum number of alternatives in a record, and how many of them are the worst."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectedDecider:
-    """A decider with its models, which decides several questions within one set of limits.
+    """A decider connected to its models. It can decide several questions within shared limits.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ConnectedDecider:
 
     @classmethod
     def of(cls, decider: Named | None, calls: CallOptions, fields: Mapping[str, Any]) -> Self:
-        """Look a decider up and connect its models; `fields` are those of a `Deciding`."""
+        """Find a decider and connect its models. `fields` are the fields of a `Deciding`."""
         names, passed = name_deciders(default_deciders("ask")[0] if decider is None else decider)
         named, chats = name_models(fields)
         deciding = Deciding(**named)
@@ -89,20 +89,20 @@ class ConnectedDecider:
         return cls(names[0], deciding, calls, connected)
 
     def with_new_budget(self) -> Self:
-        """Return it with nothing spent; rates and concurrent calls still count together."""
+        """Return a copy with an unspent budget. Limits of rate and concurrency remain shared."""
         settings = self.connected.settings
         budget = self.calls.policy(self.fields.seed, Usage).budget
         limited = replace(settings, calls=replace(settings.calls, budget=budget))
         return replace(self, connected=replace(self.connected, settings=limited))
 
     def make(self) -> Decider:
-        """Return the decider."""
+        """Return a new decider."""
         (deciders,) = self.connected.deciders(self.fields.rule_set)
         return deciders[self.name]
 
     @property
     def queries(self) -> bool:
-        """Whether it is an agent that writes statements."""
+        """Whether the decider is an agent that writes statements."""
         maker = self.connected.makers[self.name]
         return (
             isinstance(maker, DeciderFactory) and maker.needs_model and "tools" in maker.protocols
@@ -131,48 +131,51 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     database
-        A URL, a database's file, CSV and Parquet files, or an open database.
+        A URL, a database file, CSV or Parquet files, or an open database.
     question
-        In the user's own words; or an `AskedQuestion`.
+        A question in the user's own words, or an `AskedQuestion`.
     decider
-        The decider, as a name or an object; or a connected one with its own `calls` and fields.
+        A decider or its name; or a `ConnectedDecider`, which has its own `calls` and fields.
     calls
         How models are called.
     policy, audit, tables
-        As in `open_database`, for a location.
+        As in `open_database`; only if `database` is a location.
     watcher
         Receives the events of the decision as they happen.
     reviewer, review
-        Approves, corrects or refuses; and the kinds of review: ``plan``, ``statement`` (of a model,
-        allowed by the guard, before it runs), ``decision``. The callable takes a `Review`, waits
-        for a person and returns a `ReviewAnswer`.
+        `reviewer` is a callable that takes a `Review`, waits for a person and returns a
+        `ReviewAnswer`, which approves, corrects or refuses. `review` lists what is reviewed:
+        ``plan``, ``statement`` (a model's statement that the guard allows, before it runs) and
+        ``decision``.
     debug
-        Whether a bug raises its own error; otherwise it ends the decision as `Ending.CRASHED`.
+        Whether a bug raises its exception. Otherwise the decision ends as `Ending.CRASHED`.
     allow_no_evidence
-        Whether an answer counts although no statement succeeded, of an agent that queries, or
-        without candidates. Otherwise it ends as `Ending.NO_EVIDENCE`, without a choice.
+        Whether to accept an answer without evidence. An agent needs a successful statement as
+        evidence; any other decider needs one only if the question has no candidates. Otherwise the
+        decision ends as `Ending.NO_EVIDENCE`, without a choice.
     record
-        Where the record is stored: a new file; True for a new file in `records_folder`; False for
-        nowhere.
+        Where the record is stored: a new file, or True for a new file in `records_folder`. If
+        False, the record is not stored.
     **fields
-        The fields of an `AskedQuestion`: rules, candidates, context, scenario, target. And those of
-        a `Deciding`: model, protocol, settings, rule_set, seed, ... A model
-        may be LangChain's chat model itself; its `name` is its name in traces.
+        The fields of an `AskedQuestion`: rules, candidates, context, scenario, target. Also the
+        fields of a `Deciding`: model, protocol, settings, rule_set, seed, ... A model may be a
+        LangChain chat model object; its `name` appears in traces.
 
     Returns
     -------
     Trace
-        The decision with its events, warnings, candidates and their outcomes (`asked`), cost if
-        `calls` has prices, and time, user, id, version and reason (`provenance`).
+        The decision with its events and warnings. `asked` has the candidates and their outcomes;
+        `provenance` has the time, user, id, version and reason. The cost is known if `calls` has
+        prices.
 
     Raises
     ------
     UsageError
-        An argument is wrong, or the database shows no table.
+        An argument is wrong, or the database has no table that may be read.
     ModelUnavailableError
-        No connection to the model can be made; nothing was asked.
+        The model cannot be reached. The question was not asked.
     QueryError, DataError, InfrastructureError
-        The question cannot be made of the database's contents.
+        The question cannot be created from the database's contents.
     """
     given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
     if not isinstance(question, AskedQuestion):
@@ -180,7 +183,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     elif given:
         question = question.changed(**given)
     if question.scenario is not None:
-        scenario_name(question.scenario)  # a folder may bring deciders of its own
+        scenario_name(question.scenario)  # the folder of a scenario may define deciders
     if not isinstance(record, bool):
         require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
@@ -240,7 +243,7 @@ def _traced(
 
 
 def require_decided(trace: Trace) -> None:
-    """Raise the error that ended a decision from outside, which says nothing about the question."""
+    """Raise the error of a decision that a failure unrelated to the question ended."""
     problem = trace.error or "A server, the network or a provider failed."
     if trace.ending is Ending.INFRASTRUCTURE:
         raise InfrastructureError(problem)
@@ -253,8 +256,8 @@ def require_decided(trace: Trace) -> None:
 def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
     """Return a decision without a choice if nothing supports it.
 
-    An agent that `queries` needs a successful statement or simulation; any other decider needs
-    that, or candidates that it chose from.
+    An agent that `queries` needs a successful statement or simulation. Any other decider needs one
+    too, unless it chose from candidates.
     """
     lists = question.candidates is not None or question.candidate_query is not None
     if (
@@ -283,10 +286,10 @@ def _ended(
 def _review(
     decision: Decision, question: Question, database: Database, reviewing: Reviewing | None
 ) -> Decision:
-    """Return a decision as a person approves or corrects it.
+    """Let a person review a decision, and return it as approved or corrected.
 
-    A decider that continues after a refusal has asked before. For any other one a refusal ends the
-    decision.
+    Deciders that can continue after a refusal request the review themselves. For other deciders, a
+    refusal ends the decision.
     """
     if reviewing is None or decision.ending is not Ending.ANSWERED or reviewing.has_decided:
         return decision
@@ -313,7 +316,7 @@ def _review(
 
 
 def _described(database: Database, question: Question) -> Database:
-    """Return a database with the descriptions of its tables by the question's scenario."""
+    """Return the database with the table descriptions of the question's scenario."""
     scenario = plugins.scenario_of(question)
     if scenario is None or not isinstance(database, GuardedDatabase):
         return database
@@ -325,8 +328,8 @@ def record_alternatives(
 ) -> AskedRecord:
     """Return the question and its candidates, with outcomes if its scenario has them.
 
-    The database is queried for outcomes, or the scenario's simulator works them out. The record
-    says why they are not known; the decision stands.
+    The outcomes are queried from the database or simulated. If that fails, the record has the
+    reason, and the decision is unchanged.
     """
     asked = AskedRecord(
         text=question.text,
@@ -344,7 +347,7 @@ def record_alternatives(
                 first += choices.among({str(choice)})
             listed = tuple(Alternative(candidate=one) for one in first)
             return asked.changed(total=choices.total, alternatives=listed)
-        whole = replace(question, candidates=choices.candidates)  # each of them has an outcome
+        whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
         simulation = Simulation.of(whole, database, rule_set)
         outcomes = simulation.outcomes()
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
@@ -391,7 +394,7 @@ def records_folder() -> Path:
 
 
 def record_file(trace: Trace) -> Path | None:
-    """Return the file of a decision's record in `records_folder`; None for a run's."""
+    """Return the file of a decision's record in `records_folder`; None for a decision of a run."""
     made = trace.provenance
     if made is None:
         return None
@@ -401,7 +404,8 @@ def record_file(trace: Trace) -> Path | None:
 def store_record(trace: Trace, named: Path | None) -> Trace:
     """Store the record of a decision in a named file, or in `records_folder`.
 
-    If that fails, it is an error for a named file, and otherwise a warning of the decision.
+    If storing fails, a named file raises an error. In `records_folder`, the decision gets a
+    warning.
     """
     file = named or record_file(trace)
     if file is None:
@@ -422,8 +426,8 @@ def store_record(trace: Trace, named: Path | None) -> Trace:
 def write_decision_page(trace: Trace, file: Path | str) -> None:
     """Write the record of a decision as one self-contained page.
 
-    It has the question, the decision, the alternatives with their outcomes, the plan, every
-    statement with the rows that were seen, who decided, and the cost.
+    The page shows the question, the decision, the alternatives with their outcomes, the plan,
+    every statement with the rows that the decider saw, the decider, and the cost.
 
     Raises
     ------

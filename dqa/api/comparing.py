@@ -1,4 +1,4 @@
-"""Compare deciders on questions, and players on deals, of one run or of several."""
+"""Compare deciders on shared questions, and players on shared deals."""
 
 from __future__ import annotations
 
@@ -28,37 +28,39 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     times: bool = False,
     all_pairs: bool = False,
 ) -> Comparison:
-    """Compare deciders, of one run or of several, on the questions that they share.
+    """Compare the deciders of one or more runs on the questions that they share.
 
-    With several runs every contestant is called ``RUN:DECIDER``, and if they share deciders the
-    same decider is compared across runs. Questions are the same if their text, rules, candidates
-    and data are the same, whatever their names and files.
+    With several runs, every contestant is called ``RUN:DECIDER``. If runs share deciders, each
+    shared decider is compared across the runs. Two questions are the same if their text, rules,
+    candidates and data are equal; their names and files may differ.
 
     Parameters
     ----------
     runs
         What `evaluate` returned, or the locations of runs.
     deciders
-        Only these; by default all that took part.
+        The deciders to compare; by default all.
     against
-        The contestant to compare each of the others with. Fewer comparisons cost less correction.
-        With several runs a decider's name alone will do where one run has it.
+        The contestant with which every other contestant is compared. Fewer comparisons need a
+        smaller correction. With several runs, a decider's name is enough if only one run has that
+        decider.
     all_pairs
-        Compare every two, also of several runs that share deciders.
+        Whether to compare every pair, even if runs share deciders.
     scenario
-        Only the questions of this one.
+        Use only the questions of this scenario.
     only_shared
-        Compare on the questions that all were asked, where not all were asked the same.
+        Whether to compare on the shared questions if contestants were asked different ones.
     times
-        Whether to compare the durations of decisions, too.
+        Whether to also compare the durations of decisions.
 
     Raises
     ------
     UsageError
-        There is only one contestant, or none was asked anything; they were asked different
-        questions, which the message counts; or the runs count different answers as right.
+        There are fewer than two contestants with questions; the contestants were asked different
+        questions; or the runs score answers differently.
     UnknownNameError
-        No run has such a decider or scenario, or no contestant that name.
+        No run has a decider or scenario of a given name, or no contestant has the name in
+        `against`.
     """
     read = [open_run(run) for run in runs]
     for run in read:
@@ -89,29 +91,28 @@ def compare_games(
     against: str | None = None,
     all_pairs: bool = False,
 ) -> PlayFigures:
-    """Compare players, of one run of games or of several, on the deals that they share.
+    """Compare the players of one or more runs of games on the deals that they share.
 
-    With several runs every player is called ``RUN:PLAYER``, and if they share players the same
-    player is compared across runs. The paired differences are those against opponents of the same
-    name.
+    With several runs, every player is called ``RUN:PLAYER``. If runs share players, each shared
+    player is compared across the runs. Differences are paired by deal and by the opponent's name.
 
     Parameters
     ----------
     runs
         What `play` returned, or the locations of runs.
     players
-        Only these; by default all that played.
+        The players to compare; by default all.
     against
-        The player to compare each of the others with.
+        The player with which every other player is compared.
     all_pairs
-        Compare every two, also of several runs that share players.
+        Whether to compare every pair, even if runs share players.
 
     Raises
     ------
     UsageError
         A run is not of games, the runs are of different worlds, or no two players share a deal.
     UnknownNameError
-        No run has such a player.
+        No run has a player of a given name.
     """
     read = [open_run(run) for run in runs]
     specs = [run.spec for run in read if isinstance(run.spec, PlaySpec)]
@@ -139,7 +140,7 @@ def compare_games(
         contestants={} if all_pairs else contestants,
     )
     if not found.differences:
-        raise UsageError("There is nothing to compare: no two players finished the same deal.")
+        raise UsageError("The players cannot be compared: no two of them finished the same deal.")
     return found
 
 
@@ -156,7 +157,7 @@ def _require_several(found: Sequence[Contestant]) -> None:
 def _select(
     found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
 ) -> list[Contestant]:
-    """Return the contestants of some deciders, with their results of one scenario."""
+    """Return the contestants with these deciders' names, and only their results on the scenario."""
     if scenario is not None:
         _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
         found = _limited(found, lambda result: result.scenario == scenario)
@@ -169,7 +170,7 @@ def _select(
 
 
 def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:
-    """Return the contestants with some of their results."""
+    """Return the contestants with only the results that `includes` accepts."""
     return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
 
 
@@ -179,7 +180,7 @@ def _require_known(kind: str, name: str, known: Collection[str]) -> None:
 
 
 _SHOWN = 3
-"""Questions that a message names."""
+"""The maximum number of questions in a message."""
 _NO_COMPARISON = (
     "this compares right decisions; 'dqa compare' with runs of games alone (dqa.compare_games) "
     "compares players."
@@ -187,7 +188,7 @@ _NO_COMPARISON = (
 
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
-    """Raise `UsageError` if the runs do not count the same answers as right."""
+    """Raise `UsageError` if the runs score answers differently."""
     specs = [
         (str(run.location or "a run in memory"), run.spec)
         for run in runs
@@ -207,9 +208,9 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
 
 
 def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant], list[str]]:
-    """Return the deciders of all runs, and how questions of one name differ.
+    """Return the deciders of all runs, and the differences between questions with the same name.
 
-    A question has one name in all runs.
+    Equal questions get the same name in all runs.
     """
     labels = _labels(runs)
     names, differing = match_questions([run.results for run in runs], labels)
@@ -226,7 +227,7 @@ def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant],
 
 
 def _labels(runs: Sequence[Run]) -> Sequence[str | None]:
-    """Return the names of several runs, and None for the only one."""
+    """Return the names of the runs; None if there is only one run."""
     return [None] if len(runs) == 1 else name_runs(runs)
 
 
@@ -236,7 +237,7 @@ def _named(label: str | None, name: str) -> str:
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
-    """Return the contestant of a name, or the only one of a decider's name."""
+    """Return the contestant with this name, or the only contestant whose decider has it."""
     named = [one for one in found if name == one.name]
     named = named or [one for one in found if name == one.decider]
     if len(named) > 1:
@@ -254,7 +255,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
     first: dict[str, tuple[str, Result]] = {}
     for one in found:
         for result in one.results:
-            if not result.ties:  # a failing server ended it before it was judged
+            if not result.ties:  # not judged, because a server failed
                 continue
             name, other = first.setdefault(result.question, (one.name, result))
             truth, known = ((each.situation, each.official, each.match) for each in (result, other))
@@ -267,7 +268,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 
 
 def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
-    """Return the possible right answers: a right statement is one of them, or follows them."""
+    """Return the set of possible right answers of a judged question."""
     answers = result.ties[:MOST_TIES]
     ends_in_own = result.match is not None and len(answers) > 1 and answers[-1] == result.choice
     return {answers, answers[:-1]} if ends_in_own else {answers}
@@ -276,7 +277,7 @@ def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
-    """Return the contestants with the questions that all were asked, and how many others had."""
+    """Restrict the contestants to shared questions; also return how many questions are left out."""
     asked = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*asked.values()), set.union(*asked.values())
     if shared == every:
@@ -296,7 +297,7 @@ def _on_shared_questions(
 def _describe_different(
     asked: Mapping[str, Collection[Asked]], differing: Sequence[str]
 ) -> tuple[str, str]:
-    """Return how many questions each was asked, and what differs: databases, and questions."""
+    """Describe how many questions each contestant was asked, and which questions differ."""
     counts = (f"{name} {counted(len(dict(keys)), 'question')}" for name, keys in asked.items())
     databases = {
         name: ", ".join(sorted({database for _, database in keys})) for name, keys in asked.items()

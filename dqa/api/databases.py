@@ -1,4 +1,4 @@
-"""Open databases, make temporary ones, load situations, and examine whether they work."""
+"""Open, create, load and check databases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dqa.loaders.locations import variable_of, whole_url
 
 
 class Access(TypedDict, total=False):
-    """The rights to a database that is opened here, as `open_database` takes them."""
+    """The access arguments of `open_database`."""
 
     policy: Policy | Path | str | None
     audit: Audit | Path | str | None
@@ -50,29 +50,30 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     tables: Sequence[str] = (),
     isolation: Isolation = "process",
 ) -> Database:
-    """Open a database read-only, behind the guard.
+    """Open a database read-only. The guard checks every statement.
 
     Parameters
     ----------
     location
-        A URL; a database's file; or CSV and Parquet files: one, a folder of them, or a pattern.
+        A URL, a database file, a CSV or Parquet file, or a folder or pattern of such files.
     limits
         The default limits of a statement.
     policy
-        The readable data, or its JSON file; None for everything.
+        The policy that defines the readable data, or its JSON file; None allows all data.
     audit
-        The audit of its statements, or a file to append them to; None for none.
+        An audit that records the statements, or a file to append them to; None records nothing.
     tables
-        The only tables (of a graph, labels and relationship types) that are shown and may be read,
-        of those that the policy allows; () for all.
+        The tables (in a graph database, the labels and relationship types) that may be read. The
+        policy must allow them too. An empty sequence means all tables.
     isolation
-        Where statements run: in worker processes, so that none can hang, end or exhaust this one;
-        or ``"none"``, in this process, for trusted data and statements.
+        Where statements run. ``"process"``: in worker processes, so that a statement cannot block
+        or crash this process or exhaust its memory. ``"none"``: in this process, for trusted data
+        and statements.
 
     Raises
     ------
     UsageError
-        No backend opens it, it does not exist, or it lacks a table that is named.
+        No backend can open the location, the database does not exist, or a named table is missing.
     MissingKeyError
         Its driver is not installed.
     DatabaseUnavailableError
@@ -84,7 +85,7 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     if not tables:
         return opened
     try:
-        shown = opened.schema()  # the server tells its default schema with it
+        shown = opened.schema()  # opening finds the server's default schema
         chosen = (given or Policy()).only(
             *(tables, shown),
             default_schema=opened.namespace if opened.kind == "relational" else None,
@@ -97,24 +98,24 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
 
 
 def _backend_at(location: str | Path) -> tuple[Backend, str]:
-    """Return the backend of a location, and the location with the password of its variable."""
+    """Return a location's backend, and the location with the password from the environment."""
     where = whole_url(str(location))
     return plugins.backend_for(where), where
 
 
 def policy_of(given: Policy | Path | str | None) -> Policy | None:
-    """Return a policy, which may be a JSON file."""
+    """Return a policy; read it if it is a JSON file."""
     return Policy.read(Path(given)) if isinstance(given, str | Path) else given
 
 
 def audit_of(given: Audit | Path | str | None) -> Audit | None:
-    """Return an audit, which may be a file to append to."""
+    """Return an audit; create one if it is a file to append to."""
     return Audit.to_file(given) if isinstance(given, str | Path) else given
 
 
 @contextmanager
 def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterator[Database]:
-    """Open a location, and close it in the end; an open database stays open."""
+    """Open a location and close it at the end of the block. An open database stays open."""
     if not isinstance(database, str | Path):
         if any(access.values()):
             raise UsageError(
@@ -128,14 +129,14 @@ def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterato
 
 
 class LoadedHere(Record):
-    """A situation that is in a database now.
+    """A situation that `load` has loaded or found in a database.
 
     Attributes
     ----------
     namespace
-        The schema, label or file that holds it.
+        The schema, label or file that contains it.
     done
-        ``loaded``, or ``was there``.
+        ``loaded`` if the call loaded it; ``was there`` if it existed already.
     """
 
     namespace: str
@@ -155,25 +156,25 @@ def load(
     replace: str | None = None,
     shown: Shown = iter,
 ) -> tuple[LoadedHere, ...]:
-    """Load the databases of questions, each into its own namespace; existing data stays.
+    """Load each situation of the questions into its own namespace. Existing data stays.
 
     Parameters
     ----------
     questions
-        Whose situations are loaded.
+        The questions whose situations are loaded.
     location
         A server's URL, or a file.
     question
-        The key of the one question whose situation is loaded; None for all.
+        The key of a question, to load only its situation; None loads all.
     replace
-        The namespace to drop if it holds something else.
+        The namespace that may be dropped and replaced if it contains other data.
     shown
-        Iterates over the situations, and may show the progress.
+        Iterates over the situations; it can show a progress bar.
 
     Raises
     ------
     UsageError
-        A file is to hold several situations, or a namespace holds something else.
+        Several situations are to be loaded into one file, or a namespace contains other data.
     """
     backend, where = _backend_at(location)
     wanted = questions.questions if question is None else (questions.find(question),)
@@ -204,13 +205,13 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
 
 
 def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
-    """List the situations that a database holds, by namespace."""
+    """List the situations that were loaded into a database, by namespace."""
     backend, where = _backend_at(location)
     return backend.loaded(where)
 
 
 def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSituation, ...]:
-    """Drop namespaces that `load` made, and return their situations; nothing else is dropped."""
+    """Drop namespaces that `load` created, and return their situations."""
     backend, where = _backend_at(location)
     return tuple(backend.unload(where, name) for name in namespaces)
 
@@ -220,11 +221,11 @@ class HealthState(StrEnum):
 
     WORKS = "works"
     BROKEN = "broken"
-    """It is configured, or named, or part of this installation, and fails."""
+    """The database is configured, named by the caller or installed, but it fails."""
     NOT_INSTALLED = "not installed"
-    """Its driver is missing, and nothing that is configured needs it."""
+    """The driver is missing, and no configured database needs it."""
     NOT_CONFIGURED = "not configured"
-    """It is a server, and no URL is set."""
+    """The database is a server whose URL is not set."""
 
 
 class DatabaseHealth(Record):
@@ -235,15 +236,15 @@ class DatabaseHealth(Record):
     database
         The backend's name; empty if no backend opens the location.
     location
-        Without its password; None in memory.
+        The location without its password; None if the database is in memory.
     role
-        The connected role; empty without users.
+        The connected role; empty if the database has no users.
     may_write
-        Whether that role could write without the guard and the read-only session.
+        Whether the role has permission to write. The guard and the read-only session prevent it.
     advice
-        What its owner could fix: the role that is connected, and the server's settings.
+        What the owner should change in the role's permissions or the server's settings.
     problem
-        The problem, in one line with the fix; None if it works.
+        The problem and its fix in one line; None if the database works.
     """
 
     database: str
@@ -257,10 +258,10 @@ class DatabaseHealth(Record):
 
 
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
-    """Connect to every database there is, and to those that are named.
+    """Connect to every installed or configured database and to `locations`; return their states.
 
-    These are the embedded ones, the servers whose URL the environment gives, and `locations`.
-    Databases that are not installed or not configured are listed, too; that is not an error.
+    Configured servers are those with a URL in the environment. Databases that are not installed or
+    not configured are also listed; that is not an error.
     """
     urls = configured()
     known = [_examine(name, urls.get(name)) for name in plugins.names("database")]
@@ -290,7 +291,7 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
 
 
 def _missing(backend: Backend) -> dict[str, object] | None:
-    """Return the state of a backend that is not set up; None if it can be tried."""
+    """Return the state of a backend that is not set up; None if it can be connected."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
@@ -303,7 +304,7 @@ def _missing(backend: Backend) -> dict[str, object] | None:
 
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
-"""The contents of a temporary database: a script, a file, tables by name, or a situation."""
+"""The contents of a temporary database: a script, a file, tables or a situation."""
 
 _SCRIPTS = frozenset({".sql", ".cypher", ".cql"})
 _URL = re.compile(r"[A-Za-z][\w+.-]*://\S+")
@@ -320,7 +321,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     audit: Audit | Path | str | None = None,
     isolation: Isolation = "process",
 ) -> Iterator[Database]:
-    """Make a database, open it read-only behind the guard, and drop it when the block ends.
+    """Create a temporary database, open it read-only, and drop it when the block ends.
 
     Parameters
     ----------
@@ -328,24 +329,24 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         Its contents:
 
         - tables by name, each a dict of columns or a list of rows that are dicts;
-        - a script in the engine's language, as a text or a path that ends in ``.sql`` or
-          ``.cypher``; it is the caller's own and not guarded;
+        - a script in the engine's language: a text, or a path that ends in ``.sql`` or
+        ``.cypher``. The guard does not check the script;
         - a situation of a question set;
-        - the URL or path of an existing database: it is opened in place, whatever `engine` is,
-          and stays.
+        - the URL or path of an existing database. It is opened, `engine` is ignored, and the
+        database is not dropped.
     engine
-        The backend's name: embedded ones hold it in memory.
+        The backend's name. Embedded backends keep the database in memory.
     location
-        The URL of a server, whose user may make databases there; for embedded engines None.
+        The URL of a server whose user may create databases; None for embedded engines.
     limits, policy, audit, isolation
         As `open_database` takes them.
 
     Raises
     ------
     DataError
-        The tables make no database, or the engine refuses the script.
+        The tables are invalid, or the engine rejects the script.
     UsageError
-        The engine cannot hold such content, or needs a location.
+        The engine does not support this content, or it needs a location.
     MissingKeyError
         Its driver is not installed.
     DatabaseUnavailableError
@@ -376,7 +377,7 @@ def _temporary(
 
 
 def _existing(content: Content) -> str | Path | None:
-    """Return the location of a database that exists; None if one is to be made."""
+    """Return the location of an existing database; None if the content creates a new one."""
     if isinstance(content, Path):
         return None if content.suffix.lower() in _SCRIPTS else content
     return content if isinstance(content, str) and _URL.fullmatch(content) else None
@@ -406,7 +407,7 @@ def _script(content: Content, backend: Backend) -> str:
 def _loaded(
     situation: Situation, backend: Backend, location: str | None, access: BackendAccess
 ) -> Iterator[Database]:
-    """Load a situation; on a server under its own name, as others may hold the same one."""
+    """Load a situation into a temporary database; on a server, under a unique name."""
     if location is not None:
         situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
     database = backend.load(situation, location, **access)

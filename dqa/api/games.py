@@ -1,4 +1,4 @@
-"""Tournaments of the games that papers printed, and the training of players."""
+"""Play tournaments for comparison with papers, and train players."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from dqa.worlds.watching import TrainingWatcher
 
 
 class TrainedPlayer(Record):
-    """A player that was trained, or that was stored already.
+    """A trained player.
 
     Attributes
     ----------
     world, player
-        Their names.
+        The names of the world and the player.
     seed, iterations
         The parameters of the training.
     file
-        Where it is stored.
+        The file with the weights.
     was_kept
-        Whether it was stored already, so that nothing was trained.
+        Whether the player was already stored, so that no training was needed.
     """
 
     world: str
@@ -56,7 +56,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     out: str | Path | None = None,
     watcher: TrainingWatcher | None = None,
 ) -> TrainedPlayer:
-    """Train a player of a world, unless the user's cache has it already.
+    """Train a player of a world, unless it is in the user's cache.
 
     The same player, budget and seed give the same weights.
 
@@ -65,9 +65,10 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     world, player
         By name.
     seed
-        Seed of the training.
+        The seed of the training.
     budget
-        How long: ``"small"``, as for games, ``"full"``, or a number of iterations.
+        How long to train: ``"small"`` (the default in games), ``"full"``, or a number of
+        iterations.
     out
         A new file for the weights, in addition to the cache.
     watcher
@@ -76,10 +77,10 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     Raises
     ------
     UnknownNameError
-        There is no such world or player.
+        The world or the player does not exist.
     UsageError
-        The player does not learn, there is no such budget, `out` exists already, or a library that
-        the training needs is missing.
+        The player cannot be trained, the budget is invalid, `out` exists already, or a library
+        that the training needs is missing.
     OSError
         The cache, or `out`, cannot be written.
     """
@@ -102,7 +103,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
 
 
 def learning_players(world: str) -> tuple[str, ...]:
-    """Return the players of a world that learn; `UsageError` if there is none."""
+    """Return the trainable players of a world. Raise `UsageError` if there are none."""
     policies = plugins.world(world).policies
     learning = tuple(made.name for made in policies.values() if made.trainer is not None)
     if not learning:
@@ -128,16 +129,16 @@ def _trainer(world: str, player: str) -> Trainer:
 
 @dataclass(frozen=True)
 class Tournament:
-    """Games of one world, next to the tables of papers.
+    """The games of one world, with a comparison with papers' tables.
 
     Attributes
     ----------
     run
         The games.
     views
-        One for each paper that printed tables of this world.
+        One view for each paper with tables of games of this world.
     left_out
-        The players of a paper that cannot play here, each with the reason.
+        The players in papers that cannot play in this installation, each with the reason.
     """
 
     run: Run
@@ -154,28 +155,28 @@ def play_tournament(
     watcher: Watcher | None = None,
     **how: Any,  # noqa: ANN401  (as `dqa.play`)
 ) -> Tournament:
-    """Play every player against every opponent, and compare the figures with those of papers.
+    """Play every player against every opponent, and compare the results with papers.
 
-    In a world of one player each plays alone.
+    In a world for one player, every player plays alone.
 
     Parameters
     ----------
     world
         By name.
     players, opponents
-        By default the players and opponents of the papers' tables of this world that are installed
-        and can play: LDM2, for example, needs a memory. In a world of one player there are no
-        opponents.
+        The contestants. By default, the players and opponents in papers' tables of this world that
+        can play in this installation. A world for one player has no opponents.
     out, watcher
-        As in `dqa.play`; the same call resumes its own run.
+        As in `dqa.play`. The same call resumes an unfinished run.
     **how
-        The other arguments of `dqa.play`, and fields of a `PlaySpec`. By default games of two
-        players are mirrored, and the reference is the papers'.
+        Further arguments of `dqa.play` and fields of a `PlaySpec`. By default, games of two
+        players are mirrored, and the reference is the one that the papers use.
 
     Raises
     ------
     UsageError
-        No player of a paper's table can play and none is named, or as in `dqa.play`.
+        No player is named, and no player in a paper's table can play. Also raised as in
+        `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))
     is_alone = count_players(plugins.world(world)) == 1
@@ -214,7 +215,7 @@ def play_tournament(
 
 
 def _no_player(world: str, problems: Mapping[str, str], *, has_table: bool, alone: bool) -> str:
-    """Return why no tournament is possible, and the options that name players."""
+    """Return the message that no default player can play, with the options that name players."""
     why = f"No installed package has a paper's table of games of '{world}'"
     if has_table:
         why = f"No player of the papers' tables of '{world}' can play here"

@@ -1,4 +1,4 @@
-"""The tools of `dqa.api.agents` for LangChain's agents, and decisions for its graphs."""
+"""Provide the tools of `dqa.api.agents` to LangChain agents, and a decision node to LangGraph."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from dqa.core.review import Review, ReviewAnswer, Reviewer, review_kinds
 from dqa.deciders.tools import describe_misfit
 
 PausingNode: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
-"""A node that may wait for a person."""
+"""A graph node that can pause for a person's review."""
 Decide: TypeAlias = Callable[[Mapping[str, Any], Reviewer], dict[str, Any]]
-"""Decides the question of a state, and asks a reviewer on the way."""
+"""A function that decides the question of a state and requests reviews from a reviewer."""
 
 _JOURNAL, _PENDING = "dqa_journal", "dqa_pending"
 _CHECKPOINTER = "__pregel_checkpointer"
-"""Where LangGraph hands the checkpointer on to a node's own graph."""
+"""The configuration key under which LangGraph passes the checkpointer to a subgraph."""
 
 
 class _Pending(BaseException):
-    """A person has to be asked before the decision can continue."""
+    """Raised if a person has to answer a review before the decision can continue."""
 
     def __init__(self, review: Review) -> None:
         super().__init__(review.kind)
@@ -43,21 +43,21 @@ class _Pending(BaseException):
 def pausing_node(
     decide: Decide, question: str, decision: str, review: Sequence[ReviewKind]
 ) -> PausingNode:
-    """Return a node that decides a question, and waits for the answers of a person.
+    """Return a node that decides a question and pauses for a person's reviews.
 
     Parameters
     ----------
     decide
-        Decides; its requests to models, databases and the reviewer are stored.
+        The function that decides. Its requests to models, databases and the reviewer are stored.
     question, decision
-        The keys of the state.
+        The keys of the question and the decision in the state.
     review
         The kinds of review.
 
     Raises
     ------
     UsageError
-        `review` names something else.
+        `review` has an unknown kind.
     """
     review_kinds(review)
     kept = {_JOURNAL: list[str], _PENDING: dict[str, Any] | None}
@@ -94,7 +94,7 @@ def pausing_node(
 
 
 def _state(name: str, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class)
-    """Return a state with the caller's keys."""
+    """Return a class of states with the caller's keys."""
     made: Any = TypedDict
     return made(name, dict(keys), total=False)
 
@@ -104,7 +104,7 @@ def _pause(review: Review) -> NoReturn:
 
 
 def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
-    """Wait for an answer; ask again with the problem of an invalid one."""
+    """Wait for an answer. After an invalid answer, ask again and state the problem."""
     shown = dict(pending)
     while True:
         try:
@@ -128,11 +128,11 @@ def langchain_tools(
     limits: Limits = DEFAULT_LIMITS,
     decisions: Decisions | None = None,
 ) -> list[BaseTool]:
-    """Return LangChain tools over open databases, for ``create_agent`` and any other agent.
+    """Return LangChain tools for open databases, to use in ``create_agent`` or any other agent.
 
-    A tool returns text for the model, and the record behind it (`QueriedRows`, `DescribedTable`)
-    as its artifact. An error that the model can fix is a message with ``status="error"``; a
-    database that fails raises `InfrastructureError`.
+    A tool returns a text for the model. Its artifact is the record (`QueriedRows`,
+    `DescribedTable`). An error that the model can fix is returned as a message with
+    ``status="error"``. A failing database raises `InfrastructureError`.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def decision_node(
     decision: str = "decision",
     review: Sequence[ReviewKind] = (),
 ) -> Any:  # noqa: ANN401  (a function; with a review, a graph)
-    """Return a node for LangGraph that decides the question in the state.
+    """Return a LangGraph node that decides the question in the state.
 
     Parameters
     ----------
@@ -181,22 +181,22 @@ def decision_node(
     decisions
         Decides the questions.
     question
-        The key of the state that holds the question: a text, or a mapping of what
-        `Decisions.ask` takes (question, rules, candidates, ...).
+        The state's key of the question. The question is a text, or a mapping with arguments of
+        `Decisions.ask` (question, rules, candidates, ...).
     decision
-        The key that the decision is written to: a `Decided` as plain JSON values, so that
-        checkpoints can keep it.
+        The state's key of the decision. The decision is a `Decided` as plain JSON values, so that
+        checkpoints can store it.
     review
         The kinds of review by a person: ``plan``, ``statement``, ``decision``. The graph needs a
         checkpointer. It is interrupted with a `Review` as plain JSON values, and resumes with
-        ``Command(resume=...)`` and a `ReviewAnswer` in the same form. No model is called and no
-        statement runs twice for it.
+        ``Command(resume=...)`` and a `ReviewAnswer` as plain JSON values. Resuming repeats no call
+        of a model and no statement.
 
     Returns
     -------
     callable
-        It raises `UsageError` if the state does not make a question, and the errors of
-        `Decisions.ask`. With a review it is a graph of LangGraph's.
+        The node. It raises `UsageError` if the state has no valid question, and the errors of
+        `Decisions.ask`. With a review, the node is a LangGraph graph.
     """
     (ask,) = (tool for tool in agent_tools(database, decisions=decisions) if tool.asks_model)
 

@@ -1,4 +1,4 @@
-"""The installed plug-ins by name, each with a description in one line."""
+"""List the installed plug-ins, each with a description in one line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SEE_WORLDS = "'dqa list --worlds' describes it"
 
 
 class Entry(Record):
-    """One plug-in: its name, and its description or the reason why it cannot be used.
+    """A plug-in with its name, and its description or the reason why it cannot be used.
 
-    The group of a decider is the package of its paper, ``baselines``, or ``heuristics of`` a
-    scenario; other plug-ins have none.
+    Only deciders have a group: the package of their paper, ``baselines``, or ``heuristics of`` a
+    scenario.
     """
 
     name: str
@@ -49,18 +49,18 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     models = (
         Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
     )
-    # Without a description: a list must not wait for the import of their numerics.
+    # Without descriptions, which would import slow numerical packages.
     worlds = tuple(Entry(name=name, description=_SEE_WORLDS) for name in plugins.names("world"))
     return {**found, "worlds": worlds, "models": tuple(models)}
 
 
 def list_worlds() -> tuple[Entry, ...]:
-    """Return every world, with how many players it has and which programs play it."""
+    """Return every world, with its number of players and the programs that can play it."""
     return tuple(_entry("world", name) for name in plugins.names("world"))
 
 
 def list_deciders() -> tuple[Entry, ...]:
-    """Return every decider: those of papers, then baselines, then heuristics by scenario."""
+    """Return the deciders in this order: from papers, baselines, heuristics by scenario."""
     return _deciders()
 
 
@@ -73,7 +73,7 @@ def _deciders() -> tuple[Entry, ...]:
 
 
 def _entry(kind: str, name: str, group: str = "") -> Entry:
-    """Describe one plug-in; one that cannot be loaded says why and hides no other."""
+    """Describe one plug-in. If it cannot be loaded, the entry has the reason."""
     try:
         return Entry(name=name, description=_description(kind, name), group=group)
     except DqaError as error:
@@ -98,7 +98,7 @@ def _description(kind: str, name: str) -> str:
         return summary_of(name)
     if kind == "world":
         return _world_described(name)
-    # Not from the simulator itself: a list must not wait for the import of its numerics.
+    # Without the simulator, which would import slow numerical packages.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
 
@@ -111,13 +111,13 @@ def _world_described(name: str) -> str:
     programs = f"; programs: {', '.join(factory.policies)}" if factory.policies else ""
     try:
         many = f" ({counted(count_players(factory), 'player')})"
-    except MissingKeyError:  # its extra is not installed, and 'dqa games play' says so
+    except MissingKeyError:  # its extra is not installed; 'dqa games play' reports that
         many = ""
     return f"{factory.description}{many}{programs}"
 
 
 def settings_of(decider: str) -> tuple[SettingInfo, ...]:
-    """Return a decider's own settings, with what each accepts and its default."""
+    """Return the settings of a decider, each with its accepted values and its default."""
     return plugins.decider(decider).setting_infos
 
 
@@ -149,12 +149,14 @@ _OWN: Mapping[str, str] = {
     "trace": "dqa.evaluation.traces:Trace",
     "trained_player": "dqa.api.games:TrainedPlayer",
 }
-"""The classes of formats by name, imported on use; methods add theirs by entry point
-``dqa.formats``."""
+"""The classes of formats by name, imported on use.
+
+Packages add formats with the entry point ``dqa.formats``.
+"""
 
 
 def format_names() -> tuple[str, ...]:
-    """Return what there is a JSON Schema of, sorted."""
+    """Return the sorted names of the formats that have a JSON Schema."""
     return tuple(sorted({*_OWN, *plugins.names("format")}))
 
 
@@ -164,7 +166,7 @@ def json_schema(name: str) -> dict[str, Any]:
     Raises
     ------
     UnknownNameError
-        There is no such format.
+        No format has this name.
     PluginError
         The package that defines it cannot be loaded.
     """

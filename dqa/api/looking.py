@@ -1,4 +1,4 @@
-"""Look into a database as an agent does: its schema, its tables, statements and their verdicts."""
+"""Inspect and query a database as an agent does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dqa.core.schema import (
 _COUNTING = Limits(rows=1, seconds=1.0)
 """The limits of counting the rows of a table."""
 _LONGEST_CELL = 200
-"""Characters of a cell in a sample."""
+"""The maximum number of characters of a cell in a sample."""
 
 
 class ToolRecord(Record):
@@ -47,7 +47,7 @@ class _Shown(ToolRecord):
     Attributes
     ----------
     text
-        As a model reads it.
+        The text that a model reads.
     """
 
     database: str
@@ -68,9 +68,9 @@ class ShownSchema(_Shown):
     described
         The tables, or labels and relationship types, that the text describes.
     left_out
-        The names of those that it does not describe, because the text would be too long.
+        The names of tables, labels and relationship types that do not fit into the text.
     warning
-        How many these are, and what to do; None if all is described.
+        How many names are left out, and how to see them; None if everything is described.
     """
 
     kind: Kind
@@ -88,7 +88,7 @@ class SchemaText(_Shown):
     kind, language
         The kind of database, and the language of its statements.
     described, total
-        How many tables, or labels and relationship types, are described, and how many there are.
+        The number of tables (or labels and relationship types) that are described, and of all.
     """
 
     kind: Kind
@@ -98,7 +98,7 @@ class SchemaText(_Shown):
 
     @classmethod
     def of(cls, database: Database, question: str, tokens: int) -> Self:
-        """Describe a database, what a question names first, with at most so many tokens."""
+        """Describe a database within a limit of tokens. The tables a question names come first."""
         shown = read_schema(database, about=question, tokens=tokens)
         described = len(shown.described.parts)
         return cls(
@@ -117,17 +117,17 @@ class QueriedRows(ToolRecord):
     Attributes
     ----------
     database, statement
-        What ran where.
+        The database, and the statement that ran.
     columns, rows
-        Names and values, with every digit.
+        The names of the columns, and the values of the rows with all digits.
     cut
-        Which limit ended the result before the database did; None if it is whole.
+        The limit that cut the result; None if the result is complete.
     total
-        The number of rows, if a limit cut them and they were counted.
+        The total number of rows, if a limit cut them and the total is known.
     seconds
-        How long the database took.
+        The duration in the database.
     translated
-        The statement as it ran, if it was written in another dialect.
+        The statement that ran, if it was translated from another dialect.
     """
 
     database: str
@@ -148,7 +148,7 @@ class QueriedRows(ToolRecord):
         return cls(database=database.name, statement=statement, **found)
 
     def to_text(self) -> str:
-        """Return the rows as a model reads them, with every digit; see `Rows.to_text`."""
+        """Return the rows as a model reads them, with all digits; see `Rows.to_text`."""
         return Rows(self.columns, self.rows, self.cut, total=self.total).to_text(digits=0)
 
 
@@ -171,11 +171,11 @@ class DescribedColumn(Record):
     Attributes
     ----------
     type
-        In the database's own words.
+        The type as the database names it.
     is_key
-        Whether it is part of the primary key, or identifies a node.
+        Whether the column is part of the primary key, or the property identifies a node.
     references
-        The columns that it refers to, as ``table.column``.
+        The columns that the column references, as ``table.column``.
     """
 
     name: str
@@ -190,13 +190,13 @@ class DescribedTable(_Shown):
     Attributes
     ----------
     columns
-        Its columns or properties, the first 200.
+        The first 200 columns or properties.
     column_count
-        How many it has.
+        The number of all columns or properties.
     between
-        The labels that a relationship type joins, as patterns.
+        The patterns of the labels that a relationship type connects.
     row_count
-        The number of rows, nodes or relationships; None if counting takes over a second.
+        The number of rows, nodes or relationships; None if counting takes more than a second.
     """
 
     name: str
@@ -208,7 +208,7 @@ class DescribedTable(_Shown):
 
 
 class FoundColumn(Record):
-    """A column or property, and the table, label or relationship type that has it."""
+    """A column or property, with its table, label or relationship type."""
 
     table: str
     name: str
@@ -217,7 +217,7 @@ class FoundColumn(Record):
 
 
 class FoundColumns(_Shown):
-    """The columns that match some words, the likeliest first."""
+    """The columns that match a search, best match first."""
 
     columns: tuple[FoundColumn, ...]
 
@@ -228,13 +228,13 @@ class CheckedStatement(Record):
     Attributes
     ----------
     file
-        Its file; ``stdin`` for standard input.
+        The file of the statement; ``stdin`` for standard input.
     line
-        The line of its first word, from 1.
+        The line of the statement's first word, counted from 1.
     statement
-        Its text, without the semicolon.
+        The text of the statement, without the semicolon.
     reason
-        Why it may not run, and what to write instead; empty if it may.
+        Why the statement is refused, and what to write instead; empty if it is allowed.
     """
 
     file: str
@@ -259,11 +259,11 @@ def read_schema(
     database
         A URL, files, or an open database.
     samples
-        How many values of each column are shown.
+        The number of sample values of each column.
     about
-        A question: the tables that its words name are described first.
+        A question. The tables that it names are described first.
     tokens
-        The most tokens of the text, about.
+        The approximate maximum number of tokens of the text.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
@@ -297,7 +297,7 @@ def query(
     limits: Limits = DEFAULT_LIMITS,
     **access: Unpack[Access],
 ) -> QueriedRows:
-    """Run one read-only statement as an agent's would run: checked, bounded and audited.
+    """Run one read-only statement like an agent's statement: checked, bounded and audited.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def query(
 def check_statement(
     database: str | Path | Database, statement: str, **access: Unpack[Access]
 ) -> StatementVerdict:
-    """Return whether a statement may run on a database; nothing is run.
+    """Return whether a statement is allowed on a database, without running it.
 
     Parameters
     ----------
@@ -350,14 +350,14 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     Parameters
     ----------
     database
-        An open one; what its policy hides is not described.
+        An open database. Data that its policy hides is not described.
     table
-        Its name as in the schema, or in another case if that is unique.
+        The name as in the schema. Upper or lower case matters only if names differ in case alone.
 
     Raises
     ------
     UnknownNameError
-        There is none of that name that may be read.
+        No readable table has this name.
     InfrastructureError
         The database failed.
     """
@@ -383,14 +383,14 @@ def describe_table(database: Database, table: str) -> DescribedTable:
 
 
 def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
-    """Return some rows of one table, or label or relationship type, with cells cut to 200.
+    """Return some rows of one table, label or relationship type. Long cells are shortened.
 
     Parameters
     ----------
     database, table
         As in `describe_table`.
     rows
-        The most rows.
+        The maximum number of rows.
 
     Raises
     ------
@@ -406,16 +406,16 @@ def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
 
 
 def find_columns(database: Database, words: str, most: int = 20) -> FoundColumns:
-    """Find the columns or properties whose names and comments match some words.
+    """Find the columns or properties whose names or comments match words.
 
     Parameters
     ----------
     database
-        An open one; what its policy hides is not found.
+        An open database. Data that its policy hides is not found.
     words
-        Words for the contents of the column.
+        Words that describe the column.
     most
-        The most columns.
+        The maximum number of columns.
     """
     from dqa.deciders.parts import describe_field
 
@@ -433,7 +433,7 @@ def find_columns(database: Database, words: str, most: int = 20) -> FoundColumns
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the parts of a name: one table, or all that a relationship type joins."""
+    """Return the parts with a name: a table, a label, or each pair that a relationship joins."""
     from dqa.deciders.parts import find_parts, kind_of_parts
 
     found = find_parts(schema, name)
@@ -466,7 +466,7 @@ def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None
         statement = f"MATCH {pattern} RETURN count(e) AS n"
     try:
         found = database.query(statement, _COUNTING).rows
-    except QueryError:  # too many for a second, or a policy that forbids counting
+    except QueryError:  # counting takes more than a second, or the policy forbids it
         return None
     return int(str(found[0][0]))
 
@@ -476,14 +476,14 @@ def check_script(
 ) -> tuple[CheckedStatement, ...]:
     """Return the verdict on every statement of a script, in order.
 
-    Semicolons separate statements, which may span lines; comments and a byte order mark do not
-    belong to them. Each is checked alone. From the first position on where the end of a statement
-    is not certain, the rest is one statement, which is refused.
+    Semicolons separate statements, and a statement may span several lines. Comments and a byte
+    order mark are ignored. Each statement is checked separately. If the end of a statement is
+    ambiguous, the rest of the script is treated as one statement and refused.
 
     Parameters
     ----------
     script
-        SQL or Cypher; bytes are UTF-8, or UTF-16 with a byte order mark.
+        SQL or Cypher. Bytes are decoded as UTF-8, or as UTF-16 if they have a byte order mark.
     dialect
         One of `dqa.guard.DIALECTS`.
     policy
@@ -502,7 +502,7 @@ def check_script(
         CheckedStatement(
             file=file,
             line=one.line,
-            # JSON has no place for bytes that are not text.
+            # JSON cannot represent bytes that are not text.
             statement=one.text.encode("utf-8", "replace").decode("utf-8"),
             allowed=verdict.allowed and one.problem is None,
             reason=verdict.reason if one.problem is None else one.problem,
@@ -514,14 +514,14 @@ def check_script(
 def check_files(
     files: Iterable[str | Path], dialect: str, policy: guard.Policy = guard.DEFAULT
 ) -> tuple[CheckedStatement, ...]:
-    """Return the verdict on every statement of some files, each as `check_script` does.
+    """Return the verdict on every statement of several files; see `check_script`.
 
     Raises
     ------
     UnknownNameError
         There is no such dialect.
     UsageError
-        A file cannot be read; then nothing is checked.
+        A file cannot be read. No file is checked then.
     """
     texts = {}
     for file in files:
@@ -535,7 +535,7 @@ def check_files(
 
 
 def _decoded(text: bytes) -> str:
-    """Decode UTF-8; other bytes become lone surrogates, which the guard refuses."""
+    """Decode UTF-8. Invalid bytes become lone surrogates, which the guard refuses."""
     if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return text.decode("utf-16", errors="replace")
     return text.decode("utf-8", errors="surrogateescape")

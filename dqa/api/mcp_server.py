@@ -1,4 +1,4 @@
-"""The tools of `dqa.api.agents` as a server of the Model Context Protocol (extra ``mcp``)."""
+"""Serve the tools of `dqa.api.agents` with the Model Context Protocol (extra ``mcp``)."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 Transport: TypeAlias = Literal["stdio", "http"]
 
 PATH = "/mcp"
-"""Where the server is, over HTTP."""
+"""The path of the server's HTTP endpoint."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (refused without names)
 _MOST_OF_CLIENT = 8
-"""Calls of one client that run at once. Its other calls wait; other clients are not affected."""
+"""The maximum number of concurrent calls of one client. Further calls of that client wait."""
 
 
 def mcp_server(
@@ -47,10 +47,11 @@ def mcp_server(
     limits: Limits = DEFAULT_LIMITS,
     decisions: Decisions | None = None,
 ) -> Server[Any]:
-    """Return a server of the Model Context Protocol over open databases.
+    """Return a server of the Model Context Protocol for open databases.
 
-    It is the official SDK's own: ``streamable_http_app()`` makes an ASGI application of it, and
-    ``mcp.Client(server)`` talks to it in the same process. `serve_mcp` opens databases and serves.
+    The server is an object of the official SDK. Its method ``streamable_http_app()`` returns an
+    ASGI application; ``mcp.Client(server)`` connects to it in the same process. `serve_mcp` also
+    opens the databases and runs the server.
 
     Parameters
     ----------
@@ -106,25 +107,26 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     port: int = 8000,
     allowed_hosts: Sequence[str] = (),
 ) -> None:
-    """Open databases and serve them to agents, until the client leaves or a signal comes.
+    """Open databases and serve them to agents until the client disconnects or a signal arrives.
 
-    An interrupt or SIGTERM ends the process at once, also while calls run.
+    An interrupt or SIGTERM ends the process immediately, even if calls are running.
 
     Parameters
     ----------
     databases
-        One location, several, perhaps as ``NAME=URL``, or locations by name.
+        One location, a sequence of locations (each may be ``NAME=URL``), or locations by name.
     tables, policy, audit
-        As in `open_database`, for each of them.
+        As in `open_database`; they apply to every database.
     limits, decisions
         As in `mcp_server`.
     transport
         ``stdio``, for a client that starts this process, or ``http``.
     host, port
-        Where to listen over HTTP; port 0 is any that is free.
+        The address of the HTTP server. Port 0 selects a free port.
     allowed_hosts
-        Further host names of this server (the ``Host`` header), in addition to `host`. A server
-        that other machines reach needs one, so that no web page can reach it by its own name.
+        Host names that clients use, in addition to `host` (the ``Host`` header). A server that
+        other machines can reach needs at least one. All other host names are rejected, so that a
+        web page cannot reach the server through DNS rebinding.
 
     Raises
     ------
@@ -172,7 +174,7 @@ def _listed(tool: AgentTool) -> Tool:
     from mcp_types import Tool, ToolAnnotations
 
     taken = tool.arguments.model_json_schema()
-    taken.pop("description", None)  # the tool's own says it
+    taken.pop("description", None)  # the tool's description has it
 
     return Tool(
         name=tool.name,
@@ -198,16 +200,16 @@ def _instructions(databases: Mapping[str, Database]) -> str:
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
-    """Return the address of a client, its session and its credentials, as far as it has any."""
+    """Identify a client by its address, session and credentials, as far as they are known."""
     request = getattr(context, "request", None)
-    if request is None:  # over standard input and output there is one client
+    if request is None:  # standard input and output have one client
         return ()
     host = request.client.host if request.client else ""
     return (host, *(request.headers.get(name, "") for name in ("mcp-session-id", "authorization")))
 
 
 def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
-    """Call a tool; an error that the agent can fix is the tool's, a failure the protocol's."""
+    """Call a tool. Return an error that the agent can fix as a result; raise any other failure."""
     from mcp import MCPError
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
@@ -219,7 +221,7 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
             raise MCPError(INTERNAL_ERROR, message) from error
         return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
     except Exception as error:
-        # A bug's message may hold anything: the client reads its kind, and stderr has the rest.
+        # The message of a bug may contain secrets: the client gets its class, stderr the rest.
         sys.stderr.write(redact(traceback.format_exc()))
         kind = type(error).__name__
         raise MCPError(
@@ -232,11 +234,11 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
 
 
 _LARGEST = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exactly."""
+"""The largest integer that every JSON reader represents exactly."""
 
 
 def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value with larger whole numbers as text."""
+    """Return a JSON value in which integers above that limit are texts."""
     if isinstance(value, dict):
         return {key: _exact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -245,7 +247,7 @@ def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
 
 
 async def _on_thread(act: Callable[[], CallToolResult]) -> CallToolResult:
-    """Run a call on a thread that does not delay the end of the process."""
+    """Run a call on a daemon thread, which does not delay the end of the process."""
     done: Future[CallToolResult] = Future()
 
     def work() -> None:
@@ -274,9 +276,9 @@ async def _serve_http(
 
     class Leaving(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            _leave(sig, frame)  # and wait for no stream that a client holds open
+            _leave(sig, frame)  # does not wait for streams that clients keep open
 
-    # The SDK compares a pattern such as `localhost:*` by prefix, so every name has its ports.
+    # The SDK compares patterns such as `localhost:*` by prefix, so every name needs a port.
     where = listening.getsockname()
     hosts = [f"{name}{port}" for name in names for port in ("", f":{where[1]}")]
     security = TransportSecuritySettings(
@@ -294,7 +296,7 @@ async def _serve_http(
 
 
 def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
-    """Return the host names of the server."""
+    """Return the host names that the server accepts."""
     if not 0 <= port < 1 << 16:
         raise UsageError(f"port {port} (--port): give one from 0 to 65535.")
     if host in _LOCAL:
@@ -321,7 +323,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def _leaving_on_signals() -> Iterator[None]:
-    """End the process on a signal at once; a call or a read of input would delay it."""
+    """End the process immediately on a signal, without waiting for calls or input."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Measure, compare and export runs."""
+"""Analyse and export runs, and compare them with papers."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ def analyse(
     Parameters
     ----------
     run
-        The folder that an evaluation wrote, or a run of a store.
+        The run, or its location: a folder, or a run in a store.
     reference
-        The decider whose number of retrievals tells single-retrieval questions from others; by
-        default the usual one, if it took part.
+        The decider whose number of retrievals identifies single-retrieval questions. By default,
+        the reference decider of the installed packages, if the run has it.
     questions
         The questions, or their folder if it has moved. By default they are read or generated
-        again, which takes as long as when the run began. If that is not possible, the data that a
-        question needs is not known, and all data counts (`Analysis.without_data`).
+        again, which can take time. If that fails, the data that each question needs is unknown,
+        and all retrieved data is treated as needed (`Analysis.without_data`).
     paper
-        The paper whose package analyses the run; by default the first one.
+        The paper whose package analyses the run; by default the first paper.
 
     Raises
     ------
     UsageError
-        The folder holds no run, the reference's traces do not tell how often it retrieved, or the
-        folder of questions does not hold the run's.
+        The location has no run, the traces of the reference have no number of retrievals, or the
+        folder has other questions than the run.
     DataError
         The folder of questions cannot be read.
     UnknownNameError
-        The reference decided nothing here.
+        The reference made no decision in this run.
     """
     found = open_run(run)
     found.require_questions(_NO_ANALYSIS)
@@ -88,19 +88,19 @@ def view_paper(
     *,
     questions: QuestionSet | Path | str | None = None,
 ) -> PaperView:
-    """Compare a run's figures with those that a paper printed, table by table.
+    """Compare the results of a run with the tables of a paper.
 
     Parameters
     ----------
     run, reference, questions
         As in `analyse`.
     paper
-        The name of a paper, whose tables a method's package has.
+        The name of a paper. An installed package contains its tables.
 
     Raises
     ------
     UnknownNameError
-        No package has such a paper.
+        No package has a paper with this name.
     UsageError, DataError
         As in `analyse`.
     """
@@ -111,20 +111,20 @@ def view_paper(
 
 
 ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
-"""The formats of an export."""
+"""The export formats."""
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
-    """Return the decisions of a run as rows, from which its figures can be calculated.
+    """Return one row per decision of a run, enough to calculate its summary statistics.
 
-    For a run in memory the seconds of decisions are not known.
+    The durations are unknown for a run in memory.
 
     Raises
     ------
     UsageError
-        There is no run, or it holds no finished decision.
+        The run does not exist, or it has no finished decision.
     """
     found = open_run(run)
     found.require_results("nothing to export")
@@ -146,34 +146,35 @@ def export_run(
     for_spreadsheets: bool = False,
     questions: QuestionSet | None = None,
 ) -> Path:
-    """Write a run for other programs: rows, one per decision, or logs of Inspect AI.
+    """Export a run as a table with one row per decision, or as logs of Inspect AI.
 
-    The output is complete or missing, and replaces nothing.
+    If the export fails, no output remains. Existing files are not overwritten.
 
     Parameters
     ----------
     run
         The run, or its location: a folder, or a run in a store.
     out
-        A new file; of ``inspect`` a new folder, in which each decider has a log on every scenario
-        and database (``inspect view --log-dir``).
+        A new file. For ``inspect``, a new folder with one log for each decider, scenario and
+        database (``inspect view --log-dir``).
     as_format
-        By default the suffix of the file: ``.jsonl``, ``.csv`` or ``.parquet``.
+        The format; by default that of the file's suffix: ``.jsonl``, ``.csv`` or ``.parquet``.
     for_spreadsheets
-        Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
+        Whether an apostrophe is put before texts of a CSV that a spreadsheet would run as
+        formulas.
     questions
-        The questions, for the texts and choices of a log; by default they are read or generated
-        again. If that is not possible, a log has the prompts of the model.
+        The questions, whose texts and candidates a log contains. By default they are read or
+        generated again. If that fails, a log contains the prompts of the model.
 
     Returns
     -------
     pathlib.Path
-        The file or folder.
+        The new file or folder.
 
     Raises
     ------
     UsageError
-        There is no such format, no such run, or nothing can be written there.
+        The format is unknown, the run does not exist, or the output cannot be written.
     """
     file = Path(out)
     named = file.suffix.removeprefix(".") if as_format is None else as_format
@@ -190,13 +191,13 @@ def export_run(
     except FileExistsError as error:
         raise UsageError(f"{file} exists by now: name a new one.") from error
     except OSError as error:
-        problem = files.problem_of_path(file, error, writing=True)  # the error names a part of it
-        raise UsageError(f"{problem}. The run is as it was.") from error
+        problem = files.problem_of_path(file, error, writing=True)
+        raise UsageError(f"{problem}. The run is unchanged.") from error
     return file
 
 
 def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat:
-    """Return the format of a name; `UsageError` for another name, or one without formulas."""
+    """Return the format with a name. Raise `UsageError` if it is unknown or has no formulas."""
     known = get_args(ExportFormat)
     if name not in known:
         problem = (
@@ -228,9 +229,9 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return the questions that were passed, or can be read again and have not changed.
+    """Return the questions passed by the caller, or read again if they have not changed.
 
-    A user's own database is not queried again: traces have the prompts.
+    Questions about a user's own database are not read again, because traces have the prompts.
     """
     asks_in_place = isinstance(run.spec, RunSpec) and run.spec.questions.asks_in_place
     found = given if asks_in_place else find_questions(run, given)[0]

@@ -1,4 +1,4 @@
-"""Questions: reading, generating and showing them."""
+"""Read, generate and show questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dqa.loaders.locations import located, whole_url
 from dqa.loaders.sources import FormName, GeneratedFolder, NamedSet, OwnQuestions, release_in
 
 _SHOWN = 1_000
-"""The most outcomes that a text names."""
+"""The maximum number of outcomes in a text."""
 
 
 def read_release(
@@ -33,25 +33,26 @@ def read_release(
     form: FormName = "relational",
     strict: bool = False,
 ) -> QuestionSet:
-    """Read the folder that a benchmark's authors published, whichever of those that are known.
+    """Read the folder of a published benchmark in any of the known layouts.
 
     Parameters
     ----------
     folder
-        Where it is.
+        The folder of the benchmark.
     scenarios, limit
-        Which questions to keep, and most of each scenario.
+        The scenarios to read, and the maximum number of questions per scenario; None for all.
     form
-        Which of its files to read databases from.
+        The form of the databases, which selects the files to read.
     strict
-        Whether a defect is an error instead of being mended and listed in `QuestionSet.defects`.
+        Whether a defect raises an error. Otherwise it is fixed and listed in
+        `QuestionSet.defects`.
 
     Raises
     ------
     DataError
-        It cannot be read.
+        The folder cannot be read.
     UsageError
-        No question is left.
+        The selection has no question.
     """
     source = release_in(Path(folder), scenarios=scenarios, limit=limit, form=form, strict=strict)
     return source.read()
@@ -60,21 +61,21 @@ def read_release(
 def read_generated(
     folder: Path | str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
-    """Read a folder that ``dqa data generate`` wrote; `DataError` where it was changed since."""
+    """Read a folder of ``dqa data generate``. Raise `DataError` if its files have changed."""
     return GeneratedFolder(folder=Path(folder), scenarios=scenarios, limit=limit).read()
 
 
 def read_set(
     name: str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
-    """Draw a named set of questions again; every world and question is held against its hash.
+    """Generate a named set of questions. Every situation and question is checked against its hash.
 
     Raises
     ------
     UnknownNameError
-        No installed package has a set of that name; lists those there are.
+        No installed package has a set with this name. The error lists the known names.
     DataError
-        Something came out as another one than the set's.
+        A generated situation or question differs from the set.
     """
     return NamedSet(name=name, scenarios=scenarios, limit=limit).read()
 
@@ -91,29 +92,32 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
 ) -> QuestionSet:
     """Read your own questions about your own databases.
 
-    The databases are asked where they are, read-only; nothing is loaded.
+    The databases are queried in place and read-only. No data is copied.
 
     Parameters
     ----------
     questions
-        A file of one JSON object a line, or a list of the same (``dqa data formats own_question``).
+        A file with one JSON object per line, or a list of such objects (``dqa data formats
+        own_question``).
     databases
-        A URL or a file, several of them, or by the names that questions use as ``database``.
+        A URL or file, several of them, or a mapping from the names in the field ``database``.
     name
-        The name of a list; a file's questions have the name of the file.
+        The name of a list of questions. A file gives its own name to its questions.
     scenario
-        Default scenario for lines without one, by name or folder: they need only their target.
+        The name or folder of the scenario for questions that name none. Such a question needs only
+        a target.
     limit
-        Most questions.
+        The maximum number of questions.
     policy, audit
-        The readable data, and the audit of the statements that list candidates.
+        The policy that defines the readable data, and the audit of the statements that list
+        candidates.
 
     Raises
     ------
     ParseError
         A line of the file is wrong.
     UsageError
-        A question of the list is wrong, or a database is not there.
+        A question of the list is wrong, or a database does not exist.
     InfrastructureError
         A database failed.
     """
@@ -129,7 +133,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
 
 
 class ShownSituation(Record):
-    """The situation that a question is about."""
+    """The situation of a question."""
 
     name: str
     hash: str | None = Field(
@@ -140,21 +144,21 @@ class ShownSituation(Record):
 
 
 class ShownSchema(Record):
-    """A database's schema as a model reads it, line by line."""
+    """The lines of a database's schema as a model reads it."""
 
     relational: tuple[str, ...]
     graph: tuple[str, ...]
 
 
 class ShownQuestion(Record):
-    """One question as a decider meets it, with the right answer.
+    """A question as a decider sees it, and its right answer.
 
     Attributes
     ----------
     target
         The values of the scenario's parameters.
     candidates
-        In table order; empty if they are not listed.
+        The candidates in the order of the table; empty if they are not listed.
     answer
         The official answer; None if unknown.
     outcomes
@@ -176,7 +180,7 @@ class ShownQuestion(Record):
     tables: ShownSchema = Field(serialization_alias="schema")
 
     def to_text(self) -> str:
-        """Return the question as text, section by section."""
+        """Return the sections of the question as text."""
         rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
         where = f"{rows} rows" if rows else "where it is"
         parts = {
@@ -198,12 +202,12 @@ class ShownQuestion(Record):
 
 
 def show(questions: QuestionSet, key: str) -> ShownQuestion:
-    """Return one question with its rules, its database's schema and its answer.
+    """Return a question with its rules, its answer and the schema of its database.
 
     Raises
     ------
     UnknownNameError
-        The set has no such question.
+        The set has no question with this key.
     """
     question = questions.find(key)
     truth = questions.truth_of(question)

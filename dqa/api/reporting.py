@@ -1,4 +1,4 @@
-"""Report runs: as typed figures, and as one page."""
+"""Report the results of runs as typed data or as an HTML page."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from dqa.report.run_report.page import QuestionDetails, render_report, trace_det
 from dqa.report.run_report.records import QuestionTruth, Report
 
 MOST_DETAILS = 2_500
-"""The most decisions of a page with every trace, by default."""
+"""By default, a report with up to this number of decisions contains all traces."""
 
 _Decided: TypeAlias = Sequence[tuple[int, Result]]
-"""The results of a question, with the places of their runs."""
+"""The results of a question, each with the index of its run."""
 
 _NO_REPORT = (
     "a report shows questions with their right answers, and games have none; 'dqa show RUN' prints "
@@ -42,7 +42,7 @@ def read_report(
     title: str | None = None,
     questions: QuestionSet | Path | str | None = None,
 ) -> Report:
-    """Return the figures of runs as typed data, as `write_report` shows them.
+    """Return the data that `write_report` shows: the summary statistics of runs.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_report(
     title
         The title of the report; by default the names of the runs.
     questions
-        The questions, or their folder if it has moved; by default they are read again, if that is
+        The questions, or their folder if it has moved. By default they are read again, if
         possible.
 
     Raises
@@ -71,24 +71,24 @@ def write_report(
     questions: QuestionSet | Path | str | None = None,
     details: bool | None = None,
 ) -> Report:
-    """Write runs as one self-contained page that opens anywhere, offline; return its figures.
+    """Write a report of runs as one self-contained HTML page, and return its data.
 
     Parameters
     ----------
     runs
-        A run or several, or their locations.
+        One or more runs, or their locations.
     file
         A new file.
     title, questions
         As in `read_report`.
     details
-        Whether the page has every trace and every candidate's outcome; None for up to
-        `MOST_DETAILS` decisions.
+        Whether the page contains every trace and every candidate's outcome. None means yes for up
+        to `MOST_DETAILS` decisions.
 
     Raises
     ------
     UsageError
-        There is no run, one holds no finished decision, or the file exists already.
+        There is no run, a run has no finished decision, or the file exists already.
     """
     require_new_file(Path(file))
     listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
@@ -105,7 +105,7 @@ def _read_runs(
     *,
     details: bool | None,
 ) -> list[ReportedRun]:
-    """Return the runs with their names; with questions as far as they are wanted."""
+    """Return the runs with their names, and with their questions if details are wanted."""
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
@@ -127,7 +127,7 @@ def _is_detailed(reported: Sequence[ReportedRun], details: bool | None) -> bool:
 
 
 def _report(title: str | None, reported: Sequence[ReportedRun], *, is_detailed: bool) -> Report:
-    """Return the figures, with notes on what the page lacks."""
+    """Return the data of the report, with notes about missing details."""
     outcomes = traces = None
     lacking = [one.lacking or "" for one in reported if one.asked is None]
     if not is_detailed:
@@ -135,7 +135,7 @@ def _report(title: str | None, reported: Sequence[ReportedRun], *, is_detailed: 
         places = (str(one.run.location or "RUN") for one in reported)
         shown = " or ".join(f"'{command('show', place)}'" for place in places)
         traces = (
-            f"Of {counted(made, 'decision')} this page has the figures alone; {shown} shows "
+            f"This page has only the figures of {counted(made, 'decision')}. {shown} shows "
             "the traces, and 'dqa report --details' writes them all into the page."
         )
     elif lacking:
@@ -175,7 +175,7 @@ def _truth(reported: Sequence[ReportedRun], decided: _Decided) -> QuestionTruth 
     chosen = [result.choice for _, result in decided if result.choice is not None]
     try:
         outcomes = one.judge.outcomes_of(question)
-    except DqaError:  # results have the outcomes that the judge knew
+    except DqaError:  # a result has the outcomes that the judge used
         outcomes = None
     return truth_of(question, outcomes, chosen)
 

@@ -1,4 +1,4 @@
-"""Evaluate deciders and play games: begin, resume and store a run."""
+"""Evaluate deciders and play games: start, store and resume runs."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 Named: TypeAlias = str | Decider | DeciderFactory
-"""A decider: its name, or the object."""
+"""A decider or its name."""
 
 
 class StoredWork:
-    """A run under way: where it is stored, its options, and who watches it.
+    """A run in progress: its location, its options and its watcher.
 
     Parameters
     ----------
     out, options, calls, watcher, resume, retry_failed
-        As `evaluate` takes them.
+        As in `evaluate`.
 
     Attributes
     ----------
     location
         Where the run is stored; None for memory.
     earlier
-        The record of the run that resumes; None for a new one.
+        The record of the run to resume; None for a new run.
     options, calls
-        The caller's, or those of the run that resumes.
+        The options of the caller, or of the run to resume.
     """
 
     def __init__(  # noqa: PLR0913  (as `evaluate`)
@@ -95,7 +95,7 @@ class StoredWork:
         if resume and self.location is not None:
             stored = RunReader(self.location)
             self.location, self.earlier = stored.location, stored.record
-        require_writable(self.location)  # before anything is read or asked
+        require_writable(self.location)  # before reading questions and calling models
         recorded = self.earlier or RunRecord(spec=None)
         self.options = options or recorded.options
         self.calls = calls or recorded.calls
@@ -103,7 +103,7 @@ class StoredWork:
         is_folder = self.location is not None and self.location.folder is not None
         self._retry_failed = retry_failed or resume or is_folder
         self._store: RunStore | None = None
-        # A new run may continue the recording that this run began earlier, and no other.
+        # A recording may be continued only by the run that started it.
         recording = None if resume or self.location is None else self.calls.record
         self._begun = recording if recording is not None and recording.exists() else None
         self._continues = self.location is not None and (
@@ -112,7 +112,7 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """What returns the usage outside of this process; None if a recording must be new."""
+        """A function that returns the recorded usage; None if a recording must be new."""
         return self._used_elsewhere if self._continues else None
 
     def _used_elsewhere(self) -> Usage:
@@ -122,7 +122,7 @@ class StoredWork:
     def storing(
         self, spec: AnySpec, content_hash: str, planned: int, games: GamesRecord | None = None
     ) -> Iterator[RunStore]:
-        """Open the store of the run, and close it; errors say how to resume the run."""
+        """Open the store of the run for a block. Errors in the block say how to resume the run."""
         record = RunRecord(
             spec=spec,
             content_hash=content_hash,
@@ -149,9 +149,9 @@ class StoredWork:
     def decide(
         self, store: RunStore, setup: PreparedRun | GameSetup, executor: Executor | None
     ) -> tuple[Result, ...]:
-        """Make every decision that the store lacks; return the results of all.
+        """Make every decision that the store lacks, and return all results.
 
-        There is no executor if the store lacks none.
+        `executor` is None if the store has all decisions.
         """
         self.watcher.started(setup, store.done)
         if executor is None:
@@ -210,19 +210,19 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
     finally:
         if not store.is_closed:
             store.close()
-            with suppress(OSError, DqaError):  # the first error counts
+            with suppress(OSError, DqaError):  # raise the first error
                 store.write_lines()
 
 
 def name_deciders(
     named: Named | Sequence[Named],
 ) -> tuple[tuple[str, ...], dict[str, Decider | DeciderFactory]]:
-    """Return the names of deciders, and the objects among them by name.
+    """Return the names of all deciders, and a mapping from names to decider objects.
 
     Raises
     ------
     UsageError
-        One is neither a name nor a decider.
+        An item is neither a name nor a decider.
     """
     several: tuple[Any, ...] = (named,)
     if isinstance(named, Iterable) and not isinstance(named, str | Decider | DeciderFactory):
@@ -238,7 +238,7 @@ def name_deciders(
 
 
 def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, BaseChatModel]]:
-    """Return fields with names in place of chat models, and the chat models by these names.
+    """Replace chat models in the fields by names; also return the chat models by name.
 
     Raises
     ------
@@ -283,40 +283,40 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
-    """Ask deciders questions about databases, and judge every decision.
+    """Let deciders answer questions about databases, and judge every decision.
 
     Parameters
     ----------
     what
-        Questions, their source, or a whole spec, which `deciders` and `fields` change. A run that
-        resumes has recorded them, except questions that were passed as objects.
+        Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. Not
+        needed to resume a run, unless its questions were passed as objects.
     deciders
-        One or several, as names or objects.
+        One or more deciders or their names.
     out
-        Where results, traces and the spec are stored: a new folder; or a store, a SQLite file
-        (``runs.db``) or the URL of a database, with the name of the run after ``#``. A run without
-        a name gets one from its spec, so that the same call resumes it. Several processes
-        may make one run together. None keeps results in memory.
+        Where results, traces and the spec are stored: a new folder; or a store, which is a SQLite
+        file (``runs.db``) or a database's URL, with the name of the run after ``#``. Without a
+        name, the name is derived from the spec, so that the same call resumes the run. Several
+        processes may work on one run. None keeps results in memory.
     resume
-        Whether to resume the run at `out`, which has recorded its settings; further arguments must
-        be the same. Passwords and keys are not stored: pass the URL with its password, or set the
-        variable that the error names. Pass deciders and questions that are objects again.
-        Decisions that could not be judged are repeated.
+        Whether to resume the run at `out` with its recorded settings. Arguments that are passed
+        must equal the recorded ones. Passwords and keys are not stored: pass the URL with its
+        password, or set the variable that the error names. Pass decider and question objects
+        again. Decisions that could not be judged are repeated.
     retry_failed
-        Whether a run that resumes makes decisions again that a failing server or a bug ended.
+        Whether a resumed run repeats decisions that a failing server or a bug ended.
     options, calls
-        How the run works, and how models are called; no result depends on these. By default as
-        usual, or as in the run that resumes.
+        How the run works, and how models are called. No result depends on them. A resumed run uses
+        its recorded options by default.
     watcher
         Receives the progress.
     **fields
-        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model
-        may be LangChain's chat model itself; its `name` is its name in results.
+        Further fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model may
+        be a LangChain chat model object; its `name` appears in results.
 
     Returns
     -------
     Run
-        Every result, with summaries and a table.
+        The results, with summary statistics.
 
     Raises
     ------
@@ -360,7 +360,7 @@ def _spec(
     fields: Mapping[str, Any],
     work: StoredWork,
 ) -> RunSpec:
-    """Return the spec: the arguments, with the rest from the run that resumes."""
+    """Return the spec from the arguments and, for missing ones, from the run to resume."""
     whole = what if isinstance(what, RunSpec) else None
     if whole is None and work.earlier is not None:
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."
@@ -382,17 +382,17 @@ def _spec(
 
 
 def default_deciders(use: str) -> tuple[str, ...]:
-    """Return the deciders that a caller means who names none.
+    """Return the names of the default deciders for a use.
 
     Parameters
     ----------
     use
-        ``evaluate``, ``ask``, or ``reference``, whose retrievals tell questions apart.
+        ``evaluate``, ``ask`` or ``reference`` (the decider whose retrievals classify questions).
 
     Raises
     ------
     UsageError
-        None is installed: one has to be named.
+        No installed package defines a default for this use.
     """
     meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
@@ -401,7 +401,7 @@ def default_deciders(use: str) -> tuple[str, ...]:
 
 
 HISTORY = "history.db"
-"""The file of a run's folder with the events of its games."""
+"""The file in a run's folder with the events of its games."""
 
 
 def play(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -418,37 +418,37 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
-    """Play games of a world, against opponents or alone, and store every game.
+    """Play games of a world, against opponents or alone, and store them.
 
     Parameters
     ----------
     world
-        By name; or a whole spec, which `fields` change. A run that resumes has recorded it.
+        The name of a world, or a spec, whose fields `fields` replace. Not needed to resume a run.
     players, opponents
-        Every player plays every opponent: programs of the world or deciders, as names or objects.
-        In a world of one player there are no opponents.
+        Programs of the world or deciders, as names or objects. Every player plays against every
+        opponent. A world for one player has no opponents.
     out
-        Where the run is stored, as in `dqa.evaluate`. The same call resumes its own run; a run
-        with other settings is refused.
+        Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. A run with
+        other settings at `out` is an error.
     resume
-        Whether to resume the run at `out`, which has recorded its settings.
+        Whether to resume the run at `out` with its recorded settings.
     retry_failed
-        Whether a run in a store repeats games that a failing server or a bug ended.
+        Whether to repeat games of a stored run that a failing server or a bug ended.
     history
-        The database of all events that players read: a SQLite file, or a URL. By default next to
-        the run; a temporary file for a run in memory or on a server. A run that resumes has
-        recorded it, but not the password of a URL.
+        The database of all events, which players can query: a SQLite file or a URL. By default, a
+        file next to the run, or a temporary file for a run in memory or on a server. A run records
+        it, but not the password of a URL.
     options, calls
-        How the run works, and how models are called; no result depends on these.
+        How the run works, and how models are called. No result depends on them.
     watcher
         Receives the progress.
     **fields
-        The other fields of a `PlaySpec`: games, mirror, reference, seed, model, settings, ...
+        Further fields of a `PlaySpec`: games, mirror, reference, seed, model, settings, ...
 
     Returns
     -------
     Run
-        Every game; `Run.games` has the figures.
+        The games; `Run.games` has the summary statistics.
 
     Raises
     ------
@@ -479,7 +479,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         with work.storing(spec, setup.content_hash, spec.size, games) as store:
             games = store.record.games or games
             executor = None
-            if store.done < spec.size:  # a finished run needs no history
+            if store.done < spec.size:  # a finished run does not need the history
                 where = named or _locate_history(games.history, store.location, opened)
                 setup = setup.with_history(where)
                 log = History(where, isolation=work.options.isolation, run=games.run)
@@ -495,7 +495,7 @@ def _play_spec(
     fields: Mapping[str, Any],
     earlier: RunRecord | None,
 ) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
-    """Return the spec, and the contestants that are objects."""
+    """Return the spec, and the contestant objects by name."""
     (players, given), (opponents, others) = name_deciders(players), name_deciders(opponents)
     given |= others
     changed = dict(fields)
@@ -522,12 +522,12 @@ def _play_spec(
 
 
 def _absolute(location: str) -> str:
-    # A link stays a link.
+    # Do not resolve symbolic links.
     return location if "://" in location else os.path.abspath(location)  # noqa: PTH100
 
 
 def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
-    """Return the location of a history that the caller did not name."""
+    """Return the location of the history if the caller does not name it."""
     if recorded is not None:
         if "***" in recorded:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Runs: what `evaluate` and `play` return, and what `read_run` reads; their figures."""
+"""Define runs, which `evaluate`, `play` and `read_run` return, and their summary statistics."""
 
 from __future__ import annotations
 
@@ -66,28 +66,28 @@ if TYPE_CHECKING:
 
 
 class Evaluation(Record):
-    """A run in figures, as ``dqa eval --json`` and ``dqa show --json`` print it.
+    """The summary statistics of a run, as ``dqa eval --json`` and ``dqa show --json`` print them.
 
     Attributes
     ----------
     model
         The chat model that was named.
     models
-        What answered behind each decider: several joined by ' + ', or 'none'.
+        The models that answered for each decider, joined by ' + '; 'none' if there were none.
     scripted
-        Whether a program replaced a language model.
+        Whether a scripted program replaced the language model.
     means
-        Accuracies as means over relational and graph databases (PlanRAG, Table 4).
+        Mean accuracies over relational and graph databases (PlanRAG, Table 4).
     shortcuts
-        How often each heuristic is right, on the questions that were judged.
+        The accuracy of each heuristic on the judged questions.
     totals
-        How often statements match, on all databases together.
+        How often statements match the expected result, over all databases.
     tags
-        How every decider did on the questions of each tag.
+        The results of every decider on the questions of each tag.
     epochs
-        pass@k, pass^k and variance, if questions were asked repeatedly.
+        pass@k, pass^k and variance; empty unless questions were repeated.
     games
-        The figures of games; None for a run of questions.
+        The summary statistics of games; None for a run of questions.
     """
 
     model: str | None
@@ -115,11 +115,11 @@ class Evaluation(Record):
         return [*accuracies, *epoch_tables(self.epochs)]
 
     def scoring(self) -> list[str]:
-        """Return what counts as right, the figures by the other count, and the best shortcuts."""
+        """Return lines about the scoring rule, the alternative scoring and the best shortcuts."""
         return scoring_lines(self.results, self.shortcuts, strict_official=self.strict_official)
 
     def lines(self) -> list[str]:
-        """Return the lines below the tables: the scoring, the models, the usage."""
+        """Return the lines below the tables: scoring, models and usage."""
         if self.games is not None:
             return [*game_lines(self.games, self.models), str(self.spent)]
         return [
@@ -146,25 +146,26 @@ class Run:
     Attributes
     ----------
     results
-        One per decision, in the order of the plan.
+        One result per decision, in the order of the plan.
     spec
-        The spec of the run; None if the folder has none.
+        The spec of the run; None if it was not stored.
     location
         Where results and traces are stored; None for a run in memory.
     planned
-        The number of decisions to make; None if an older version did not record it.
+        The number of planned decisions; None if an older version did not record it.
     crashed
         The traces of the decisions that ended in a bug.
     defects
-        The defects of the data that was read.
+        The defects in the data of the questions.
     prices
-        The prices of tokens, if they are known.
+        The prices of tokens; None if they are unknown.
     shortcut_choices
-        The answers of the scenarios' heuristics.
+        The choices of the scenarios' heuristics.
     abandoned
-        The usage that led to no decision.
+        The usage of attempts that led to no decision.
     made
-        How many decisions the call made that returned this; None for a run that was read.
+        The number of decisions made by the call that returned this run; None for a run that was
+        read.
     """
 
     results: tuple[Result, ...]
@@ -186,27 +187,27 @@ class Run:
 
     @property
     def content_hash(self) -> str:
-        """The hash of all results in the order of the plan; no time is in it.
+        """The hash of all results in the order of the plan, without times.
 
-        Runs with the same decisions have the same hash, wherever they are stored and however often
-        they were interrupted.
+        Runs with equal decisions have equal hashes, independent of their locations and of
+        interruptions.
         """
         return hash_results(self.results)
 
     @property
     def name(self) -> str | None:
-        """The name of the run: its folder's, or its own in a store."""
+        """The name of the run's folder, or of the run in a store; None for a run in memory."""
         if self.location is None or self.location.folder is None:
             return None if self.location is None else self.location.name
         return self.location.folder.resolve().name
 
     @property
     def where(self) -> str:
-        """Where the run is stored, as messages name it."""
+        """The location of the run for messages."""
         return "The run" if self.location is None else str(self.location)
 
     def require_questions(self, why: str) -> RunSpec | None:
-        """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
+        """Return the spec of a run of questions. Raise `UsageError` with `why` for games."""
         return require_questions(self.spec, self.where, why)
 
     def require_results(self, why: str) -> None:
@@ -216,8 +217,8 @@ class Run:
 
     @cached_property
     def reader(self) -> RunReader:
-        """The reader of the stored run; `UsageError` for a run in memory."""
-        from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
+        """The reader of a stored run. Raises `UsageError` for a run in memory."""
+        from dqa.evaluation.stored_runs import RunReader  # importing SQLAlchemy is slow
 
         if self.location is None:
             raise UsageError(
@@ -228,13 +229,13 @@ class Run:
 
     @cached_property
     def record(self) -> RunRecord | None:
-        """The settings, the time and the versions; None for a run in memory."""
+        """The record of the settings, the time and the versions; None for a run in memory."""
         return None if self.location is None else self.reader.record
 
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
-        """Yield the traces, of one question or of all, in the order of the results.
+        """Yield the traces of one question or of all questions, in the order of the results.
 
-        All traces of a large run together need much memory.
+        Use this method for a large run, because all its traces need much memory.
 
         Raises
         ------
@@ -269,9 +270,9 @@ class Run:
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
-        """How every decider did on each scenario and database, in the order they were named.
+        """The summary of every decider on each scenario and database, in the order of the spec.
 
-        Empty for games: none is right or wrong.
+        Empty for a run of games.
         """
         if isinstance(self.spec, PlaySpec):
             return ()
@@ -282,35 +283,35 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer was right, and no tie."""
+        """Whether only the official answer is right, and not a tied best answer."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
     def games(self) -> PlayFigures | None:
-        """The figures of games; None for a run of questions."""
+        """The summary statistics of games; None for a run of questions."""
         if not isinstance(self.spec, PlaySpec):
             return None
         return count_games(self.results, mirrored=self.spec.mirror)
 
     @cached_property
     def shortcuts(self) -> tuple[Shortcut, ...]:
-        """How often each heuristic is right on the judged questions, scored as the deciders are."""
+        """The accuracy of each heuristic on the judged questions, scored like deciders."""
         right = right_answers(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
 
     @cached_property
     def is_repeated(self) -> bool:
-        """Whether questions were asked several times, so that a decision is of some epoch."""
+        """Whether questions were asked several times (in epochs)."""
         return any(result.epoch > 1 for result in self.results)
 
     @cached_property
     def epochs(self) -> tuple[EpochStatistics, ...]:
-        """The statistics of repeated questions; empty for a single epoch."""
+        """The statistics over epochs; empty for a single epoch."""
         return count_epochs(self.results)
 
     @cached_property
     def seconds(self) -> Mapping[DecisionKey, float]:
-        """How long each decision took, by its result's key, from the traces.
+        """The duration of each decision from its trace, by the key of its result.
 
         Raises
         ------
@@ -322,17 +323,17 @@ class Run:
 
     @property
     def models(self) -> Mapping[str, str]:
-        """What answered behind each decider."""
+        """The models that answered for each decider."""
         return {result.decider: result.model for result in self.results}
 
     @property
     def spent(self) -> Spending:
-        """Tokens and calls of all models together, and of every attempt."""
+        """The tokens and calls of all models, including failed attempts."""
         return spending(self.results, self.prices, self.abandoned)
 
     @cached_property
     def counts(self) -> RunCounts:
-        """How far the run is."""
+        """The progress of the run."""
         return count_decisions(Counter(result.outcome for result in self.results), self.planned)
 
     @property
@@ -342,7 +343,7 @@ class Run:
         return next(ended, None)
 
     def how_to_go_on(self) -> str | None:
-        """Return what could not be judged, why, and how to resume; None if all was judged."""
+        """Return which decisions were not judged, and how to resume; None if all were judged."""
         failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
         if not failed:
             return None
@@ -366,7 +367,7 @@ class Run:
         return "\n".join([*shown, *figures.lines()])
 
     def figures(self) -> Evaluation:
-        """Return the run in figures."""
+        """Return the summary statistics of the run."""
         spec, right = self.spec, right_answers(self.results)
         same = ("games", "strict_official", "counts", "spent", "shortcuts", "epochs")
         return Evaluation(
@@ -394,20 +395,21 @@ class Run:
         wrong: bool = False,
         failed: bool = False,
     ) -> tuple[Result, ...]:
-        """Return the results that are asked for, in the order of the run.
+        """Return the selected results, in the order of the run.
 
         Parameters
         ----------
         question, database, decider, scenario
             Only those of this one.
         outcomes, wrong, failed
-            Only those that ended so: in one of these outcomes, judged and not right, or not judged
-            as a failing server, a spent budget or a bug ended them. Of several, in any of them.
+            Select by outcome: results with one of these outcomes; wrong results; results that
+            could not be judged because a server failed, the budget was spent or a bug occurred. If
+            several are set, a result needs to match only one.
 
         Raises
         ------
         UnknownNameError
-            The run has no such question, database, decider or scenario.
+            The run has no question, database, decider or scenario with this name.
         """
         wanted = _narrow(
             *(self.results, ""),
@@ -430,21 +432,21 @@ class Run:
         *,
         epoch: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Return the traces that are asked for, at least one.
+        """Return the selected traces. There is at least one.
 
         Parameters
         ----------
         question, database, decider
             Only those of this one.
         epoch
-            Only those of this repeat, counted from 1.
+            Select only this epoch, counted from 1.
 
         Raises
         ------
         UnknownNameError
-            The run has no such question, database, decider or epoch.
+            The run has no matching question, database, decider or epoch.
         UsageError
-            They are of several questions.
+            The traces belong to several questions.
         """
         if self._asked and question is not None:
             raise UsageError(
@@ -464,7 +466,7 @@ class Run:
         return tuple(wanted)
 
     def passages(self, trace: Trace) -> list[Passage]:
-        """Return one decision as a person reads it, piece by piece."""
+        """Return the passages of one decision for a person to read."""
         from dqa.report.reading import read
 
         scenario = plugins.find_scenario(trace.question.partition("/")[0])
@@ -473,7 +475,7 @@ class Run:
 
 
 def name_runs(runs: Sequence[Run]) -> list[str]:
-    """Return the names of runs in a report or comparison, numbered if two are the same."""
+    """Return the names of runs in a report or comparison. Equal names are numbered."""
     if len(runs) == 1:
         return [runs[0].name or "this run"]
     names = [run.name or str(number) for number, run in enumerate(runs, 1)]

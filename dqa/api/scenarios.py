@@ -1,4 +1,4 @@
-"""Scenarios of a live database: propose a folder, check it, and list the values of a target."""
+"""Propose and check the folder of a scenario of a live database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMAS = {"scenario.schema.json": "scenario", "tables.schema.json": "scenario_
 
 
 class ProposedScenario(Record):
-    """A proposed folder of a scenario.
+    """The proposed folder of a scenario.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class ProposedScenario(Record):
     scenario
         The name of the scenario.
     tables, left_out
-        The described tables, and the others.
+        The tables that are described, and the tables that are left out.
     noun, table, column
-        The candidates: the values of a column.
+        The candidates: their noun, and the table and column of their values.
     guesses
-        How many lines are marked as guesses.
+        The number of lines that are marked as guesses.
     """
 
     folder: str
@@ -60,7 +60,7 @@ class ProposedScenario(Record):
     guesses: int
 
     def to_text(self) -> str:
-        """Return the written files, and the next steps."""
+        """Return a text with the written files and the next steps."""
         left = f", {len(self.left_out):,} left out" if self.left_out else ""
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
@@ -84,19 +84,19 @@ def propose_scenario(
     question: str = "",
     **access: Unpack[Access],
 ) -> ProposedScenario:
-    """Write a folder that is a scenario of a database: a beginning, whose guesses are marked.
+    """Write a first version of a scenario's folder for a database, with guesses marked.
 
-    Its statements run as they are. Its files contain neither the URL nor data that a policy
-    hides.
+    The statements in the folder run without changes. The files contain neither the URL nor data
+    that a policy hides.
 
     Parameters
     ----------
     database
         A URL, files, or an open database.
     folder
-        The new folder; by default one in the current folder, named after the candidates.
+        The new folder. By default it is in the current folder and named after the candidates.
     question
-        The question of the scenario; its words select tables.
+        The question of the scenario. Its words select tables.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without tables
         the dozen likeliest by the question, or by their joins, are described.
@@ -104,7 +104,7 @@ def propose_scenario(
     Raises
     ------
     UsageError
-        The folder exists and is not empty, or the database has nothing to choose from.
+        The folder is not empty, or the database has no column with candidates.
     InfrastructureError
         The database failed.
     """
@@ -154,25 +154,25 @@ def _require_empty(folder: Path) -> None:
 
 
 def _slug(text: str) -> str:
-    """Return a text as a plain name: letters of ASCII, digits and hyphens."""
+    """Convert a text to a name of ASCII letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     return slug if slug[:1].isalpha() else f"decision-{slug}".strip("-")
 
 
 class ScenarioCheck(Record):
-    """The findings in a scenario's folder, checked against a database.
+    """The result of checking a scenario's folder against a database.
 
     Attributes
     ----------
     folder, database
         The folder and the database.
     findings
-        By file and line.
+        The findings, ordered by file and line.
     targets
-        The targets for which the statements were tried.
+        The targets for which statements were run.
     statements
-        How many were run.
+        The number of statements that were run.
     """
 
     folder: str
@@ -183,11 +183,11 @@ class ScenarioCheck(Record):
 
     @property
     def is_good(self) -> bool:
-        """Whether it has no error."""
+        """Whether no finding is an error."""
         return all(found.level != "error" for found in self.findings)
 
     def to_text(self) -> str:
-        """Return the findings, and a line that counts them."""
+        """Return a text with the findings and a summary line."""
         count = dict.fromkeys(("error", "warning", "note"), 0)
         for found in self.findings:
             count[found.level] += 1
@@ -207,27 +207,27 @@ def check_scenario(
     seconds: float = 10.0,
     **access: Unpack[Access],
 ) -> ScenarioCheck:
-    """Check every line of a scenario's folder against a database, and return all that is found.
+    """Check a scenario's folder against a database, and return the findings.
 
-    Each statement is run for a few targets whose values the database has, guarded and bounded.
+    Each statement is run within limits for a few targets with values from the database.
 
     Parameters
     ----------
     folder
-        The scenario's.
+        The folder of the scenario.
     database
         A URL, files, or an open database.
     target
-        A part of the targets; the rest is taken from the database.
+        Values for some parameters of the target. The others are taken from the database.
     seconds
-        The time limit of a statement.
+        The time limit of a statement in seconds.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Raises
     ------
     UsageError
-        There is no such folder, or the database cannot be opened.
+        The folder is not a scenario, or the database cannot be opened.
     InfrastructureError
         The database failed.
     """

@@ -29,36 +29,36 @@ from dqa.loaders.sources import OwnQuestions
 from dqa.report.counts import RunCounts, count_decisions
 
 _DEEPEST = 5
-"""The most levels of folders that are searched."""
+"""The maximum depth of folders that are searched."""
 
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
 class StoredRun(Record):
-    """A stored run, as ``dqa runs`` lists it.
+    """A stored run in the list of ``dqa runs``.
 
     Attributes
     ----------
     folder
-        Its folder, or ``STORE#NAME``.
+        The folder of the run, or ``STORE#NAME``.
     began
-        The time; None if unknown, as for a run that cannot be read.
+        The start time; None if it is unknown.
     questions
-        The source of its questions, in a few words.
+        A short description of the source of the questions.
     deciders, databases
-        In the order of the run.
+        The names of the deciders and databases, in the order of the run.
     model
-        The chat models that answered; None if none was called.
+        The chat models that answered; None if no model was called.
     epochs
         How often each question is asked.
     labelled
-        Models with labels, each as ``label (name)``.
+        The models with labels, each as ``label (name)``.
     games
-        Whether games were played; `deciders` are then the players.
+        Whether the run is of games. Then `deciders` has the players.
     counts
         The progress.
     problem
-        Why it cannot be read, e.g. because a newer version wrote it; else None.
+        Why the run cannot be read, e.g. because a newer version wrote it; None if it can be read.
     """
 
     folder: str
@@ -75,20 +75,20 @@ class StoredRun(Record):
 
 
 def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
-    """Find the runs in folders and below them, and in the stores there.
+    """Find the runs and the stores in folders and their subfolders.
 
-    Hidden folders, and folders more than five levels deep, are skipped. A run that cannot be read
-    is listed with the reason.
+    Hidden folders and folders more than five levels deep are skipped. A run that cannot be read is
+    listed with the reason.
 
     Parameters
     ----------
     *folders
-        Where to look, or stores; by default ``runs`` and the current folder.
+        Folders or stores; by default ``runs`` and the current folder.
 
     Returns
     -------
     tuple of StoredRun
-        The latest first.
+        The runs, latest first.
 
     Raises
     ------
@@ -118,21 +118,21 @@ def _latest_first(run: StoredRun) -> tuple[float, str]:
 
 
 def read_run(run: RunLocation | Path | str) -> Run:
-    """Read a run back.
+    """Read a stored run.
 
     Parameters
     ----------
     run
-        The folder that an evaluation wrote, a run of a store (``runs.db#NAME``, ``URL#NAME``; the
-        name may be left out where there is one run), or the file of one decision
-        (``dqa ask --trace``).
+        The folder of a run, a run in a store (``runs.db#NAME`` or ``URL#NAME``; the name is
+        optional if the store has one run), or the file of one decision (``dqa ask --trace``).
 
     Raises
     ------
     UsageError
-        There is no run, or one of a newer version, or a store has several and none is named.
+        The run does not exist, a newer version wrote it, or a store has several runs and no name
+        is passed.
     ParseError
-        A line is no result or no trace.
+        A line is neither a valid result nor a valid trace.
     """
     location = locate_run(run)
     file = location.folder
@@ -159,7 +159,7 @@ AnyRun: TypeAlias = Run | RunLocation | Path | str
 
 
 def open_run(run: AnyRun) -> Run:
-    """Return a run that may be a location; errors as `read_run`."""
+    """Return a run; read it if it is a location. Raise the errors of `read_run`."""
     return run if isinstance(run, Run) else read_run(run)
 
 
@@ -173,8 +173,8 @@ def find_questions(
     run
         The run.
     given
-        The questions, or their folder: a problem with that is an error. None to read or generate
-        them again.
+        The questions, or their folder. If the folder cannot be used, an error is raised. None
+        reads or generates the questions again.
     """
     if isinstance(given, QuestionSet):
         return given, None
@@ -205,11 +205,11 @@ def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
 
 
 def _read_asked(file: Path) -> Trace:
-    """Read what ``dqa ask --trace`` wrote."""
+    """Read a file of ``dqa ask --trace``."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
         written = read_json(file, most=DATA_BYTES)
-        # A file of the first form lacks these fields.
+        # Files of the first version lack these fields.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
@@ -227,17 +227,17 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     run
         The run.
     out
-        A new folder, or a store; without a name the copy has the name of the run or its folder.
+        A new folder, or a store. Without a name, the copy gets the name of the run or its folder.
 
     Returns
     -------
     RunLocation
-        The copy.
+        The location of the copy.
 
     Raises
     ------
     UsageError
-        There is no such run, or a run at `out` exists already.
+        The run does not exist, or a run at `out` exists already.
     """
     source, target = locate_run(run), locate_run(out)
     require_writable(target)
@@ -250,7 +250,7 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
 
 
 def _runs_below(top: Path) -> Iterator[RunLocation]:
-    """Yield the runs of stores in a folder and below it, and the folders of older runs."""
+    """Yield the runs in a folder and its subfolders: runs in stores, and folders of older runs."""
     for path, below, files in os.walk(top):
         folder = Path(path)
         if {"run.json", "traces.jsonl"} <= {*files} and DATABASE not in files:
@@ -264,7 +264,7 @@ def _runs_below(top: Path) -> Iterator[RunLocation]:
 
 
 def _runs_in(file: Path) -> list[RunLocation]:
-    """Return the runs of a store; none for another database, which may lie next to runs."""
+    """Return the runs of a store. A database that is not a store has none."""
     location, is_folder = RunLocation.of_file(file), file.name == DATABASE
     try:
         if not is_store(location):
@@ -273,7 +273,7 @@ def _runs_in(file: Path) -> list[RunLocation]:
         return []
     try:
         names = run_names(location)
-    except DqaError:  # it is listed with this problem
+    except DqaError:  # the list shows this problem
         return [RunLocation.of_folder(file.parent) if is_folder else location]
     if is_folder and names == [FOLDER_RUN]:
         return [RunLocation.of_folder(file.parent)]
@@ -294,7 +294,7 @@ def _describe(location: RunLocation) -> StoredRun:
     if isinstance(spec, PlaySpec):
         deciders, questions = list(spec.contestants), spec.description
     elif isinstance(spec, RunSpec):
-        # Questions that are asked in place name their own databases.
+        # Questions about the user's own databases name these databases.
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
         labelled = tuple(model.description for model in spec.models if model.label)
         questions = ": ".join(filter(None, [spec.questions.description, questions]))

@@ -1,4 +1,4 @@
-"""The progress of a run; imports nothing that a run needs."""
+"""Define how a run reports its progress, without slow imports."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _ONE_AT_A_TIME = Lock()
 
 
 class Watcher(DecisionWatcher, TrainingWatcher):
-    """Receives the progress of a run, and of trainings for it; does nothing by default."""
+    """Receives the progress of a run and its trainings. All methods do nothing by default."""
 
     def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
-        """Handle the beginning of a run with `done` stored decisions or games."""
+        """Handle the start of a run, which already has `done` stored decisions or games."""
 
     def decided(self, result: Result) -> None:
-        """Handle a judged decision; called by one thread at a time."""
+        """Handle a judged decision. Called by one thread at a time."""
 
     def decided_elsewhere(self, count: int) -> None:
-        """Handle that other processes have made `count` decisions since this one began.
+        """Handle the number of decisions that other processes made since this process started.
 
-        Called for a run in a store, by any thread.
+        Called for a run in a store by any thread.
         """
 
     def faulted(self, fault: FaultEvent) -> None:
-        """Handle a failed call of a model; called by one thread at a time."""
+        """Handle a failed call of a model. Called by one thread at a time."""
 
     def warned(self, warning: WarningEvent) -> None:
-        """Handle a warning of a decision; called by one thread at a time."""
+        """Handle a warning of a decision. Called by one thread at a time."""
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Call `faulted` or `warned`; called by any thread."""
+        """Pass an event to `faulted` or `warned`. Called by any thread."""
         del usage
         with _ONE_AT_A_TIME:
             if isinstance(event, FaultEvent):

@@ -22,11 +22,11 @@ class Prices:
     Attributes
     ----------
     input, output
-        Of requests and of replies.
+        The prices of request tokens and of reply tokens.
     cached
-        Of the tokens of requests that the provider had cached; None for the price `input`.
+        The price of request tokens that the provider had cached; None for the price `input`.
     reasoning
-        Of the tokens of replies that are reasoning; None for the price `output`.
+        The price of reasoning tokens in replies; None for the price `output`.
     """
 
     input: float = 0.0
@@ -35,7 +35,7 @@ class Prices:
     reasoning: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        """Return what `usage` costs."""
+        """Return the cost of `usage`."""
         cost = usage.input_tokens * self.input + usage.output_tokens * self.output
         if self.cached is not None:
             cost += usage.cached_tokens * (self.cached - self.input)
@@ -44,37 +44,37 @@ class Prices:
         return cost / _MILLION
 
     def known_cost(self, usage: Usage) -> float | None:
-        """Return what `usage` costs; None where a server has not counted all tokens."""
+        """Return the cost of `usage`; None if a server has not counted all tokens."""
         tokens = usage.input_tokens + usage.output_tokens
         return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionBudget:
-    """The budget of one decision; None for no bound.
+    """The budget of one decision. A limit of None means no limit.
 
     Attributes
     ----------
     seconds
-        Most seconds from the start of the decision.
+        The most seconds from the start of the decision.
     statements
-        Most calls of tools: statements, simulations and look-ups.
+        The most tool calls: statements, simulations and look-ups.
     rows
-        Most rows that these return together.
+        The most rows that all tool calls return together.
     tokens
-        Most tokens, of requests and replies together.
+        The most tokens of requests and replies together.
     cost
-        Most money, by the prices.
+        The highest cost, calculated with the prices below.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
     price_cached, price_reasoning
-        The prices of cached tokens of requests, and of reasoning tokens of replies; None for the
-        same.
+        The prices of cached request tokens and of reasoning tokens in replies. None means the same
+        price as for other tokens.
 
     Raises
     ------
     UsageError
-        One of them is not more than 0.
+        A limit or a price is not more than 0.
     """
 
     seconds: float | None = None
@@ -88,14 +88,14 @@ class DecisionBudget:
     price_reasoning: float | None = None
 
     def __post_init__(self) -> None:
-        """Check that every bound is more than 0."""
+        """Raise `UsageError` unless every limit is more than 0."""
         for name in ("seconds", "statements", "rows", "tokens", "cost"):
             bound = getattr(self, name)
-            if bound is not None and not bound > 0:  # NaN is refused too
+            if bound is not None and not bound > 0:  # also refuses NaN
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {bound}.")
 
     def cost_of(self, usage: Usage) -> float:
-        """Return the cost of usage."""
+        """Return the cost of `usage`."""
         more = (self.price_cached, self.price_reasoning)
         return Prices(self.price_input or 0.0, self.price_output or 0.0, *more).cost(usage)
 
@@ -104,20 +104,20 @@ ENDLESS = DecisionBudget()
 
 
 Spent: TypeAlias = Mapping[str, float]
-"""The usage of a decision so far, by the names of the bounds."""
+"""The usage of a decision so far, by the names of the limits."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
-"""Bounds that every step uses up, and their texts."""
+"""The limits that every step uses up, and their texts."""
 _OF_READING = {"statements": "statement", "rows": "row"}
-"""Bounds of what tools return, and their nouns."""
+"""The limits on the results of tools, and their nouns."""
 
 
 class Meter:
-    """Reports when a budget has no room left but for the decision itself. Used by one thread.
+    """Reports when a budget has room left only for the decision itself. Used by one thread.
 
-    When the budget ends a run, the model is asked once more, for its decision. The cost of that is
-    not known before: it counts as much as the largest step so far. So a run continues only while
-    there is room for two such steps.
+    When the budget ends a run, the model is asked one last time, for its decision. The cost of this
+    last request is estimated as the cost of the largest step so far. So a run continues only while
+    there is room for two steps of that size.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:
@@ -136,21 +136,21 @@ class Meter:
             self._before[name] = spent[name]
 
     def has_read_enough(self, spent: Spent) -> str | None:
-        """Return the bound of reading that is reached; None for none."""
+        """Return the reached limit on tool results; None if no such limit is reached."""
         for name, most in self._bounds.items():
             if name in _OF_READING and spent[name] >= most:
                 return counted(int(most), _OF_READING[name])
         return None
 
     def has_no_room(self, spent: Spent, steps: int = 2) -> str | None:
-        """Return the bound that leaves no room for some steps; None for none.
+        """Return the limit that leaves no room for `steps` steps; None if all have room.
 
         Parameters
         ----------
         spent
-            The usage.
+            The usage so far.
         steps
-            By default a step and the decision; 0 where the bound itself is reached.
+            By default 2: a step and the decision. With 0, return a limit that is already reached.
         """
         for name, most in self._bounds.items():
             if name in _PER_STEP and (

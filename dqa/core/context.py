@@ -1,4 +1,4 @@
-"""Values of a context: of a thread, and of what runs in a copy of its context."""
+"""Values that belong to a context: a thread, or code that runs in a copy of its context."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _Value = TypeVar("_Value")
 
 
 class ContextValue(Generic[_Value]):
-    """A value that each context may have of its own.
+    """A variable with a separate value in each context.
 
     Parameters
     ----------
     name
-        Its name.
+        The name of the variable.
     default
-        The value of a context that has none.
+        The value in a context that has set no value.
     """
 
     def __init__(self, name: str, default: _Value) -> None:

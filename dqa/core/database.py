@@ -13,9 +13,10 @@ from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Isolation: TypeAlias = Literal["process", "none"]
-"""Where statements run: in worker processes, or in this process, which they can hang or end."""
+"""Where statements run: in worker processes or in this process. In this process, a statement can
+block or crash the program."""
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
-"""Which limit ended a result before the database did, or cut one of its cells."""
+"""The limit that cut a result or one of its cells."""
 
 
 _READ_LESS: Mapping[Kind, str] = {
@@ -31,19 +32,19 @@ class Limits:
     Attributes
     ----------
     rows
-        Most rows that one statement returns; the result says if it was cut.
+        The most rows that one statement returns. `Rows.cut` says whether a result was cut.
     bytes
-        Most bytes of result text (UTF-8); the result is cut at a whole row.
+        The most bytes of result text (UTF-8). A longer result is cut after a whole row.
     seconds
-        Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
+        The most seconds. A longer statement is stopped and raises `StatementTimeoutError`.
     cell
-        Most characters of one cell's text. A longer cell is cut, with a note of its length, so
-        that one huge cell hides neither its row nor the others.
+        The most characters of one cell's text. A longer cell is cut and its length is noted. So one
+        huge cell does not use up the bytes for the rest of the result.
 
     Raises
     ------
     UsageError
-        One of them is not more than 0.
+        A limit is not more than 0.
     """
 
     rows: int = 200
@@ -52,7 +53,7 @@ class Limits:
     cell: int = 4_000
 
     def __post_init__(self) -> None:
-        """Refuse limits under which nothing could be returned."""
+        """Raise `UsageError` unless every limit is more than 0."""
         for name in ("rows", "bytes", "seconds", "cell"):
             given = getattr(self, name)
             if given <= 0:
@@ -78,22 +79,22 @@ class Rows:
     Attributes
     ----------
     columns
-        Column names of the database.
+        The column names, as the database returns them.
     rows
-        Plain Python values, and lists and maps of them; other values (dates, binaries) as text.
+        Plain Python values, and lists and maps of them. Other values (dates, binary data) are text.
     cut
         The limit that cut the result; None for a complete result.
     seconds
         Seconds that the database took.
     translated
-        The statement that ran, if it was translated from another dialect; else None.
+        The statement that ran, if it was translated from another dialect; otherwise None.
     total
-        The number of all rows, if a limit on rows or bytes cut them; None for a complete result,
-        or if they were not counted to the end.
+        The number of all rows, if a limit on rows or bytes cut the result. None if the result is
+        complete or the count is incomplete.
     counted
-        The rows that were counted, if not to the end.
+        The number of rows counted, if the count is incomplete.
     advice
-        How to see the rows that a limit on rows or bytes cut, for readers of the text.
+        Advice for the reader on how to see rows that a limit cut.
     warning
         A warning of the database, such as an unknown label.
     """
@@ -109,14 +110,14 @@ class Rows:
     warning: str = ""
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
-        """Return the result with numbers as a model is shown them; see `round_rows`."""
+        """Return the result with numbers rounded for a model; see `round_rows`."""
         return replace(self, rows=round_rows(self.rows, digits, kept))
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
-        """Return the text that a model reads: one JSON array a line, the header first.
+        """Return the text for a model: one JSON array per line, starting with the header.
 
-        The same rows give the same text everywhere. JSON escapes keep the text of a cell inside
-        it. Numbers have `digits` significant digits, 0 for all.
+        Equal rows have equal texts on every platform. JSON escapes mark the boundaries of each
+        cell. Numbers are rounded to `digits` significant digits; 0 means no rounding.
         """
         shown = round_rows(self.rows, digits)
         return "\n".join([dump_row(self.columns), *map(dump_row, shown), self._closing()])
@@ -136,12 +137,12 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Return the result whose `dataclasses.astuple` JSON has held.
+    """Return the result from its `dataclasses.astuple`, as read from JSON.
 
     Raises
     ------
     TypeError, ValueError
-        The values are not of a result.
+        The values do not form a result.
     """
     columns, rows, *others = values
     return Rows(tuple(columns), tuple(map(tuple, rows)), *others)
@@ -149,37 +150,37 @@ def decode_rows(values: Sequence[Any]) -> Rows:
 
 @runtime_checkable
 class Database(Protocol):
-    """A database that can only be read. Safe to use from several threads."""
+    """A read-only database. Safe to use from several threads."""
 
     kind: Kind
     dialect: str
     language: str
-    """The language of statements, for prompts: ``"SQL (SQLite)"``."""
+    """The language of statements, for prompts, e.g. ``"SQL (SQLite)"``."""
     name: str
-    """Its name in results and messages, without passwords."""
+    """The database's name in results and messages, without passwords."""
 
     def schema(self) -> DatabaseSchema:
-        """Return the tables, or node labels and relationship types, of the database."""
+        """Return the tables of the database, or its node labels and relationship types."""
         ...
 
     def query(self, statement: str, limits: Limits = ...) -> Rows:
         """Run one read-only statement.
 
-        The default of `limits` is set when the database is opened.
+        Without `limits`, the limits that were set when the database was opened apply.
 
         Raises
         ------
         RefusedStatementError
-            The guard refuses it.
+            The guard refuses the statement.
         StatementError
-            The database could not run it.
+            The database could not run the statement.
         StatementTimeoutError
-            It took longer than ``limits.seconds``.
+            The statement took longer than ``limits.seconds``.
         DatabaseUnavailableError
-            The database is not available any longer.
+            The database is no longer available.
         """
         ...
 
     def close(self) -> None:
-        """Release connections; the database cannot be used afterwards."""
+        """Release the connections. The database cannot be used afterwards."""
         ...

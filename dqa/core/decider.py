@@ -1,4 +1,4 @@
-"""The contract of deciders: from a question and a database to a decision."""
+"""The contract of deciders, which return a decision for a question and its database."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dqa.core.truth import Truth
 
 
 class Decider(ABC):
-    """Answers questions. Stateless between questions, so one serves many threads.
+    """Answers questions. It keeps no state between questions, so threads can share it.
 
     Attributes
     ----------
     name
-        Its name in commands and results.
+        The decider's name in commands and results.
     answer_forms
-        The forms of its answers; an evaluation refuses questions of another form.
+        The forms of its answers. An evaluation refuses questions with other answer forms.
     """
 
     name: str
@@ -30,15 +30,15 @@ class Decider(ABC):
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question.
 
-        The model receives statement errors and problems with its replies. A failing server or
-        provider ends the decision as `Ending.INFRASTRUCTURE`, a spent budget as `Ending.BUDGET`;
-        both decisions contain the trace so far.
+        The model receives the errors of its statements and the problems with its replies. If a
+        server or provider fails, the decision ends as `Ending.INFRASTRUCTURE`. If the budget is
+        spent, it ends as `Ending.BUDGET`. Both decisions contain the trace so far.
         """
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question that it could never decide.
+        """Raise `UsageError` if this decider can never decide the question.
 
-        An evaluation asks this before it begins. By default every question can be decided.
+        An evaluation calls this method before it begins. By default no question is refused.
         """
         del question
 
@@ -46,12 +46,12 @@ class Decider(ABC):
 class EpisodeDecider(Decider):
     """Plays an episode several times before one attempt counts.
 
-    Where an episode cannot start again, `decide` decides each move.
+    If an episode cannot be restarted, `decide` decides each move.
 
     Attributes
     ----------
     attempts
-        Most attempts at an episode.
+        The most attempts at an episode.
     """
 
     attempts: int = 1
@@ -60,23 +60,24 @@ class EpisodeDecider(Decider):
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return the player of the next attempt; None for no further attempt.
 
-        Events of a `dqa.core.recorder.Recorder` that is created here, such as a reflection on the
-        attempt before, belong to the attempt: do not record them in the player's decisions again.
+        This method may create a `dqa.core.recorder.Recorder`, for example for a reflection on the
+        previous attempt. Its events become part of the attempt, so the player's decisions must not
+        record them again.
 
         Parameters
         ----------
         earlier
-            The attempts so far, each with its reward; the first one has none before it.
+            The attempts so far, each with its reward. Empty before the first attempt.
         """
 
     @abstractmethod
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return a decision whose choice is the number of the attempt that counts, from 1."""
+        """Return a decision whose choice is the number (from 1) of the attempt to score."""
 
 
 class UpperBound(Decider):
-    """A bound that no decider can beat: it knows the truths, and results say so."""
+    """A decider that knows the truths, so no other can beat it. Results are marked as such."""
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
-        """Return the same bound with truths by the key of their question."""
+        """Return a copy that knows `truths`, given by question key."""

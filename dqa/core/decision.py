@@ -25,17 +25,17 @@ class Ending(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
     STOPPED = "stopped"
-    """A person ended it in a review."""
+    """A person ended the run in a review."""
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
-    """Its own budget was spent before it named a candidate."""
+    """The budget of the run was spent before the decider named a candidate."""
     NO_EVIDENCE = "no_evidence"
-    """No statement succeeded, so nothing supports its answer."""
+    """No statement succeeded, so no evidence supports the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and calls of the chat model(s), failed calls included.
+    """Tokens and calls of the chat models, including failed calls.
 
     Attributes
     ----------
@@ -70,31 +70,31 @@ class Decision:
     ending
         How the run ended.
     answer
-        The decider's answer; empty without one.
+        The decider's answer; empty if there is none.
     choice
-        The candidate that the answer names; None if it names none or several.
+        The candidate in the answer; None if the answer names no candidate or several.
     evidence
-        Every statement tried, in order.
+        Every statement that was tried, in order.
     plans
         The plan and each re-plan, in order.
     usage
-        Tokens and calls.
+        The tokens and calls of the run.
     steps
-        Model replies, including unparsable ones.
+        The number of model replies, including unparsable replies.
     seconds
         Wall-clock time of the whole run.
     error
-        One line about the problem, if the run ended without an answer.
+        A one-line description of the problem, if the run ended without an answer.
     outage
         The part of the infrastructure that ended the run; None for other endings.
     trace
-        Everything that happened, in order.
+        All events of the run, in order.
     lost
-        Additional usage without a result: an estimate for replies that never arrived complete,
-        and attempts at the decision that an outage ended.
+        Additional usage without a result: the estimated usage of incomplete replies, and the usage
+        of earlier attempts that an outage ended.
     ended_by
-        The reason why the run ended before its decider did, such as ``budget: 3 statements``. The
-        choice is then the best by the evidence so far. None if the decider ended the run.
+        The reason why the run was ended early, e.g. ``budget: 3 statements``. The choice is then
+        the best according to the evidence so far. None if the decider itself ended the run.
     """
 
     ending: Ending
@@ -113,16 +113,16 @@ class Decision:
 
     @classmethod
     def join(cls, parts: Sequence[Decision], ending: Ending, **fields: Any) -> Self:  # noqa: ANN401
-        """Return several decisions as one, with everything from them in their order.
+        """Join several decisions into one, in their order.
 
         Parameters
         ----------
         parts
             The decisions.
         ending
-            How the whole ended.
+            How the joined decision ended.
         fields
-            The other fields of the whole.
+            Other fields of the joined decision.
         """
         joined: dict[str, Any] = {
             "evidence": tuple(one for part in parts for one in part.evidence),
@@ -136,6 +136,6 @@ class Decision:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The texts of its warnings, each once."""
+        """The distinct texts of the decision's warnings."""
         texts = (event.text for event in self.trace if isinstance(event, WarningEvent))
         return tuple(dict.fromkeys(texts))

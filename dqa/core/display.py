@@ -1,7 +1,7 @@
-"""How values are shown to a model: digits of numbers, samples of columns, rows as text.
+"""Format values for a model: rounded numbers, samples of columns, rows as text.
 
-A number with 17 digits costs three times the tokens of one with six, and helps no reader. Only the
-text is rounded; calculations and records use the exact number.
+A number with 17 digits costs three times as many tokens as a number with six digits. Only the text
+is rounded. Calculations and records use the exact number.
 """
 
 from __future__ import annotations
@@ -22,34 +22,35 @@ Value: TypeAlias = "Cell | list[Value] | dict[str, Value]"
 MOST_TOKENS = 10_000
 """Tokens of a schema in a prompt, by default."""
 LEAST_TOKENS = 300
-"""With fewer there is no room for a table next to the names of the others."""
+"""The fewest tokens that have room for one table and the names of the other tables."""
 
 _DIGIT = re.compile(r"\d")
-"""A quick check before a text is converted to a number."""
+"""The pattern of a text that may be a number; it is checked before the slower conversion."""
 _SAME = 12
-"""Values that are equal in so many digits differ only by rounding."""
+"""Values that are equal in this many digits differ only by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How a database's values are shown to a model.
+    """The format in which a model reads a database's values.
 
     Attributes
     ----------
     digits
-        Significant digits of a number with a fraction; 0 for all. Whole numbers, texts and
-        booleans are never changed.
+        The significant digits of a number with a fraction; 0 for all digits. Whole numbers, texts
+        and booleans are never changed.
     samples
-        How many values of each text and boolean column the schema shows.
+        The number of sample values that the schema shows for each text or boolean column.
     fold
         Whether a comparison lists all candidates without an effect in one line.
     schema_tokens
-        Most tokens of the schema, about; agents may look up the rest.
+        The approximate number of tokens to which the schema is limited. Agents may look up the
+        rest.
 
     Raises
     ------
     UsageError
-        One of them is less than 0, or there is no room for a schema.
+        A value is less than 0, or `schema_tokens` leaves no room for a schema.
     """
 
     digits: int = 6
@@ -82,12 +83,12 @@ def numbers_in(names: Iterable[object]) -> frozenset[float]:
 
 
 def cell_of(value: Value) -> Cell:
-    """Return a value as a plain one: a list or map as its JSON text."""
+    """Return a value as a plain value. A list or map becomes its JSON text."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
 def candidate_name(value: Value) -> str | int:
-    """Return a value as the name of a candidate: a whole number, or its text."""
+    """Return a value as a candidate's name: a whole number as it is, other values as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     plain = cell_of(value)
@@ -95,9 +96,9 @@ def candidate_name(value: Value) -> str | int:
 
 
 def dump_row(row: Sequence[Value]) -> str:
-    """Return a row as a JSON array on one line; ``NaN`` and infinities as text.
+    """Return a row as a JSON array on one line. ``NaN`` and infinities become text.
 
-    U+2028 and other line separators are escaped too.
+    Line separators such as U+2028 are escaped too.
     """
     try:
         text = _JSON.encode(row)
@@ -111,7 +112,7 @@ def _spelled(cell: Value) -> Value:
 
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-"""Shared, as `json.dumps` would make one for each row."""
+"""One encoder for all rows; `json.dumps` would create one for each row."""
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
 
 
@@ -120,17 +121,17 @@ def round_rows(
 ) -> tuple[tuple[Value, ...], ...]:
     """Return rows with rounded numbers.
 
-    A number is rounded to `digits` significant digits, but never before its point and only where
-    that makes it shorter. If no fraction is left it is a whole number, because ".0" would look
-    exact. Different values of one column get as many digits as distinguish them, so rankings and
-    ids stay correct.
+    A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
+    decimal point never change. A result without a fraction becomes a whole number, because ".0"
+    would look exact. Different values of one column stay different: they keep as many digits as
+    needed, so rankings and ids stay correct.
 
     Parameters
     ----------
     rows
         Rows of the same length.
     digits
-        Significant digits; 0 for all.
+        The significant digits; 0 for all digits.
     kept
         Numbers that do not change, such as candidates.
     """
@@ -159,7 +160,7 @@ def _numbers(cells: Iterable[Value]) -> Iterator[float]:
 
 
 def _distinguish(numbers: Iterable[float], digits: int) -> Iterator[tuple[float, float]]:
-    """Yield each number with its shortest form that no other number has."""
+    """Yield each number with its shortest rounded form that is unique among the numbers."""
     alike: dict[float, list[float]] = {}
     for number in numbers:
         alike.setdefault(_rounded(number, digits), []).append(number)

@@ -1,4 +1,4 @@
-"""The name of this project on the package index, where ``dqa`` is another project."""
+"""The name of this project on the package index, its versions and its commands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DISTRIBUTION = "decision-qa"
 """The argument of ``pip install``; the import name and the command are ``dqa``."""
 
 _EXPANDED = frozenset('"$`\\!')
-"""Characters with a meaning inside double quotes of a shell."""
+"""Characters that a shell interprets inside double quotes."""
 
 
 @cache
@@ -21,17 +21,17 @@ def own_version() -> str:
 
 
 def own_command() -> str:
-    """Return the command as this user starts it, for hints to paste.
+    """Return the command with which this user starts dqa, for hints in messages.
 
-    ``start.py`` sets the variable ``DQA_COMMAND``; by default it is ``dqa``.
+    It is the value of the variable ``DQA_COMMAND``, which ``start.py`` sets; by default ``dqa``.
     """
     return os.environ.get("DQA_COMMAND") or "dqa"
 
 
 def shell_command(*words: str) -> str:
-    """Return a command of this project to paste into a shell, even out of single quotes.
+    """Return a dqa command with `words`, quoted so that it can be pasted into a shell.
 
-    Messages put commands in single quotes, so words in them have double quotes if possible.
+    Messages put commands in single quotes, so words are put in double quotes if possible.
     """
     return " ".join((own_command(), *map(_quoted, words)))
 
@@ -42,7 +42,7 @@ def _quoted(word: str) -> str:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of dqa and of the packages, without those that are not installed."""
+    """Return the versions of dqa and of the given packages; omit packages not installed."""
     found = {"dqa": own_version()}
     for package in packages:
         try:

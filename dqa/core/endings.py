@@ -1,4 +1,4 @@
-"""How a failure ends a decision, for every method and for the run."""
+"""Map errors to endings of a decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dqa.core.errors import (
 from dqa.core.secrets import redact
 
 EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
-"""Failures that end a decision and are neither a bug nor misuse."""
+"""Errors that end a decision but are neither bugs nor wrong usage."""
 
 
 _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
@@ -25,13 +25,13 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
     (DatabaseUnavailableError, Ending.INFRASTRUCTURE, "database"),
     (InfrastructureError, Ending.INFRASTRUCTURE, "model"),
 )
-"""The first class that an error belongs to decides."""
+"""The ending for each error class. The first matching class applies."""
 
 
 def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:
-    """Return how an error ends a decision, a line about it, and what failed.
+    """Return the ending for an error, a one-line description, and the failed part.
 
-    An unexpected error is a crash. Only a failure of infrastructure names what failed.
+    An unexpected error is a crash. The failed part is None unless the infrastructure failed.
     """
     for kind, ending, outage in _ENDINGS:
         if isinstance(error, kind):

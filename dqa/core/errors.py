@@ -99,7 +99,7 @@ class UnrecordedRequestError(UsageError):
 
 
 class AuditError(UsageError):
-    """A statement cannot be recorded, so it returns no rows; its author cannot fix that."""
+    """A statement cannot be recorded, so it returns no rows. Its author cannot fix this."""
 
 
 class PluginError(DqaError):
@@ -118,7 +118,7 @@ class ParseError(DataError):
     Parameters
     ----------
     file
-        The file at fault.
+        The invalid file.
     line
         The line, from 1; None for the whole file.
     problem
@@ -154,13 +154,13 @@ class StatementError(QueryError):
 
 
 class NotUnderstoodError(StatementError):
-    """The database cannot parse the statement, or lacks a function; the dialect may be another."""
+    """The database cannot parse the statement or lacks a function; the dialect may differ."""
 
 
 class UnknownReferenceError(StatementError):
     """The statement names something that the database lacks.
 
-    A session raises it. The guard adds the most likely name of those that may be read.
+    A session raises this error. The guard adds the most similar name that statements may read.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class ModelError(DqaError):
 
 
 class UnparsableReplyError(ModelError):
-    """A reply that breaks the agent's format; the message tells the model what to change."""
+    """A reply violates the agent's format. The message tells the model what to change."""
 
 
 class InvalidAnswerError(UnparsableReplyError):
@@ -198,7 +198,7 @@ class InvalidAnswerError(UnparsableReplyError):
     advice
         The valid answers.
     named
-        The candidates in the answer: none, one among other words, or several.
+        The candidates found in the answer: none, several, or one with additional words.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
@@ -217,7 +217,7 @@ class BudgetSpentError(DqaError):
 
 
 class OutOfBudgetError(BudgetSpentError):
-    """The budget of one decision is spent; it is decided by the evidence so far."""
+    """The budget of one decision is spent. The decision is based on the evidence so far."""
 
 
 class StoppedError(DqaError):
@@ -229,11 +229,11 @@ class CrashError(DqaError):
 
 
 class InfrastructureError(DqaError):
-    """A server, the network or a provider failed; no answer is judged by it."""
+    """A server, the network or a provider failed. No answer is scored as wrong because of it."""
 
 
 class DatabaseUnavailableError(InfrastructureError):
-    """A database cannot be reached, or is not available any longer."""
+    """A database cannot be reached, or is no longer available."""
 
 
 class GameTakenError(DatabaseUnavailableError):
@@ -245,8 +245,8 @@ class ModelUnavailableError(InfrastructureError):
 
 
 class RequestTooLongError(ModelUnavailableError):
-    """A request is too long for the model; a shorter one may be answered."""
+    """A request is too long for the model; a shorter request may succeed."""
 
 
 class WorldUnavailableError(InfrastructureError):
-    """The referee of a world failed; no player is judged by it."""
+    """The referee of a world failed. No player is scored as worse because of it."""

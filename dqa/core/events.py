@@ -1,8 +1,8 @@
-"""Typed events of a decision: one small class for each kind.
+"""Typed events of a decision, with one class for each kind.
 
-A method defines further subclasses of `Event` and names them in a tuple for the entry point
-``dqa.events``. An event of an unknown kind becomes an `OtherEvent`, so a trace can be read without
-the package that wrote it.
+A method defines its own subclasses of `Event` and registers a tuple of them as an entry point of
+``dqa.events``. An event of an unknown kind is read as an `OtherEvent`, so a trace can be read
+without the package that wrote it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Role: TypeAlias = str
 
 
 class Event(Record):
-    """One thing that happened.
+    """One event of a decision.
 
     Attributes
     ----------
     kind
-        The kind; each subclass has a `typing.Literal` of its own.
+        The kind of event. Each subclass declares its kinds as a `typing.Literal`.
     step
-        Number of the model's reply that it belongs to, from 1; 0 before the first.
+        The number (from 1) of the model reply to which the event belongs; 0 before the first reply.
     """
 
     version: ClassVar[int] = 1
@@ -40,18 +40,18 @@ class Event(Record):
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fields without `kind` and `step`."""
+        """All fields except `kind` and `step`."""
         return self.model_dump(exclude={"kind", "step"})
 
 
 class OtherEvent(Event):
-    """An event of an unknown kind, or with other fields than its kind has."""
+    """An event of an unknown kind, or with fields that its kind lacks."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class PromptEvent(Event):
-    """The first prompt of a model: type and text of each message, and its purpose."""
+    """The first prompt of a model: its purpose, and the type and text of each message."""
 
     kind: Literal["prompt"] = "prompt"
     messages: tuple[tuple[str, str], ...] = ()
@@ -67,9 +67,9 @@ class ToolUse(Record):
 
 
 class ReplyEvent(Event):
-    """A model's reply; `thought` is None where the reply could not be read.
+    """A model's reply. `thought` is None if the reply could not be parsed.
 
-    The provider sends `reasoning` apart from the text, and counts it among the output tokens.
+    The provider sends `reasoning` separately from the text and includes it in the output tokens.
     """
 
     kind: Literal["reply"] = "reply"
@@ -96,7 +96,7 @@ class FaultEvent(Event):
 
 
 class ParseFailureEvent(Event):
-    """Why a reply could not be read."""
+    """The reason why a reply could not be parsed."""
 
     kind: Literal["parse_failure"] = "parse_failure"
     problem: str
@@ -104,14 +104,14 @@ class ParseFailureEvent(Event):
 
 
 class PlanEvent(Event):
-    """The plan, or with the kind ``replan`` the plan that replaces the one before."""
+    """A plan. With the kind ``replan`` it replaces the previous plan."""
 
     kind: Literal["plan", "replan"] = "plan"
     text: str
 
 
 class ToolEvent(Event):
-    """A tool call and its result: of the database, of a simulator, or of another tool."""
+    """A call of a tool (database, simulator or another tool) and its result."""
 
     kind: Literal["retrieval", "simulation", "tool"]
     statement: str
@@ -126,7 +126,7 @@ class ToolEvent(Event):
 
 
 def event_of(evidence: Evidence, step: int) -> Event:
-    """Return the event of an evidence; only the evidence has the full values."""
+    """Return the event for a piece of evidence. Its numbers are rounded, as the model saw them."""
     kind = "simulation" if evidence.tool in SIMULATING else "tool"
     kind = "retrieval" if evidence.tool == QUERY else kind
     names = ToolEvent.model_fields.keys() - Event.model_fields.keys()
@@ -135,20 +135,20 @@ def event_of(evidence: Evidence, step: int) -> Event:
 
 
 class StepEvent(Event):
-    """The result of a method's step: what a model replied in its own type, or what was calculated.
+    """The typed result of a method's step, from a model's reply or a calculation.
 
-    Prompts, replies and their problems are events of their own before it.
+    Separate events before it record the prompts, the replies and their problems.
 
     Attributes
     ----------
     purpose
         The name of the step in its method, such as ``forecasting``.
     title
-        What readers call it.
+        The title of the step, for readers.
     result
         The fields of the result, as JSON.
     titles
-        What readers call each field. Fields without a title are for programs only.
+        The title of each field, for readers. Fields without a title are for programs only.
     """
 
     kind: Literal["step"] = "step"
@@ -159,7 +159,7 @@ class StepEvent(Event):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The fields with a title and a value other than zero, a line or a block of lines each."""
+        """The text of each field that has a title and a nonzero value, as one or more lines."""
         return tuple(
             line
             for name, title in self.titles.items()
@@ -168,7 +168,7 @@ class StepEvent(Event):
 
 
 def _lines_of(title: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
-    """Yield a value with its title: short ones on one line, others below it."""
+    """Yield lines with a title and a value. A long value starts on the line below its title."""
     if value in (None, False, 0, "", [], {}):
         return
     if isinstance(value, Mapping) or (
@@ -182,7 +182,7 @@ def _lines_of(title: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any JS
 
 
 def in_words(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value as people read it: no brackets, rounded numbers."""
+    """Return a JSON value as readable text, without brackets and with rounded numbers."""
     if isinstance(value, Mapping):
         parts = ((name.replace("_", " "), part) for name, part in value.items())
         return "; ".join(f"{name}: {in_words(part)}" for name, part in parts if part not in _EMPTY)
@@ -197,20 +197,21 @@ _EMPTY: tuple[Any, ...] = ("", [], {})
 
 
 class WarningEvent(Event):
-    """Something that the decision did not consider, such as tables that the model did not see.
+    """A warning about data that the decision ignored, such as tables missing from the prompt.
 
     Attributes
     ----------
     about
-        The missing data: parts of the ``schema``, ``candidates``, ``calls`` beyond a bound,
+        The kind of missing data: parts of the ``schema``, ``candidates``, ``calls`` beyond a limit,
         ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens``
-        without a count, or useful entries of a ``memory`` (also where it contained the question).
+        without a count, or useful entries of a ``memory``. The last kind includes a memory that
+        contained the question.
     text
-        The warning for readers of the decision, and how to fix it.
+        The warning and how to fix its cause, for readers of the decision.
     considered, total
-        How many were considered, of how many.
+        The number of considered items, and the number of all items.
     left_out
-        Names of the others, where no other event has them.
+        The names of ignored items, unless another event contains them.
     """
 
     kind: Literal["warning"] = "warning"
@@ -227,9 +228,10 @@ class BudgetEvent(Event):
     Attributes
     ----------
     spent
-        The part of the budget, and its size.
+        The limit that is reached, and its value.
     asked
-        Whether the model is asked for a decision now; else the last candidate that it named counts.
+        Whether the model is now asked for a decision. If not, the last candidate that it named is
+        the decision.
     """
 
     kind: Literal["budget_spent"] = "budget_spent"
@@ -249,11 +251,11 @@ class ReviewEvent(Event):
     Attributes
     ----------
     about, text, thought, verdict
-        The review: its kind, text, the model's reason, and the guard's verdict.
+        The review: its kind, its text, the model's reason and the guard's verdict.
     action, correction, reason, by
-        The answer, and who answered.
+        The answer, and the person who answered.
     problem
-        Why the correction could not be used; None where it could.
+        The reason why the correction could not be used; None if it could be used.
     """
 
     kind: Literal["review"] = "review"
@@ -276,7 +278,7 @@ class AnswerEvent(Event):
 
 
 class EndingEvent(Event):
-    """Why there is no decision; `traceback` where something unexpected was raised."""
+    """The reason why there is no decision, with a traceback for unexpected exceptions."""
 
     kind: Literal[
         "step_limit",
@@ -293,33 +295,33 @@ class EndingEvent(Event):
 
     @classmethod
     def of(cls, ending: str, step: int, problem: str | None) -> Self:
-        """Return the event of an ending without an answer."""
+        """Return the event for an ending without an answer."""
         return cls.model_validate({"kind": str(ending), "step": step, "problem": problem})
 
 
 class MoveEvent(Event):
-    """A move of a game, after the events of its decision.
+    """A move in a game. It follows the events of its decision.
 
     Attributes
     ----------
     player, decider
-        The player, and the decider of that player.
+        The player, and the player's decider.
     shown
-        The player's knowledge in addition to the events of the game.
+        The information shown to the player in addition to the events of the game.
     actions, total
-        The first legal actions, and the number of all.
+        The first legal actions, and the number of all legal actions.
     choice
-        The action; None where the game ended here.
+        The chosen action; None if the game ended here.
     ending, problem
-        How the decision ended, and the problem where it is not an answer.
+        How the decision ended, and the problem if it ended without an answer.
     fallback
-        Whether the choice is the position's fallback, as the decision named no legal action.
+        Whether the choice is the position's fallback because the decision named no legal action.
     reference
         The action of the reference in the same position; None without a reference.
     input_tokens, output_tokens, calls
-        Usage of its models.
+        The usage of the decider's models.
     attempt
-        Number of the attempt at the game, from 1; 0 where the game was played once.
+        The number of the attempt at the game, from 1; 0 if the game was played only once.
     """
 
     kind: Literal["move"] = "move"
@@ -340,18 +342,18 @@ class MoveEvent(Event):
 
 
 class AttemptEvent(Event):
-    """An attempt at a game that is played several times, before the events of the attempt.
+    """An attempt at a game that is played several times. It precedes the attempt's own events.
 
     Attributes
     ----------
     number
-        Number of the attempt, from 1.
+        The number of the attempt, from 1.
     moves
-        Number of its moves.
+        The number of moves.
     reward
-        Its reward; None where it did not reach its end.
+        The reward; None if the game did not end.
     counts
-        Whether the attempt counts: the game's history has its choices.
+        Whether this attempt is scored. The game's history contains its choices.
     """
 
     kind: Literal["attempt"] = "attempt"
@@ -382,7 +384,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
 
 @cache
 def kinds_of(event: type[Event]) -> tuple[str, ...]:
-    """Return the kinds of a class of events."""
+    """Return the kinds that an event class declares."""
     return get_args(event.model_fields["kind"].annotation)
 
 
@@ -391,19 +393,20 @@ ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})
 
 
 def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE_EVENTS) -> Event:
-    """Read an event of `Event.to_json`, or of version 0.1, which had a field ``data``.
+    """Read an event from the result of `Event.to_json`.
 
     Parameters
     ----------
     line
-        The event as a trace contains it.
+        The event as JSON values, from a trace. Traces of version 0.1, with a field ``data``, are
+        accepted too.
     known
-        The known classes; an event that fits none of them becomes an `OtherEvent`.
+        The known event classes. An event that matches none of them becomes an `OtherEvent`.
 
     Raises
     ------
     ValueError
-        It has no kind, or its step is not a number.
+        The event has no kind, or its step is not a number.
     """
     flat = dict(line)
     data = flat.pop("data", None)

@@ -30,27 +30,28 @@ class Evidence:
     Attributes
     ----------
     statement
-        The decider's statement; for a simulation its request.
+        The decider's statement, or its request for a simulation.
     observation
-        The text for the decider: rows with rounded numbers, or the error's message.
+        The text for the decider: rows with rounded numbers, or the message of the error.
     row_count
-        Rows returned, 0 where it failed.
+        The number of rows returned; 0 if the call failed.
     error
-        Class name of the error, or None.
+        The class name of the error; None if there was no error.
     cut
-        The limit that cut the result ("rows", "bytes", "cells", "seconds"), or None.
+        The limit that cut the result ("rows", "bytes", "cells" or "seconds"); None if it is
+        complete.
     seconds
         Seconds that the database took.
     translated
-        The statement that ran, where it was translated from another dialect; for a simulation the
+        The statement that ran, if it was translated from another dialect. For a simulation, the
         statement that returned the outcomes.
     tool
-        The tool: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
+        The tool: `QUERY`, a member of `SIMULATING` or `LOOKING_UP`, or a tool of a plug-in.
     total
-        The number of all rows, where a limit cut them and they were counted.
+        The number of all rows, if a limit cut the result and the rows were counted.
     exact
-        The full values of rounded numbers: pairs of a column's number, from 0, and its values by
-        row, None where the shown value is exact. `rows` uses them.
+        The full values of rounded numbers, used by `rows`. Each pair contains a column index (from
+        0) and one value per row. The value is None if the shown value is exact.
     """
 
     statement: str
@@ -75,7 +76,7 @@ class Evidence:
         closing: str = "",
         tool: str = QUERY,
     ) -> Self:
-        """Return the evidence of a result.
+        """Return the evidence for a result.
 
         Parameters
         ----------
@@ -86,9 +87,9 @@ class Evidence:
         display
             How numbers are rounded.
         kept
-            Numbers that are not rounded.
+            Numbers that must not be rounded.
         closing
-            Lines below the rows.
+            Lines to add below the rows.
         tool
             The tool.
         """
@@ -108,7 +109,7 @@ class Evidence:
 
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
-        """The rows with full numbers; () where the result is not rows."""
+        """The rows with full numbers; empty if the result has no rows."""
         lines = self.observation.split("\n")[1:]
         found = [json.loads(line) for line in lines if line.startswith("[")]
         if self.error is not None or len(found) != self.row_count:

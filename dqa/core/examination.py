@@ -1,4 +1,4 @@
-"""The role and the settings of a database, with advice for its owner."""
+"""The results of examining a database's role and settings, with advice for its owner."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Advice about a role, or about a setting of a server.
+    """Advice about a database role or a server setting.
 
     Attributes
     ----------
     topic
-        Its subject: the connected role, or a setting of the server.
+        The subject: the connected role, or a server setting.
     found
-        The finding.
+        The problem that was found.
     why
-        Its consequence.
+        The consequence of the problem.
     mend
         The fix: a statement, a line of configuration, or a sentence.
     """
@@ -39,9 +39,9 @@ class Examination:
     role
         The connected role; empty for databases without users.
     may_write
-        Whether the role itself has the right to write.
+        Whether the role has permission to write.
     advice
-        Advice about everything that the role may read.
+        The advice about the role and the server.
     """
 
     version: str

@@ -1,7 +1,7 @@
-"""Read files within bounds, write private files, and check the paths that a user names.
+"""Read files within limits, write private files, and check the paths that a user gives.
 
-A release, a run or a recording may come from anyone. So a reader accepts a regular file inside its
-folder, of bounded size, and JSON of bounded depth.
+A release, a run or a recording may come from an untrusted source. So these functions read only
+regular files inside the expected folder, with limited size, and JSON with limited depth.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from typing import Any
 from dqa.core.errors import DataError, ParseError, UsageError
 
 DOCUMENT_BYTES = 64_000_000
-"""Largest document: questions, a manifest, a policy, a run's settings."""
+"""The maximum size in bytes of a document: questions, a manifest, a policy, a run's settings."""
 DATA_BYTES = 512_000_000
-"""Largest file of data: a database's script, the file of one decision."""
+"""The maximum size in bytes of a data file: a database's script, the file of one decision."""
 LINE_BYTES = 64_000_000
-"""Longest line of a file that is read line by line: a run's results and traces, a cassette."""
+"""The maximum length in bytes of a line in a file that is read line by line: a run's results and
+traces, a cassette."""
 MOST_DEPTH = 100
-"""Most levels of lists and objects in JSON and TOML."""
+"""The maximum nesting depth of lists and objects in JSON and TOML."""
 _TOO_DEEP = f"it is nested deeper than {MOST_DEPTH} levels, the most that are read"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",
-    errno.EISDIR: "{} is a folder, where a file is expected",
-    errno.ENOTDIR: "{} has a file in its path, where a folder is expected",
+    errno.EISDIR: "{} is a folder, but a file is expected",
+    errno.ENOTDIR: "{} has a file in its path where a folder is expected",
     errno.EACCES: "{} may not be read or written by this user",
     **dict.fromkeys(_FULL, "{} cannot be written: the disk is full"),
 }
 
 
 class UnsuitableFileError(DataError, OSError):
-    """A file that is not regular, too large, or outside its folder.
+    """A file is not a regular file, is too large, or lies outside the expected folder.
 
     Parameters
     ----------
     file
         The file.
     problem
-        A clause that follows its name.
+        A clause about the problem, to follow the file's name.
     """
 
     def __init__(self, file: Path | str, problem: str) -> None:
@@ -55,7 +56,7 @@ class UnsuitableFileError(DataError, OSError):
         self.problem = problem
 
     def __str__(self) -> str:
-        """Return the file and the problem, as other errors of data do."""
+        """Return the file and the problem, in the same form as `ParseError`."""
         return f"{self.filename}: {self.problem}"
 
 
@@ -65,26 +66,27 @@ def open_regular(
     home: Path | str | None = None,
     most: int | None = DATA_BYTES,
 ) -> FileIO:
-    """Open a file for reading, unbuffered.
+    """Open a regular file for unbuffered reading.
 
     Parameters
     ----------
     file
         The file.
     home
-        The folder that it must not lead out of by links; None for a file that the user named.
+        The folder that must contain the file after links are resolved. None for a file that the
+        user named.
     most
-        Most bytes; None for any number, where it is read piece by piece.
+        The maximum size in bytes; None for no limit, if the caller reads the file in pieces.
 
     Raises
     ------
     UnsuitableFileError
-        It is not a regular file, lies outside of `home`, or is larger than `most`.
+        The file is not a regular file, lies outside `home`, or is larger than `most`.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
     if home is not None and not Path(file).resolve().is_relative_to(Path(home).resolve()):
-        problem = f"it leads out of {home}: put the file itself in its place, and no link"
+        problem = f"it leads out of {home}: store the file itself in that folder, not a link"
         raise UnsuitableFileError(file, problem)
     _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
@@ -97,7 +99,7 @@ def _require_regular(file: Path | str) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     if not stat.S_ISREG(mode):
-        raise UnsuitableFileError(file, "it is a device or a pipe, where a file is expected")
+        raise UnsuitableFileError(file, "it is a device or a pipe, but a file is expected")
 
 
 def read_bytes(
@@ -106,7 +108,7 @@ def read_bytes(
     home: Path | str | None = None,
     most: int = DATA_BYTES,
 ) -> bytes:
-    """Return the content of a file; parameters and errors are those of `open_regular`."""
+    """Return the content of a file. For parameters and errors see `open_regular`."""
     with open_regular(file, home=home, most=most) as opened:
         return opened.readall()
 
@@ -125,16 +127,16 @@ def read_text(
     file
         The file, which may belong to an installed package.
     home, most
-        As `open_regular` has them.
+        See `open_regular`.
     hint
         A sentence that says what to name instead.
 
     Raises
     ------
     UsageError
-        A file that the user named cannot be read: it has no `home`.
+        The file cannot be read and `home` is None, so the user named the file.
     ParseError
-        Another file cannot be read, or the file is not UTF-8 text.
+        The file cannot be read and `home` is given, or the file is not UTF-8 text.
     """
     try:
         if not isinstance(file, Path | str):
@@ -158,17 +160,17 @@ def read_json(
     most: int = DOCUMENT_BYTES,
     hint: str = "",
 ) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return the value of a JSON file; parameters and errors are those of `read_text`."""
+    """Return the value of a JSON file. For parameters and errors see `read_text`."""
     return parse_json_of(file, read_text(file, home=home, most=most, hint=hint))
 
 
 def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes]:
-    """Yield the complete lines of a file; none where the file does not exist.
+    """Yield the complete lines of a file; yield nothing if the file does not exist.
 
     Raises
     ------
     UnsuitableFileError
-        It is not a regular file, or lies outside of `home`.
+        The file is not a regular file, or lies outside `home`.
     ParseError
         A line is longer than `LINE_BYTES`.
     """
@@ -200,7 +202,7 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
     Raises
     ------
     ValueError
-        It is not JSON (`json.JSONDecodeError`), or has more than `MOST_DEPTH` levels.
+        The text is not JSON (`json.JSONDecodeError`), or has more than `MOST_DEPTH` levels.
     """
     text = text.decode("utf-8") if isinstance(text, bytes) else text
     try:
@@ -213,7 +215,7 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
 
 
 def parse_json_of(file: Traversable | str, text: str, line: int | None = None) -> Any:  # noqa: ANN401
-    """Return the value of a text of a file, or of one of its lines; `ParseError` if it has none."""
+    """Return the value of JSON text from a file; raise `ParseError` if the text is not JSON."""
     try:
         return parse_json(text)
     except json.JSONDecodeError as error:
@@ -225,7 +227,7 @@ def parse_json_of(file: Traversable | str, text: str, line: int | None = None) -
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the values of a TOML text; `ValueError` where it is not TOML, or too deep."""
+    """Return the values of a TOML text; raise `ValueError` if it is invalid or too deep."""
     try:
         values = tomllib.loads(text)
     except RecursionError as error:
@@ -243,13 +245,13 @@ def _require_depth(value: object, left: int = MOST_DEPTH) -> None:
             _require_depth(child, left - 1)
 
 
-# --- files of ours ---
+# --- files that dqa writes ---
 
 
 def open_private(file: Path | str, flags: int) -> int:
-    """Open a file as an ``opener`` of `open`; only its owner can read a new one.
+    """Open a file, for use as the ``opener`` of `open`. Only the owner can read a new file.
 
-    A new file is never created behind a link: then it is a `FileExistsError`.
+    If the path is a link to a missing file, raise `FileExistsError` and create nothing.
     """
     if flags & os.O_CREAT and not flags & os.O_EXCL:
         with suppress(FileNotFoundError):
@@ -259,14 +261,14 @@ def open_private(file: Path | str, flags: int) -> int:
 
 
 def open_to_add(file: Path, *, new: bool = False) -> FileIO:
-    """Open a file for `add_line`; with `new` it must not exist.
+    """Open a file for `add_line`. With `new`, the file must not exist yet.
 
     Raises
     ------
     UnsuitableFileError
-        It is not a regular file.
+        The file is not a regular file.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
     if file.exists():
         _require_regular(file)
@@ -278,18 +280,18 @@ def _open_to_append(file: str, flags: int) -> int:
 
 
 def add_line(opened: FileIO, line: str) -> None:
-    """Add a whole line to a file of `open_to_add`, or nothing.
+    """Append a line to a file from `open_to_add`. If that fails, append nothing.
 
     Raises
     ------
     OSError
-        It cannot be written, as on a full disk. A part of it that was written is removed, unless
-        another process has added to the file.
+        The line cannot be written, e.g. on a full disk. A partly written line is removed, unless
+        another process has written to the file since.
     """
     rest = memoryview(f"{line}\n".encode())
     began, whole = os.fstat(opened.fileno()).st_size, len(rest)
     try:
-        while rest:  # a disk with too little room accepts a part of a line
+        while rest:  # a nearly full disk accepts only a part of the line
             rest = rest[opened.write(rest) :]
     except OSError:
         with suppress(OSError):
@@ -299,9 +301,9 @@ def add_line(opened: FileIO, line: str) -> None:
 
 
 def write_private(file: Path, content: str | bytes, *, new: bool = False) -> None:
-    """Write a file; only its owner can read a new one, and a new one is removed on failure.
+    """Write a file. Only the owner can read a new file; after a failure a new file is removed.
 
-    With `new`, it is a `FileExistsError` where the file exists.
+    With `new`, raise `FileExistsError` if the file exists.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     is_new = not os.path.lexists(file)
@@ -315,7 +317,7 @@ def write_private(file: Path, content: str | bytes, *, new: bool = False) -> Non
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder and its missing parents; only their owner can read them.
+    """Make a folder and its missing parents, readable only by their owner.
 
     Existing folders keep their modes.
     """
@@ -324,20 +326,20 @@ def make_private_folder(folder: Path) -> None:
             one.mkdir(mode=0o700, exist_ok=True)
 
 
-# --- paths that a user names ---
+# --- paths that a user gives ---
 
 
 def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = False) -> str:
-    """Return a clause with a path and the error of the system.
+    """Return a clause with a path and the system's error.
 
     Parameters
     ----------
     path
-        The file or folder; None for the one that the error names.
+        The file or folder; None to use the path in the error.
     error
         The system's error.
     writing
-        Whether the path was to be created, so that its folder is missing.
+        Whether the path was to be created. A missing path then means a missing folder.
     """
     name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
     if writing and error.errno == errno.ENOENT:
@@ -347,14 +349,14 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
 
 
 def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
-    """Return a message about an error of a file or disk; None where it is a bug.
+    """Return a message about a file or disk error; None if the error is a bug.
 
     Parameters
     ----------
     error
         The system's error.
     path
-        The file, where the error does not name it.
+        The file, for errors that do not name it.
     """
     name = path if error.filename is None else error.filename
     if error.errno in _FULL:
@@ -363,14 +365,14 @@ def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
 
 
 def require_folder(path: Path, hint: str = "") -> None:
-    """Raise `UsageError` unless a path is a folder; `hint` says what to name instead."""
+    """Raise `UsageError` with `hint` unless the path is a folder."""
     if not path.is_dir():
-        problem = "is a file, where a folder is expected" if path.exists() else "does not exist"
+        problem = "is a file, but a folder is expected" if path.exists() else "does not exist"
         raise UsageError(f"{path} {problem}. {hint}".rstrip())
 
 
 def require_new_file(path: Path) -> None:
-    """Raise `UsageError` unless a file can be created, before the work that fills it."""
+    """Raise `UsageError` unless a new file can be created at the path."""
     if os.path.lexists(path):
         problem = "is a folder" if path.is_dir() else "exists already"
         raise UsageError(f"{path} {problem}: name a new file.")
@@ -380,14 +382,14 @@ def require_new_file(path: Path) -> None:
 
 
 def require_new_folder(path: Path) -> None:
-    """Raise `UsageError` unless a folder is empty or can be created."""
+    """Raise `UsageError` unless the path is an empty folder or can be created as a folder."""
     require_room(path)
     if path.is_dir() and any(path.iterdir()):
         raise UsageError(f"{path} is not empty: name a new folder.")
 
 
 def require_room(path: Path) -> None:
-    """Raise `UsageError` unless a folder can be written to, or can be created."""
+    """Raise `UsageError` unless the folder is writable or can be created."""
     nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file: name a folder.")

@@ -63,7 +63,7 @@ PATHS = {
     "data audit --generated no/dir": "no/dir does not exist",
     "eval --generate 1 --policy no.json": "no.json does not exist",
     "check --dialect mysql no.sql": "no.sql does not exist",
-    "eval --release bytes": "bytes is a file, where a folder is expected",
+    "eval --release bytes": "bytes is a file, but a folder is expected",
     "ask --question ? --database gone": "'gone' does not exist",
     "ask --question ? --database bytes": "'bytes' is not a database that one of",
     "ask --question ? --database http://x/y": "is not a URL that one of",

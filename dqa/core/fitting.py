@@ -1,8 +1,9 @@
 """Choose the parts of a long schema that a model reads.
 
-Parts (tables, node labels, relationship types) are ranked: first those that a scenario names, then
-those whose names the question contains, then by `dqa.core.relevance`. The first are described
-whole, the next only by keys, joins and comments. The others are only named, while there is room.
+Parts are tables, node labels and relationship types. The parts that a scenario names rank first,
+then the parts whose names the question contains, then the others by `dqa.core.relevance`. The first
+parts are described in full, the next parts by keys, joins and comments only. The remaining parts
+are listed by name while there is room.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, re
 from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""Tokens of the sentence around the names of the parts that are left out."""
+"""The tokens of the sentence that lists the omitted parts, without their names."""
 _NAMES, _WHOLE = 0.1, 0.4
-"""The share of the room for names, and the share of the rest for whole descriptions."""
+"""The share of all tokens for names, and the share of the remaining tokens for full
+descriptions."""
 _FIELD_WEIGHTS = (1.0, 1.0, 0.4)
 """The weights of a column's name, of its comment, and of its table's name and comment."""
 
@@ -34,11 +36,12 @@ class FittedSchema:
     schema
         The parts that are described.
     left_out
-        Names of the other parts, the most relevant first.
+        The names of the omitted parts, the most relevant first.
     named
-        How many of these the text names.
+        The number of omitted parts that the text names.
     order
-        The positions of the parts of `schema`, the most relevant first; () for their own order.
+        The positions of the parts in `schema`, the most relevant first; empty for the order in
+        `schema`.
     """
 
     schema: DatabaseSchema
@@ -48,12 +51,12 @@ class FittedSchema:
 
     @property
     def total(self) -> int:
-        """How many tables, labels and relationship types there are."""
+        """The number of all tables, labels and relationship types."""
         return len(self.schema.parts) + len(self.left_out)
 
     @property
     def shortened(self) -> int:
-        """How many are described by their keys, joins and comments alone."""
+        """The number of parts described by keys, joins and comments only."""
         return sum(1 for part in self.schema.parts if part.omitted)
 
     @property
@@ -62,7 +65,7 @@ class FittedSchema:
         return not self.left_out and not self.shortened
 
     def to_text(self) -> str:
-        """Return the text for a model: the parts, one a line, then the names of those left out."""
+        """Return the text for a model: one part per line, then the names of omitted parts."""
         text = self.schema.to_text()
         if not self.left_out:
             return text
@@ -83,18 +86,18 @@ class FittedSchema:
 def fit_schema(
     schema: DatabaseSchema, about: str = "", most: int = MOST_TOKENS, first: Collection[str] = ()
 ) -> FittedSchema:
-    """Return as much of a schema as a model reads.
+    """Return the most relevant parts of a schema that fit into a token limit.
 
     Parameters
     ----------
     schema
         The whole schema.
     about
-        The question, its rules and statements: relevant parts come first.
+        The question, its rules and statements. They determine the relevance of each part.
     most
-        Tokens of the text, as `estimate_tokens` counts them.
+        The maximum tokens of the text, as estimated by `estimate_tokens`.
     first
-        Names of parts that come before all others, such as a scenario's.
+        The names of parts to rank before all others, e.g. the parts that a scenario names.
     """
     if sum(_costs(schema.to_text().split("\n"))) <= most:
         return FittedSchema(schema)
@@ -102,16 +105,16 @@ def fit_schema(
 
 
 def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> FittedSchema:
-    """Return as much as fits of a fitted schema that has become longer, as by samples.
+    """Fit a schema again after samples or other additions made it longer.
 
     Parameters
     ----------
     fitted
         The result of `fit_schema`.
     schema
-        Its parts, in the same order.
+        The longer schema, with its parts in the same order.
     most
-        Tokens of the text.
+        The maximum tokens of the text.
     """
     longer = replace(fitted, schema=schema)
     if estimate_tokens(longer.to_text()) <= most:
@@ -120,22 +123,23 @@ def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> Fitted
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most relevant first, and how many of them the text names."""
+    """Return all parts, the most relevant first, and the number of parts the text names."""
     positions, named = _rank(schema, about)
     return tuple(schema.parts[position] for position in positions), named
 
 
 def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Part, Field], ...]:
-    """Return the columns that match a text, each with its table, the most relevant first.
+    """Return the columns that match a text, each with its table; the most relevant first.
 
     Parameters
     ----------
     schema
         The schema to search.
     about
-        Words about the content of a column. Names and comments count, those of its table less.
+        Words about the content of a column. They are compared with the names and comments of
+        columns and, with less weight, of tables.
     most
-        Most columns.
+        The most columns to return.
     """
     fields, index = _field_index(schema)
     scores = index.score(about)
@@ -157,13 +161,13 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return the shortened parts, the costs of the parts, and those of the shortened ones."""
+    """Return the shortened parts, the tokens of full parts, and the tokens of shortened parts."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 
 
 def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
-    """Return the positions of the parts, the most relevant first, and how many are named."""
+    """Return the positions of the parts by relevance, and the number of parts the text names."""
     parts, relevance = schema.parts, _relevance(schema)
     words, wanted = set(words_in(about)), {name.casefold() for name in first}
     named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]
@@ -182,7 +186,7 @@ def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tu
 def _fill(
     schema: DatabaseSchema, ranked: Sequence[int], most: int, left_out: Sequence[str]
 ) -> FittedSchema:
-    """Return as many parts as fit, in the order of their ranks."""
+    """Return the highest-ranked parts that fit."""
     parts, (brief, costs, brief_costs) = schema.parts, _brief(schema)
     all_names = map(schema.spell, [*(part.name for part in parts), *left_out])
     for_names = min(sum(map(_cost_of_name, all_names)), int(most * _NAMES))
@@ -200,7 +204,7 @@ def _fill(
     names = list(dict.fromkeys([*names, *left_out]))
     costs_of_names = accumulate(_cost_of_name(schema.spell(name)) for name in names)
     room += 0 if names else for_names
-    for position in ranked:  # the remaining room goes to the most relevant of the brief ones
+    for position in ranked:  # The remaining tokens expand the most relevant shortened parts.
         more = costs[position] - brief_costs[position]
         if shown.get(position) is brief[position] and more <= room:
             room -= more
@@ -215,7 +219,7 @@ def _fill(
 
 
 def _shorten(part: Part) -> Part:
-    """Return a part without its columns; the key of a node label stays."""
+    """Return a part without its columns, but with the key of a node label."""
     key = part.key if isinstance(part, NodeInfo) else None
     fields = [] if isinstance(part, TableInfo) else [f for f in part.fields if f.name == key]
     return replace_fields(part, fields, omitted=len(part.fields) - len(fields) + part.omitted)

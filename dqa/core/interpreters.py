@@ -1,4 +1,4 @@
-"""Start every child process of this project; none imports from the current directory."""
+"""Start child processes that do not import from the current directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from threading import Lock
 from dqa.core.errors import InfrastructureError
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Several processes run at once, and a fork copies no threads of linear algebra."""
+"""Environment variables that limit linear algebra to one thread per process. Several processes run
+in parallel, and a fork does not copy threads."""
 _VARIABLES = frozenset(
     {
         *("APPDATA", "HOME", "LANG", "LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NLS_LANG"),
@@ -43,7 +44,7 @@ _CONTEXT = _platform_context()
 
 
 def minimal_environment() -> dict[str, str]:
-    """Return the variables that engines and drivers need; an API key is not among them."""
+    """Return the variables that engines and drivers need. API keys are not included."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -59,27 +60,29 @@ def start_process(
     daemon: bool = True,
     quiet: bool = True,
 ) -> tuple[BaseProcess, Connection]:
-    """Start a process that ignores Ctrl-C; return it and a connection to it.
+    """Start a process that ignores Ctrl-C. Return the process and a connection to it.
 
     Parameters
     ----------
     target
-        A function of a module. It is called with its end of the connection and `arguments`.
+        A module-level function. The process calls it with its end of the connection and
+        `arguments`.
     environment
-        Its environment variables; by default `minimal_environment`.
+        The environment variables of the process; by default `minimal_environment`.
     preload
-        Modules that the process needs. Processes are forked from a server that has imported
-        them, which takes milliseconds. A missing module is skipped. None for an interpreter of
-        its own, which is not forked.
+        The modules that the process needs. The process is forked, within milliseconds, from a
+        server that has imported these modules. A missing module is skipped. With None, the process
+        is a new interpreter instead of a fork.
     daemon
-        Whether the process ends with this one. A process that starts others is not a daemon.
+        Whether the process ends when this process ends. A process that starts other processes
+        cannot be a daemon.
     quiet
-        Whether its output is discarded.
+        Whether to discard the output of the process.
 
     Raises
     ------
     InfrastructureError
-        The operating system refuses a process, or this process may not start one.
+        The operating system refuses to start the process, or this process may not start processes.
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
@@ -125,12 +128,12 @@ def _run(
         for number in (0, 1, 2):
             os.dup2(nowhere, number)
         os.close(nowhere)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent handles Ctrl-C and ends this process.
     target(connection, *arguments)
 
 
 def describe_exit(code: int | None) -> str:
-    """Return how a process ended, by its exit code: the code, or minus the number of a signal."""
+    """Describe how a process ended. A negative exit code is the number of a signal."""
     if code is None:
         return "it ended, and its exit code is not known"
     if code >= 0:
@@ -139,7 +142,7 @@ def describe_exit(code: int | None) -> str:
 
 
 def name_signal(code: int) -> str:
-    """Return the name of the signal that ended a process, by its exit code; "" for no signal."""
+    """Return the name of the signal in an exit code; an empty string if there is none."""
     try:
         return "" if code >= 0 else signal.Signals(-code).name
     except ValueError:  # real-time signals lack names
@@ -147,16 +150,16 @@ def name_signal(code: int) -> str:
 
 
 def _absolute(entries: Iterable[str]) -> list[str]:
-    """Return the entries of a path that do not depend on the current directory."""
+    """Return the entries of an import path that do not depend on the current directory."""
     return [entry for entry in entries if Path(entry).is_absolute()]
 
 
 @contextmanager
 def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
-    """Set the state that a child inherits: a minimal environment, a safe path, no main script.
+    """Let a child inherit a minimal environment, a safe import path and no main script.
 
-    `os.environ` itself does not change, so other threads see all variables. The option -P also
-    holds under -E, with which an interpreter ignores PYTHONSAFEPATH.
+    `os.environ` does not change, so other threads see all variables. The option -P is needed
+    because an interpreter with -E ignores PYTHONSAFEPATH.
     """
     main, path, options = sys.modules["__main__"], sys.path, util._args_from_interpreter_flags  # type: ignore[attr-defined]  # noqa: SLF001
     variables = minimal_environment() if environment is None else environment
@@ -184,18 +187,18 @@ def _change_variables(before: Mapping[str, str], after: Mapping[str, str]) -> No
 
 
 def _preload(context: ForkServerContext, modules: set[str]) -> None:
-    """Replace a fork server that has not imported some modules; its processes stay."""
+    """Replace the fork server if it lacks some modules. Its child processes keep running."""
     if modules <= _preloaded:
         return
     _preloaded.update(modules)
     alive = _reset_fork_server()
     if alive is not None:
-        os.close(alive)  # the server ends when its processes have ended
+        os.close(alive)  # The old server ends after its processes have ended.
     context.set_forkserver_preload(sorted(_preloaded))
 
 
 def _forget_fork_server() -> None:
-    """Let a fork of this process start a fork server of its own."""
+    """After a fork, let this process start its own fork server."""
     global _starting  # noqa: PLW0603  (another thread may have held it)
     _starting = Lock()
     _preloaded.clear()
@@ -203,7 +206,7 @@ def _forget_fork_server() -> None:
 
 
 def _reset_fork_server() -> int | None:
-    """Let multiprocessing start a new fork server; return the end that keeps the old one alive."""
+    """Forget the fork server; return the file descriptor that keeps the old server alive."""
     from multiprocessing import forkserver
 
     server = forkserver._forkserver  # noqa: SLF001  (there is no public way)

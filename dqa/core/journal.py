@@ -1,8 +1,8 @@
-"""Replies from before a pause, replayed when the work resumes.
+"""Record replies before a pause and replay them when the work resumes.
 
-A graph that waits for a person runs again from its start when it resumes, perhaps in another
+A graph that waits for a person restarts from the beginning when it resumes, possibly in another
 process. Deciders are deterministic except for the replies of models, databases and people. A
-journal records these replies and returns them to the same requests, so no one is asked twice.
+journal records these replies and returns them for the same requests, so nothing is requested twice.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dqa.core.context import ContextValue
 
 
 class Journal:
-    """Requests and replies, both JSON. Safe to use from several threads.
+    """Recorded requests and replies, as JSON. Safe to use from several threads.
 
-    Equal requests get their replies in the order in which these came.
+    Equal requests receive their replies in the recorded order.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Journal:
     Attributes
     ----------
     lines
-        One JSON text for each request and its reply.
+        One JSON text per request and reply.
     """
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
@@ -42,14 +42,14 @@ class Journal:
         self._lock = threading.Lock()
 
     def replay(self, kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-        """Return the recorded reply to a request; else call `act` and record its reply.
+        """Return the recorded reply to a request. Without one, call `act` and record its reply.
 
         Parameters
         ----------
         kind, content
             The request.
         act
-            Returns the reply. An exception is not recorded.
+            Returns the reply. Exceptions are not recorded.
         """
         request = _request(kind, content)
         with self._lock:
@@ -64,7 +64,7 @@ class Journal:
         return json.loads(reply)
 
     def record(self, kind: str, content: object, reply: object) -> None:
-        """Record the reply to a later request."""
+        """Record a reply in advance, for a later request."""
         with self._lock:
             self._add(_request(kind, content), json.dumps(reply))
 
@@ -75,17 +75,17 @@ class Journal:
 
 def _request(kind: str, content: object) -> str:
     text = json.dumps([kind, content], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()  # requests are long
+    return hashlib.sha256(text.encode()).hexdigest()  # shorter than the request itself
 
 
 _journal = ContextValue[Journal | None]("dqa_journal", None)
 current_journal = _journal.get
-"""Return the journal of this context; None where there is none."""
+"""Return the journal of this context; None without a journal."""
 use_journal = _journal.use
 """Use a journal in this context."""
 
 
 def replay(kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-    """Return the reply of the current journal, see `Journal.replay`; without one call `act`."""
+    """Return the reply from the current journal (see `Journal.replay`), or call `act`."""
     journal = current_journal()
     return act() if journal is None else journal.replay(kind, content, act)

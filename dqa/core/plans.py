@@ -13,7 +13,7 @@ STEP_NUMBER = re.compile(
     (?:step[ \t]*+)?(?P<number>\d{1,3})[*_]*+[ \t]*+[.):](?!\d)[*_]*+[ \t]*+""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""A number that certainly begins a step; it distinguishes a plan from a remark about one."""
+"""A number that always begins a step. It distinguishes a plan from a remark about a plan."""
 _MARKER = re.compile(
     r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?
@@ -26,7 +26,7 @@ _MARKER = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Other marks that begin a step of a plan."""
+"""Further marks that can begin a step of a plan."""
 _INLINE = re.compile(
     r"""(?:^|(?<=[\s,;\[]))[*_]{0,3}
     (?:step[ ]?(?P<step>\d{1,3})[*_]{0,3}(?:[ ]?[:.)]|[ ][-\u2013\u2014](?=[ ]))
@@ -34,13 +34,13 @@ _INLINE = re.compile(
     [*_]{0,3}\s*+""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A number that begins a step in the middle of a line, where the numbers run 1, 2, 3."""
+"""A number that can begin a step in the middle of a line if the numbers are consecutive."""
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|\s*(?:[-=]>|\u2192)\s*")
 _THEN = re.compile(
     r"(?<=,)\s+(?=(?:and\s+)?(?:then|finally)\b)|(?<=\w)\s+(?=and\s+then\b)", re.IGNORECASE
 )
 _CONDITION = re.compile(r"\b(?:if|when|unless|once|where)\b", re.IGNORECASE)
-"""In a sentence with such a word, "then" begins a consequence and not a step."""
+"""Words for conditions. In a sentence with such a word, "then" begins a consequence, not a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class PlanStep:
     Attributes
     ----------
     text
-        Without its number, on one line.
+        The text without its number, on one line.
     parent
-        Index of the step that it is a sub-step of; None at the top.
+        The index of the parent step; None for a top-level step.
     """
 
     text: str
@@ -60,14 +60,14 @@ class PlanStep:
 
     @property
     def bare(self) -> str:
-        """Its text without capitals and punctuation: equal in two plans with the same step."""
+        """The text in lower case without punctuation, for comparing the steps of plans."""
         letters = (c if c.isalnum() else " " for c in self.text.casefold())
         return " ".join("".join(letters).split())
 
 
 @dataclass(frozen=True, slots=True)
 class PlanText:
-    """A plan's steps in order, and the lines that belong to no step."""
+    """The steps of a plan in order, and the lines outside steps."""
 
     steps: tuple[PlanStep, ...]
     beside: tuple[str, ...] = ()
@@ -79,12 +79,12 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return a text from the first step of a numbered list; None where it has no such list.
+    """Return the text from the first step of its numbered list on; None without a list.
 
-    A list is lines that begin with a number, or numbers that run 1, 2, 3 within a line.
+    A list consists of lines that begin with a number, or of consecutive numbers within a line.
     """
     line, inline = STEP_NUMBER.search(text), _inline_marks(text)
-    # After other words on its line, the first step is not at the beginning of a line.
+    # If words precede the first step on its line, it is not at the beginning of a line.
     begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
     if not begins:
         return None
@@ -93,19 +93,19 @@ def list_in(text: str) -> str | None:
 
 
 def read_plan(plan: str) -> PlanText:
-    """Return a plan's steps, and the lines that belong to no step.
+    """Return the steps of a plan, and the lines outside steps.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
-    numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
-    continue their step, or, after a blank line, belong to no step. Numbers that run 1, 2, 3 in
-    the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``.
-    Where nothing is marked, each line is a step, and on a single line
-    each sentence and each clause after ``, then``.
+    numbered plan, bullets, letters, dotted numbers and further indented numbers begin sub-steps.
+    Other lines continue the current step; after a blank line they belong to no step. Consecutive
+    numbers within a line begin steps too: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``. In a
+    plan without marks, each line is a step. In a single line without marks, each sentence and each
+    clause after ``, then`` is a step.
 
     Parameters
     ----------
     plan
-        As a model wrote it.
+        The plan as the model wrote it.
     """
     lines = [line.rstrip().expandtabs(4) for line in plan.split("\n")]
     marks = [_mark(line) for line in lines]
@@ -122,7 +122,7 @@ def read_plan(plan: str) -> PlanText:
 
 
 def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
-    """Return the plan whose steps begin where lines are marked."""
+    """Return a plan whose steps begin at marked lines."""
     numbered = any(mark and mark["number"] for mark in marks)
     indent = _indent_of([mark for mark in marks if mark], numbered=numbered)
     steps: list[list[str]] = []
@@ -151,13 +151,13 @@ def _mark(line: str) -> re.Match[str] | None:
 
 
 def _number(mark: re.Match[str]) -> int | None:
-    """Return the number of a mark; None where it has none, or one with dots."""
+    """Return the number in a mark; None without a number or for a dotted number."""
     number: str | None = mark["number"]
     return int(number) if number is not None and number.isdecimal() else None
 
 
 def _running(lines: list[str]) -> PlanText | None:
-    """Return the plan whose numbers run 1, 2, 3 within a paragraph; None where there is none."""
+    """Return a plan with consecutive numbers within a paragraph; None if there are none."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
     for place, paragraph in enumerate(paragraphs):
         marks = _inline_marks(paragraph)
@@ -172,7 +172,7 @@ def _running(lines: list[str]) -> PlanText | None:
 
 
 def _inline_marks(text: str) -> list[re.Match[str]]:
-    """Return the numbers in a text that run 1, 2, 3; none where they do not."""
+    """Return the marks in a text if their numbers are consecutive; otherwise an empty list."""
     marks = list(_INLINE.finditer(text))
     numbers = [int(mark["step"] or mark["number"]) for mark in marks]
     run = list(range(1, len(marks) + 1))
@@ -180,11 +180,11 @@ def _inline_marks(text: str) -> list[re.Match[str]]:
 
 
 def _indent_of(marks: list[re.Match[str]], *, numbered: bool) -> int:
-    """Return how far the steps at the top are indented."""
+    """Return the indentation of the top-level steps."""
     tops = [mark for mark in marks if mark["number"]] if numbered else marks
     first, *others = tops
     if numbered and others and others[0]["number"] == str(int(first["number"][-1]) + 1):
-        # After other words on its line, only the first number is not indented.
+        # If words precede the first number on its line, that number has no indentation.
         return max(len(first["indent"]), len(others[0]["indent"]))
     return len(first["indent"])
 

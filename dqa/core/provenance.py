@@ -1,4 +1,4 @@
-"""Who made a record, when, and for which decision."""
+"""Find the user, the time and the current decision, for records."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dqa.core.context import ContextValue
 
 @dataclass(frozen=True, slots=True)
 class CurrentDecision:
-    """The decision that is being made; every field is None outside of one.
+    """The decision that is currently being made. Outside a decision, every field is None.
 
     Attributes
     ----------
     decision
-        Its id.
+        The id of the decision.
     question
-        The question's key.
+        The key of the question.
     decider, model
-        Who decides.
+        The decider and its model.
     """
 
     decision: str | None = None
@@ -47,8 +47,8 @@ def utc_now() -> str:
 
 
 def user_name() -> str:
-    """Return the name of this login; an account without a name is ``unknown``."""
+    """Return the name of the logged-in user, or ``unknown`` if the account has no name."""
     try:
         return getpass.getuser()
-    except (KeyError, ImportError, OSError):  # as in some containers
+    except (KeyError, ImportError, OSError):  # happens in some containers
         return "unknown"

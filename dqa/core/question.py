@@ -1,4 +1,4 @@
-"""A question as a decider may see it."""
+"""Questions, without their right answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Candidate: TypeAlias = str | int
 """A possible choice: a supplier's name, a product's number."""
 
 MOST_CANDIDATES = 100_000
-"""The most candidates of a question: scoring holds the outcomes of all of them in memory."""
+"""The most candidates of a question. Scoring stores the outcomes of all candidates in memory."""
 
 AnswerForm: TypeAlias = Literal["candidate", "statement"]
 """The form of an answer: one of the candidates, or a statement that returns the right rows."""
@@ -22,12 +22,12 @@ AnswerForm: TypeAlias = Literal["candidate", "statement"]
 class Question:
     """A decision-making question with its business rules (PlanRAG, section 2: Q and R).
 
-    It does not contain the right answer, which is a `dqa.core.truth.Truth`.
+    It does not contain the right answer. A `dqa.core.truth.Truth` contains that.
 
     Attributes
     ----------
     scenario
-        Name of the scenario, or ``"custom"`` for a user's own question.
+        The name of the scenario; ``"custom"`` for a user's own question.
     id
         Unique within the scenario.
     text
@@ -35,24 +35,24 @@ class Question:
     rules
         The business rules.
     situation
-        Name of its situation, a key of `QuestionSet.situations`, or of the user's own database, a
+        The name of the situation, a key of `QuestionSet.situations`. For a user's own database, a
         key of `QuestionSet.places`.
     target
         The object of the goal, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates
-        The possible choices, in table order, or None where they are not listed.
+        The possible choices, in table order; None if they are not listed.
     candidate_query
         A statement whose first column lists the candidates.
     context_queries
-        The user's own statements whose rows are the context of the question, in place of those of
-        its scenario (`dqa.scenarios.base.Scenario.context`).
+        The user's own statements that return the context of the question. They replace the
+        statements of the scenario (`dqa.scenarios.base.Scenario.context`).
     tags
-        Words that group questions; no decider sees them.
+        Words for grouping questions. Deciders do not see them.
     answer_form
-        The form of its answer.
+        The form of the answer.
     free_form
-        Other legal answers, with ``...`` for any words: ``search[...]``; several forms are joined
-        by " or ". Empty where only a candidate counts.
+        Other legal answers, with ``...`` for any words, e.g. ``search[...]``. Several forms are
+        joined by " or ". Empty if only candidates are legal.
     """
 
     scenario: str
@@ -73,12 +73,12 @@ class Question:
 
     @property
     def key(self) -> str:
-        """``scenario/id``: unique in a question set, and what commands call a question."""
+        """``scenario/id``, which is unique in a question set and names the question in commands."""
         return f"{self.scenario}/{self.id}"
 
     @property
     def content(self) -> str:
-        """Digests of text, rules and candidates, without the names of the question and its data."""
+        """A digest of text, rules and candidates, but not of the question's id and situation."""
         choices = (
             self.candidates,
             self.candidate_query,
@@ -95,16 +95,16 @@ def _digest(text: str) -> str:
 
 
 _OR = " or "
-"""Between several free forms of a question."""
+"""The separator between free forms of a question."""
 
 
 def fits_form(text: str, form: str) -> bool:
-    """Whether a text is in a `Question.free_form`, or one of several, with words for its dots."""
+    """Return whether a text matches one of the forms in a `Question.free_form`."""
     return any(_fits(text, one) for one in forms_of(form))
 
 
 def forms_of(form: str) -> tuple[str, ...]:
-    """Return the forms that a `Question.free_form` consists of; none of an empty one."""
+    """Return the forms in a `Question.free_form`; none if it is empty."""
     return tuple(one for one in form.split(_OR) if one)
 
 

@@ -23,7 +23,7 @@ class Defect:
     Attributes
     ----------
     more
-        How many other files have the same problem.
+        The number of other files with the same problem.
     """
 
     file: Path
@@ -39,7 +39,7 @@ class Defect:
 
 
 def said_once(defects: Iterable[Defect]) -> list[Defect]:
-    """Return one defect for those that differ only in their file, with their number."""
+    """Merge defects that differ only in their file, and count them in `Defect.more`."""
     found: dict[tuple[str, str], dict[Path, Defect]] = {}
     for defect in defects:
         found.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
@@ -50,12 +50,12 @@ def said_once(defects: Iterable[Defect]) -> list[Defect]:
 class QuestionSet:
     """Questions, their situations and truths, and the defects of their files.
 
-    Situations with the same content are one object, so loaded databases can be shared.
+    Situations with equal content are the same object, so they share a loaded database.
 
     Attributes
     ----------
     name
-        The name of the set in reports.
+        The name of the question set in reports.
     questions
         The questions, in order.
     situations
@@ -63,12 +63,12 @@ class QuestionSet:
     defects
         Problems in the files, and how the reader handled them.
     truths
-        The truths by a question's key, for scoring alone; a decider never sees them.
+        The truths by question key. They are used only for scoring; deciders never see them.
     rule_set
-        The rule set of the truths; None for the first one of each simulator.
+        The rule set of the truths; None for the first rule set of each simulator.
     places
-        By name, the locations of the users' own databases, which are not loaded; a situation of
-        such a name was read from one.
+        The locations of the users' own databases, by name. These databases are not loaded. A
+        situation with the same name was read from such a database.
 
     Raises
     ------
@@ -114,11 +114,11 @@ class QuestionSet:
         return self.truths.get(question.key, NOTHING_KNOWN)
 
     def is_in_place(self, question: Question) -> bool:
-        """Whether `question` is about the user's own database, which is not loaded."""
+        """Return whether `question` is about a user's own database, which is not loaded."""
         return question.situation in self.places
 
     def has_data_of(self, question: Question) -> bool:
-        """Whether the data of `question` is in memory."""
+        """Return whether the data of `question` is in memory."""
         return question.situation in self.situations or not self.is_in_place(question)
 
     def situation_of(self, question: Question) -> Situation:
@@ -127,9 +127,9 @@ class QuestionSet:
         Raises
         ------
         UnknownNameError
-            There is no such situation.
+            The set lacks the situation.
         UsageError
-            The question is about a database of the user whose data was not read.
+            The question is about a user's own database, and its data was not read.
         """
         name = question.situation
         if name in self.situations:
@@ -179,7 +179,7 @@ class QuestionSet:
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
-        """Return the set with some scenarios only, and the first `limit` questions of each."""
+        """Return a set with only some scenarios and at most `limit` questions per scenario."""
         counts: Counter[str] = Counter()
         selected = []
         for question in self.questions:

@@ -25,20 +25,20 @@ from dqa.core.review import current_reviewing, reviewed_by
 
 
 class DecisionWatcher:
-    """Is called during a decision, by the thread that decides; does nothing by default."""
+    """Base class of watchers, which the deciding thread calls. By default they do nothing."""
 
     def asking(self, step: int) -> None:
-        """Handle the request for a model's reply number `step`."""
+        """Handle the start of a request for the model's reply number `step`."""
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Handle an event, with all tokens and calls so far."""
+        """Handle an event; `usage` contains all tokens and calls so far."""
 
 
 _watcher = ContextValue[DecisionWatcher]("dqa_watcher", DecisionWatcher())
 current_watcher = _watcher.get
-"""Return the watcher of decisions that begin in this context."""
+"""Return the watcher for decisions that begin in this context."""
 watched_by = _watcher.use
-"""Call a watcher about every decision that begins in this context."""
+"""Use a watcher for every decision that begins in this context."""
 
 
 _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
@@ -46,42 +46,42 @@ _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
 
 @contextmanager
 def collect_recorders() -> Iterator[list[Recorder]]:
-    """Give the recorders that begin in this context, for a decision that an error ends."""
+    """Collect the recorders created in this context, for a decision that an error ends."""
     recorders: list[Recorder] = []
     with _recorders.use(recorders):
         yield recorders
 
 
 class Recorder:
-    """The record of one decision; its clock starts at once. Used by one thread.
+    """The record of one decision. Its clock starts at creation. Used by one thread.
 
     Parameters
     ----------
     budget
         The budget of the decision.
     clock
-        Returns the time that the budget limits.
+        Returns the time in seconds, for the budget's time limit.
 
     Attributes
     ----------
     events
-        What happened, in order.
+        The events so far, in order.
     evidence
-        Statements and other tool calls, with their results.
+        The statements and other tool calls, with their results.
     plans
-        The plan and each one that replaced it.
+        The plan, and each plan that replaced an earlier plan.
     usage
-        Tokens and calls so far.
+        The tokens and calls so far.
     lost
-        Tokens and calls of replies that never arrived complete.
+        The tokens and calls of incomplete replies.
     uncounted
-        An estimate for replies without a token count, for the budget alone.
+        An estimate of the tokens of replies without a token count, used only for the budget.
     steps
-        Replies of the deciding model so far.
+        The number of replies of the deciding model so far.
     spent
-        The part of the budget that is spent; None for none.
+        The limit of the budget that is reached; None if no limit is reached.
     ended_by
-        The budget that ended the run, as in `Decision`; None before.
+        The limit that ended the run, as in `Decision`; None while no limit has ended it.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Recorder:
         self._began = perf_counter() - self._waited()
 
     def asking(self) -> None:
-        """Tell the watcher that a model is asked for its next reply."""
+        """Notify the watcher of a request for the next model reply."""
         self._watcher.asking(self.steps + 1)
 
     def note(self, event: Event) -> None:
@@ -116,26 +116,26 @@ class Recorder:
         self._watcher.happened(event, self.usage)
 
     def warn_once(self, warning: WarningEvent) -> None:
-        """Add a warning, unless there is one with the same text."""
+        """Add a warning unless a warning with the same text exists."""
         if all(getattr(event, "text", None) != warning.text for event in self.events):
             self.note(warning)
 
     def add_evidence(self, evidence: Evidence) -> None:
-        """Add the result of a tool call, with its event."""
+        """Add the evidence of a tool call and its event."""
         self.evidence.append(evidence)
         self.note(event_of(evidence, self.steps))
 
     @classmethod
     def branch(cls) -> Recorder:
-        """Return a recorder for another thread, which `merge` takes in later.
+        """Return a recorder for another thread. `merge` adds its events later.
 
-        It has no budget, watcher or review; those of the first recorder apply when it merges.
+        It has no budget, watcher or reviews. Those of this recorder apply when it is merged.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add the events of a branch, as if they happened now, with the next step numbers."""
+        """Add the events of a branch as new events, with the next step numbers."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage
@@ -145,7 +145,7 @@ class Recorder:
             self.note(event.model_copy(update={"step": before + event.step}))
 
     def over_budget(self, *, reads: bool = True) -> str | None:
-        """Return which part of the budget is spent after a step; None for none.
+        """Return the budget limit that is reached after a step; None if no limit is reached.
 
         Parameters
         ----------
@@ -159,11 +159,11 @@ class Recorder:
         return self.spent
 
     def has_read_enough(self) -> str | None:
-        """Return which bound of statements or rows is reached; None for none."""
+        """Return the reached limit on statements or rows; None if no such limit is reached."""
         return self._meter.has_read_enough(self._spent())
 
     def close_by_budget(self) -> bool:
-        """Record that a budget ends the run; return whether a last reply is affordable."""
+        """Record that the budget ends the run. Return whether it has room for a last reply."""
         spent = self.spent or "nothing"
         self.ended_by = f"budget: {spent}"
         left = self._meter.has_no_room(self._spent(), steps=0) is None
@@ -191,15 +191,15 @@ class Recorder:
         return self.decision(ending, error=problem, outage=outage)
 
     def failed(self, error: Exception) -> Decision:
-        """Return the decision of a run that an error ended; see `dqa.core.endings.ending_of`."""
+        """Return the decision for a run that an error ended; see `dqa.core.endings.ending_of`."""
         return self.ended(*ending_of(error))
 
     def _waited(self) -> float:
-        """Return the seconds that people took to answer; no limit counts them."""
+        """Return the seconds that people took to answer. Time limits exclude them."""
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
-        """Return a decision with everything that is recorded, and other fields."""
+        """Return a decision with the recorded data and the given fields."""
         return Decision(
             ending,
             evidence=tuple(self.evidence),

@@ -1,4 +1,4 @@
-"""Typed data that is written as JSON and read back, with JSON Schemas made from its classes."""
+"""The base class of data that is stored as JSON, with generated JSON Schemas."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dqa.core.errors import UsageError
 
 _UNKNOWN = "extra_forbidden"
 _LONGEST = 60
-"""Characters that are shown of a wrong value."""
+"""The most characters of a wrong value in a message."""
 
 
 class Record(BaseModel):
-    """Frozen data of known fields; an unknown one is an error."""
+    """Immutable data with known fields. An unknown field is an error."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -26,26 +26,26 @@ class Record(BaseModel):
         json_schema_serialization_defaults_required=True,
     )
 
-    if not TYPE_CHECKING:  # type checkers see the fields
+    if not TYPE_CHECKING:  # Type checkers use the fields instead.
 
         def __init__(self, **fields: Any) -> None:  # noqa: ANN401  (the record's own fields)
-            """Check the fields; `UsageError` names the wrong one."""
+            """Check the fields; raise `UsageError` with the name of a wrong field."""
             try:
                 super().__init__(**fields)
             except ValidationError as error:
                 problem = problem_of(error, type(self))
                 raise UsageError(f"{type(self).__name__}: {problem}.") from error
 
-        # Pydantic's own validation does not call it: readers name the file and the line.
+        # Pydantic's validation does not call this method, so readers can add the file and the line.
         __init__.__pydantic_base_init__ = True
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of what `to_json` returns."""
+        """Return the JSON Schema for the result of `to_json`."""
         return cls.model_json_schema(mode="serialization")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values; other values become their text."""
+        """Return the record as plain JSON values. Values without a JSON form become text."""
         return self.model_dump(mode="json", fallback=str)
 
     def to_line(self) -> str:
@@ -53,28 +53,28 @@ class Record(BaseModel):
         return dump_line(self.to_json())
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
-        """Return the record with some fields changed, and checked again."""
+        """Return a copy with some fields changed, after checking the fields again."""
         # Not `model_dump`, which may leave out secrets.
         own = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**(own | fields))
 
 
 def dump_line(value: object) -> str:
-    """Return a JSON value on one line, which can be written as UTF-8."""
+    """Return a JSON value as one line of text that UTF-8 can encode."""
     try:
         return to_json(value, inf_nan_mode="constants").decode()
-    except PydanticSerializationError:  # half a character, which JSON can only escape
+    except PydanticSerializationError:  # a lone surrogate, which must be escaped in JSON
         return json.dumps(value)
 
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:
-    """Return one line that names the wrong field, with suggestions from the fields of `record`."""
+    """Describe the wrong field in one line, with a suggestion from the fields of `record`."""
     wrong = [
         one
         for one in error.errors(include_url=False)
         if one["type"] != "default_factory_not_called"
     ]
-    # An unknown field first: it is often the misspelt name of a missing one.
+    # Report an unknown field first: it is often a missing field's name, misspelt.
     first = min(wrong, key=lambda one: one["type"] != _UNKNOWN)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     path = ".".join(map(str, first["loc"]))
@@ -88,11 +88,11 @@ def problem_of_field(
     record: type[BaseModel] | None,
     name: str,
 ) -> str:
-    """Return the problem of one field, which an unknown field's problem calls `name`."""
+    """Describe the problem of one field; `name` is the field's name if it is unknown."""
     value = found.get("input")
     if found["type"] == _UNKNOWN:
         near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
-        is_other = near and near[0] != name  # the record of another kind may have this field
+        is_other = near and near[0] != name  # A record of another kind may have this field.
         return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if is_other else ''}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
@@ -105,7 +105,7 @@ def problem_of_field(
 
 
 def _names_in(annotation: object) -> set[str]:
-    """Return the names of all fields of a record, and of the records in its fields."""
+    """Return the names of all fields of a record and of its nested records."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return {name for part in get_args(annotation) for name in _names_in(part)}
     fields = annotation.model_fields

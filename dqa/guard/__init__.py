@@ -1,9 +1,9 @@
-"""The guard: a statement runs only if it is one single statement that reads.
+"""Check that a statement only reads before a database runs it.
 
-This is the first of two lines. It parses a statement in its own dialect and allows known reading
-constructs only. It refuses everything else, with a reason that helps to write a better statement.
-The second line is the read-only session that every backend opens. `GuardedDatabase` joins both:
-every database is opened as one, and there is no other way to a driver.
+The guard parses a statement in its own dialect and allows only constructs that are known to read.
+It refuses everything else, with a reason that helps to write a better statement. As a second
+protection, every backend opens a read-only session. `GuardedDatabase` combines both. Every database
+is opened as a `GuardedDatabase`, so no statement reaches a driver unchecked.
 """
 
 from __future__ import annotations

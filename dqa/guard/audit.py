@@ -1,4 +1,4 @@
-"""Watch a database: ask a person before a statement runs, and record every statement."""
+"""Ask a person before a statement runs, and record every statement."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ class AuditEntry:
     Attributes
     ----------
     database
-        The database's name.
+        The name of the database.
     dialect
         The dialect of the statement.
     statement
-        As it was written.
+        The statement as its author wrote it.
     allowed
-        Whether the guard, and the person who was asked, let it run.
+        Whether the guard allowed the statement and, if a person was asked, the person did too.
     reason
-        Why it did not run; empty where it was allowed.
+        Why the statement did not run; empty if it was allowed.
     rows
-        Rows returned; None where it did not run to its end.
+        The number of rows returned; None if the statement did not finish.
     cut
-        Which limit ended the result, if one did.
+        The limit that cut the result off; None if the result is complete.
     seconds
-        From request to result, approval included.
+        The time from request to result, including the approval.
     error
-        The error of its run; None where it succeeded.
+        The error of the statement; None if it succeeded.
     translated
-        The statement as it ran, where it was written in another dialect.
+        The translation that ran; None if the statement was not translated.
     time, user
-        When the statement was asked (ISO 8601, UTC), and the login that asked.
+        The time of the request (ISO 8601, UTC), and the login name of the user.
     question, decision, decider, model
-        The decision that it belongs to; None outside of one.
+        The decision during which the statement ran; None outside of a decision.
     version
         The version of dqa.
     """
@@ -70,23 +70,23 @@ class AuditEntry:
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]
-"""Decides, by the statement, the guard's verdict and the database's name, whether it may run."""
+"""Takes a statement, its verdict and the name of the database; returns whether it may run."""
 Sink: TypeAlias = Callable[[AuditEntry], object]
-"""Receives every entry, as soon as it is known."""
+"""Receives every entry when its statement has finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What watches the statements of a database; one audit may watch several.
+    """Records and approves the statements of one or more databases.
 
     Attributes
     ----------
     sink
-        Receives every statement with its verdict, reason, row count and duration. Its errors
-        reach the caller: a statement that cannot be recorded gives no rows.
+        Receives an entry for every statement. An error of the sink reaches the caller, so a
+        statement that cannot be recorded returns no rows.
     approve
-        Called before a statement that the guard allows runs; False stops it. A statement that will
-        run in translation is shown translated.
+        Called before an allowed statement runs; if it returns False, the statement does not run.
+        If the statement was translated, `approve` receives the translation.
     """
 
     sink: Sink | None = None
@@ -94,15 +94,15 @@ class Audit:
 
     @classmethod
     def to_file(cls, path: Path | str, approve: Approval | None = None) -> Self:
-        """Return an audit that appends to a file, one JSON line per statement; see `JsonLines`."""
+        """Return an audit that appends one JSON line per statement to a file (see `JsonLines`)."""
         return cls(JsonLines(Path(path)), approve)
 
 
 class JsonLines:
     """A sink that appends each entry to a file as one JSON line, without secrets.
 
-    Each line is written with its own file handle, so several threads and processes may share the
-    file, and nothing has to be closed.
+    The sink opens the file anew for each line. Several threads and processes may therefore share
+    the file, and the sink need not be closed.
 
     Raises
     ------
@@ -121,12 +121,12 @@ class JsonLines:
             ) from error
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; `AuditError`, which ends a run, if the file cannot be written."""
+        """Append `entry`; raise `AuditError`, which ends a run, if the file cannot be written."""
         try:
             with open_to_add(self._path) as file:
                 add_line(file, json.dumps(redacted(asdict(entry))))
         except OSError as error:
             raise AuditError(
-                f"The audit file {self._path} cannot be written: {error.strerror}. Without it no "
-                "statement is answered; free the disk or name another file."
+                f"The audit file {self._path} cannot be written: {error.strerror}. Without an "
+                "audit file no statement is answered. Free disk space or name another file."
             ) from error

@@ -1,4 +1,4 @@
-"""One entry point for all dialects, and the verdict on a statement."""
+"""Check a statement of any dialect."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from dqa.guard.policy import DEFAULT, Policy
 if TYPE_CHECKING:
     from dqa.guard.describe import Form
 
-SEVERAL = "it is more than one statement; write one statement at a time"
-"""Why several statements may not run."""
+SEVERAL = "it contains several statements; write one statement at a time"
+"""The reason for refusing several statements."""
 _LONGEST = 20_000
-"""Characters: far more than a query needs, and little enough to read at once."""
+"""The maximum number of characters of a statement."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _CYPHER = ("neo4j", "ladybug")
 
 DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
-"""The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
+"""The dialects that can be checked; ``ansi`` is the common core of SQL databases."""
 
 
 class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
-    """Why a statement may not run; raised and caught inside the guard only."""
+    """The reason for refusing a statement; the guard raises it and turns it into a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """Whether a statement may run, and if not, why and what to write instead.
+    """Whether a statement may run; if it may not, why, and what to write instead.
 
     Attributes
     ----------
     allowed
-        Whether it may run.
+        Whether the statement may run.
     reason
-        Why not; empty where it may run.
+        Why the statement may not run; empty if it may.
     statement
-        The text that the database runs in its place; empty where it may not run.
+        The text that the database runs instead of the author's; empty if nothing may run.
     form
-        What it describes, if the schema answers it and not the database.
+        For a statement such as DESCRIBE, what it describes; None for any other statement. The
+        schema answers such a statement, and the database does not run it.
     """
 
     allowed: bool
@@ -57,16 +58,16 @@ class GuardVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ScriptStatement:
-    """A statement of a script.
+    """One statement of a script.
 
     Attributes
     ----------
     text
         The statement, without the semicolon after it.
     line
-        The line of its first word, from 1.
+        The line of its first word, counted from 1.
     problem
-        Why its end is not certain, with the line; None where it is.
+        The line and the reason if the end of the statement is uncertain; otherwise None.
     """
 
     text: str
@@ -88,9 +89,9 @@ class ScriptStatement:
         script
             The script.
         tokens
-            Where each token begins and ends, and whether it is a semicolon.
+            The start and the end of each token, and whether it is a semicolon.
         problem, position
-            Why the rest of the script cannot be read with certainty, and from where on.
+            Why the rest of the script cannot be read with certainty, and where that rest begins.
         """
         first, last = None, 0
         for start, end, is_semicolon in tokens:
@@ -112,11 +113,12 @@ def _line_of(script: str, position: int) -> int:
 
 
 def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Return the statements of a script, in order, without empty ones and comments.
+    """Yield the statements of a script in order, without comments and empty statements.
 
-    A semicolon ends a statement wherever it is not part of a text, a name or a comment, so the body
-    of a procedure is several. From the first position on that cannot be read with certainty, the
-    rest is one statement with a `problem`, and must be refused. None of them is checked.
+    Every semicolon outside of strings, names and comments ends a statement. The body of a stored
+    procedure is therefore several statements. If a part of the script cannot be read with
+    certainty, the rest of the script is one statement with a `problem`, which the caller must
+    refuse. The statements are not checked.
 
     Parameters
     ----------
@@ -141,16 +143,16 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return whether `statement` is one single statement of `dialect` that only reads.
+    """Return whether `statement` is a single statement of `dialect` that only reads.
 
     Parameters
     ----------
     statement
-        The text of a person or a model.
+        The statement of a person or a model.
     dialect
         One of `DIALECTS`.
     policy
-        Additions to the guard's lists, and limits on reading.
+        Additional functions that may be called, and limits on what may be read.
 
     Raises
     ------
@@ -167,7 +169,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     if len(statement) > _LONGEST:
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
-        return GuardVerdict(False, "it has a NUL or a lone surrogate, which is not text; remove it")
+        return GuardVerdict(False, "it contains a NUL or a lone surrogate; remove that character")
     try:
         return judge(statement, dialect, policy)
     except Refusal as refusal:

@@ -1,10 +1,12 @@
-"""The guard for Cypher, of Neo4j and of LadybugDB.
+"""Check Cypher statements for Neo4j and LadybugDB.
 
-The server receives text that the guard writes from the statement's tokens. Clauses, words,
-functions and procedures are those of `lists/*.txt`; there is no full grammar, for a statement that
-makes no sense harms nothing. Under a policy, every node pattern asks for a label that may be read,
-every relationship for such a type, so it never finds a hidden one. Where some properties are
-hidden, a node or relationship may only be used by its properties, as in ``n.name``.
+The guard writes the text that the server receives from the tokens of the statement. It allows only
+the clauses, words, functions and procedures in `lists/*.txt`. The guard has no full grammar: a
+statement that is invalid but only reads is harmless.
+
+Under a policy the guard adds the visible labels to every node pattern and the visible types to
+every relationship, so a pattern never matches hidden data. If the policy hides properties, a
+statement may read single properties such as ``n.name``, but no whole node or relationship.
 """
 
 from __future__ import annotations
@@ -20,32 +22,32 @@ from dqa.guard.policy import DEFAULT, Policy
 
 _VARIABLE = "dqa_label"
 _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
-"""Names whose use can be read in two ways, as in ``distinct[0]``."""
+"""Names that are also keywords, as in ``distinct[0]``."""
 _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
-"""What SHOW shows that has nothing of the data."""
+"""Objects of SHOW that reveal nothing about the data."""
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict on a statement that only reads, with the text that runs in its place.
+    """Return the verdict on a statement, with the text that runs instead.
 
     Parameters
     ----------
     statement
-        The text of the author.
+        The statement as its author wrote it.
     dialect
         ``"neo4j"`` or ``"ladybug"``.
     policy
-        Additions to the guard's lists, and limits on reading.
+        Additional functions that may be called, and limits on what may be read.
 
     Raises
     ------
     Refusal
-        The statement does more than reading, reads hidden data, or cannot be parsed.
+        The statement does not only read, reads hidden data, or cannot be parsed.
     """
     reader = read_statement(statement, dialect, policy)
     _restrict(reader, policy)
     found, spelled = reader.found, reader.spelled
-    for first, last in reader.returned:  # what changed keeps the name of its column
+    for first, last in reader.returned:  # a rewritten column keeps its original name
         written = [statement[found.starts[i] : found.ends[i]] for i in range(first, last)]
         if written != spelled[first:last]:
             original = decoded(statement[found.starts[first] : found.ends[last - 1]])
@@ -56,7 +58,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
-    """Parse a statement; `Refusal` where it does more than read."""
+    """Parse a statement; raise `Refusal` if it does not only read."""
     reader = CypherReader(statement, dialect, policy)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave it out")
@@ -64,7 +66,7 @@ def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> Cy
 
 
 def _restrict(reader: CypherReader, policy: Policy) -> None:
-    """Write the policy's limits into a statement; `Refusal` where it reads hidden data."""
+    """Add the limits of a policy to a statement; raise `Refusal` if it reads hidden data."""
     shown = policy.in_small_letters if reader.ladybug else policy
     if not policy.limits_graph and not policy.inside:
         return
@@ -83,12 +85,12 @@ def _restrict(reader: CypherReader, policy: Policy) -> None:
         return
     if shown.labels is not None or shown.inside:
         _restrict_labels_function(reader, shown)
-    for i in reader.colons:  # one statement may not mix `A:B` with `A&B`
+    for i in reader.colons:  # Neo4j rejects statements that mix `A:B` and `A&B`
         reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
 
 
 def _require_silent(reader: CypherReader, policy: Policy) -> None:
-    """Refuse what describes the whole database."""
+    """Refuse a statement that describes the whole database."""
     static = reader.words["procedures"]
     whole = reader.words["functions of whole elements"]
     found = [f"the procedure {name}" for name in reader.procedures if name not in static]
@@ -103,7 +105,7 @@ def _require_silent(reader: CypherReader, policy: Policy) -> None:
 
 
 def _require_visible(reader: CypherReader, shown: Policy) -> None:
-    """Refuse names of hidden labels and types, and paths that could lead through them."""
+    """Refuse the names of hidden labels and types, and paths that could pass hidden nodes."""
     types = shown.relationship_types
     for element in reader.elements:
         is_node = element.kind == "node"
@@ -116,19 +118,19 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
         if not shown.shows_label(name) and name not in (types or ()):
             raise _not_shown(reader, i, shown.labels)
     if reader.has_computed_label and shown.labels is not None:
-        raise Refusal("a computed label could be a hidden one; write its name")
+        raise Refusal("a computed label could be a hidden label; write the name of the label")
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.labels is not None:
         raise Refusal("a path of any length could lead through hidden nodes; write each step")
 
 
 def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Refusal:
-    names = f", only {', '.join(sorted(known))}" if known else ""
+    names = f"; you may read {', '.join(sorted(known))}" if known else ""
     return Refusal(f"{reader.texts[i]} may not be read{names}")
 
 
 def _restrict_node(reader: CypherReader, element: Element, shown: Policy) -> None:
-    """Let a node pattern find visible nodes alone."""
+    """Limit a node pattern to visible nodes."""
     wanted: list[str] = []
     if shown.labels is not None and not (element.names and element.is_plain):
         if not shown.labels:
@@ -155,7 +157,7 @@ def _restrict_relationship(reader: CypherReader, element: Element, types: frozen
 
 
 def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
-    """Write that an element has to have all of these labels, each one or several with bars."""
+    """Require an element to have each of these labels; a label may list alternatives with bars."""
     if not wanted:
         return
     spelled = reader.spelled
@@ -171,7 +173,7 @@ def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> Non
 
 
 def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
-    """Let ``labels(n)`` return the visible labels alone."""
+    """Limit the result of ``labels(n)`` to visible labels."""
     inside = shown.inside
     tests = [f"NOT {_VARIABLE} IN [{quote_text(inside)}]"] if inside is not None else []
     if shown.labels is not None:
@@ -187,9 +189,9 @@ def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
 
 
 def _owners(reader: CypherReader) -> dict[str, set[str]]:
-    """Return the names that hold a node, relationship or path, with the labels it is matched by.
+    """Return the variables of nodes, relationships and paths, each with the labels of its patterns.
 
-    A name counts in the whole statement, so that nothing depends on which of its parts it is in.
+    A variable is treated alike in all parts of the statement, whatever its scope.
     """
     owners: dict[str, set[str]] = {name: set() for name in reader.variables}
     for element in reader.elements:
@@ -203,7 +205,7 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
 
 
 def _require_named(reader: CypherReader, names: set[str]) -> None:
-    """Refuse values that hold a node, relationship or path: its properties have to be named."""
+    """Refuse the use of a whole node, relationship or path, because it has hidden properties."""
     keys = reader.keys
     paired = {
         i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair
@@ -224,17 +226,17 @@ def _require_named(reader: CypherReader, names: set[str]) -> None:
         raise _whole("a path")
     for name in names:
         if name.upper() in _AMBIGUOUS:
-            raise Refusal(f"{name} is a word of the language, too; use another name")
+            raise Refusal(f"{name} is also a keyword; use another name")
 
 
 def _whole(name: str) -> Refusal:
-    return Refusal(f"{name} has hidden properties; name the properties, as in n.name")
+    return Refusal(f"{name} has hidden properties; read single properties, as in n.name")
 
 
 def _restrict_properties(
     reader: CypherReader, shown: Policy, owners: Mapping[str, set[str]]
 ) -> None:
-    """Let a property be null where it is denied for a label; refuse it where it always is."""
+    """Replace a property by null for labels that hide it; refuse it if every label hides it."""
     for element in reader.elements:
         for i in element.keys:
             _require_not_denied(reader, i, shown)

@@ -1,7 +1,7 @@
-"""Read one Cypher statement: its clauses and patterns, with the values in them.
+"""Read the clauses and patterns of a Cypher statement.
 
-A recursive reader: each method reads one construct. A word in the place of a clause must be one of
-the lists. Whether the statement makes sense, the server decides.
+This is a recursive-descent reader: each method reads one construct. A word in the position of a
+clause must be on an allow-list. The server decides whether the statement is valid.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dqa.guard.policy import Policy
 _PATHS = ("SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST")
 _ORDERS = ("ASC", "ASCENDING", "DESC", "DESCENDING")
 _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"])
-"""Clauses that belong to the one before."""
+"""Clauses that belong to the preceding clause."""
 
 
 class CypherReader(ValueReader):
-    """Reads one statement; `ValueReader` lists its findings.
+    """Reads one statement; `ValueReader` describes the attributes.
 
     Raises
     ------
     Refusal
-        The statement does more than reading, could make values too large, or cannot be read.
+        The statement does not only read, could create too large values, or cannot be parsed.
     """
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
@@ -51,7 +51,7 @@ class CypherReader(ValueReader):
         while True:
             if self._take("EXPLAIN", "PROFILE"):
                 if self.explains:
-                    raise Refusal("it has EXPLAIN or PROFILE twice; write one of them")
+                    raise Refusal("it repeats EXPLAIN or PROFILE; write only one of them")
                 self.explains = True
                 self.i += self.ladybug and self._at("LOGICAL")
             elif not self.ladybug and self._take("CYPHER"):
@@ -67,7 +67,7 @@ class CypherReader(ValueReader):
                 return
 
     def _show(self) -> None:
-        """Read SHOW and its object; YIELD, WHERE and RETURN are read as elsewhere."""
+        """Read SHOW and its object; the clause methods read YIELD, WHERE and RETURN after it."""
         begin = self.i = self.i + 1
         while self.keys[self.i] in self.words["shown"]:
             self.i += 1
@@ -85,7 +85,7 @@ class CypherReader(ValueReader):
     # Clauses
 
     def _query(self, end: int) -> str:
-        """Read clauses up to a token; return the last that does not belong to another."""
+        """Read clauses up to a token; return the last main clause."""
         last = ""
         while self.i < end:
             clause = self.keys[self.i]
@@ -120,7 +120,7 @@ class CypherReader(ValueReader):
                 self._items(clause)
 
     def _items(self, clause: str) -> None:
-        """Read values with commas, each perhaps with a name or an order."""
+        """Read comma-separated values, each with an optional alias or sort order."""
         if clause == "ORDER":
             self._expect("BY")
         elif clause == "FILTER":
@@ -161,7 +161,7 @@ class CypherReader(ValueReader):
         self._take(*_ORDERS)
 
     def _call(self) -> None:
-        """Read a procedure, or a subquery with the names that it imports."""
+        """Read a procedure call, or a subquery with its imported variables."""
         if self._at("(", "{"):
             if self._take("("):
                 while not self._take(")"):
@@ -210,7 +210,7 @@ class CypherReader(ValueReader):
             self._name()
 
     def _hint(self) -> None:
-        """Read ``USING INDEX n:Movie(title)`` and its like."""
+        """Read a hint such as ``USING INDEX n:Movie(title)``."""
         while self.keys[self.i] not in self.words["clauses"] | {"", "}"}:
             if self._take(":"):
                 self.tested.append(self._name("a label"))
@@ -225,7 +225,7 @@ class CypherReader(ValueReader):
             self._pattern()
 
     def _pattern(self) -> None:
-        """Read a path: perhaps a name, words that select, nodes and relationships."""
+        """Read a path: an optional name, path selectors, nodes and relationships."""
         for _ in range(2):
             if is_word(self.keys[self.i]) and self.keys[self.i + 1] == "=":
                 self.variables.add(self.folded(self._name()))
@@ -243,7 +243,7 @@ class CypherReader(ValueReader):
             self._chain()
 
     def _chain(self) -> None:
-        """Read nodes, relationships and quantified groups in a row."""
+        """Read a sequence of nodes, relationships and quantified groups."""
         while True:
             first, then = self.keys[self.i + 1 : self.i + 3] if self._at("(") else ("", "")
             if first == "(" or (is_word(first) and then == "="):
@@ -276,7 +276,7 @@ class CypherReader(ValueReader):
         element.is_many |= self._quantifier()
 
     def _quantifier(self) -> bool:
-        """Read ``*``, ``+`` or ``{1,3}``; whether there is one."""
+        """Read ``*``, ``+`` or ``{1,3}``; return whether one was found."""
         if not self._at("{"):
             return self._take("*", "+")
         with self._inside():
@@ -284,7 +284,7 @@ class CypherReader(ValueReader):
         return True
 
     def _element(self, kind: Literal["node", "relationship"]) -> Element:
-        """Read a node or relationship in its brackets."""
+        """Read a node or relationship with its brackets."""
         element, keys = Element(kind, self.i), self.keys
         self.elements.append(element)
         with self._inside():
@@ -309,7 +309,7 @@ class CypherReader(ValueReader):
         return element
 
     def _lengths(self, element: Element) -> None:
-        """Read what stands behind the star of a relationship."""
+        """Read the path lengths after the star of a relationship."""
         self._skip(NUMBER, "..", *(_PATHS if self.ladybug else ()))
         if self.keys[self.i - 1] == "WSHORTEST" and self._take("("):  # by the weight of a property
             element.keys.append(self._name())
@@ -324,7 +324,10 @@ class CypherReader(ValueReader):
                     self._expression()
 
     def _labels(self, depth: int = 0) -> list[int]:
-        """Read a label expression, within so many brackets of it; return the names in it."""
+        """Read a label expression; return the positions of its names.
+
+        `depth` is the number of brackets that surround this part of the expression.
+        """
         names: list[int] = []
         while True:
             self._skip("!")

@@ -1,4 +1,4 @@
-"""How large a value of a Cypher statement may become, as far as the statement itself shows it."""
+"""Estimate from a Cypher statement how large its values may become."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from dqa.guard.check import Refusal
 from dqa.guard.cypher_tokens import NUMBER
 
 _MOST_ROWS = 2_000
-"""Rows that count where they are collected."""
+"""The assumed maximum number of rows that a list collects."""
 ACCUMULATOR = 1e12
-"""The size of a reduce()'s accumulator while its expression is read."""
+"""The assumed size of the accumulator of reduce() while its expression is read."""
 _MOST = 1_000_000
-"""Items that one range() may make, and times that one text may be repeated."""
+"""The maximum number of items of one range(), and of repetitions of one string."""
 _LARGEST = 4_000_000
-"""Items and letters that an expression may make in all."""
+"""The maximum number of items and characters that an expression may create in total."""
 
 
 class Size(NamedTuple):
-    """How large a value may be: in all, and each of its items."""
+    """The maximum size of a value, and the maximum size of each of its items."""
 
     total: float = 1.0
     item: float = 1.0
 
     @classmethod
     def of(cls, total: float) -> Size:
-        """Return the size of a text, or of a value whose items may be as large as itself."""
+        """Return the size of a string, or of a list that may consist of a single large item."""
         return cls(total, total)
 
 
@@ -37,50 +37,54 @@ ONE = Size()
 
 
 def sum_of(sizes: Sequence[Size]) -> Size:
-    """Return the size of several values together."""
+    """Return the total size of several values."""
     return Size(sum(s.total for s in sizes), max((s.item for s in sizes), default=1.0))
 
 
 def list_of(sizes: Sequence[Size]) -> Size:
-    """Return the size of a list of values."""
+    """Return the size of a list that contains these values."""
     return Size(sum_of(sizes).total, max((s.total for s in sizes), default=1.0))
 
 
 def repeated(items: float, each: float) -> Size:
-    """Return the size of a list; one of a reduce()'s accumulator may have items in the data."""
+    """Return the size of a list; repeating an accumulator counts as at least two items."""
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
 
 def collected(rows: float, each: float) -> Size:
-    """Return the size of a list of one value from each row; servers bound the memory of more."""
+    """Return the size of a list with one value per row.
+
+    Above `_MOST_ROWS` rows the memory limit of the server applies.
+    """
     return repeated(min(rows, _MOST_ROWS), each)
 
 
 def require_small(size: Size) -> None:
-    """Refuse a value that no server should build."""
+    """Refuse a value that is too large for a server."""
     if size.total % ACCUMULATOR > _LARGEST:
         raise Refusal(
-            f"it could make lists or texts of over {_LARGEST:,} items; use smaller numbers"
+            f"it could create lists or strings of over {_LARGEST:,} items; use smaller numbers"
         )
 
 
 def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size:
-    """Return the size of a reduce().
+    """Return the size of the result of reduce().
 
-    The accumulator counts as `ACCUMULATOR`: a value of twice that doubles it at every step, and so
-    makes a text or a list that no memory holds.
+    The accumulator has the size `ACCUMULATOR`. A value of twice that size would double the
+    accumulator at every step and exhaust the memory, so it is refused.
 
     Parameters
     ----------
     name
-        The accumulator.
+        The name of the accumulator.
     start, items
-        Its first value, and the list.
+        The initial value of the accumulator, and the list.
     values
-        Its next value; or the values of the next map, if these read only keys of the last map.
+        The next value of the accumulator. If it is a map whose values read only keys of the
+        previous map, these values.
     """
     if any(value.total >= 2 * ACCUMULATOR for value in values):
-        raise Refusal(f"reduce() could double {name} at each step; use it once")
+        raise Refusal(f"reduce() could double {name} at each step; use {name} only once in it")
     added = max((value.total % ACCUMULATOR for value in values), default=1.0)
     total = (start.total + items.total * added) * max(len(values), 1)
     return Size(total, max(start.item, added))
@@ -89,16 +93,16 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
 def call_of(
     name: str, sizes: Sequence[Size], most: float, words: Mapping[str, frozenset[str]]
 ) -> Size:
-    """Return the size of a function's result.
+    """Return the size of the result of a function.
 
     Parameters
     ----------
     name
-        The function.
+        The name of the function.
     sizes
-        Of its arguments.
+        The sizes of its arguments.
     most
-        The largest number in its brackets.
+        The largest number among its arguments.
     words
         The sections of the allow-list.
     """
@@ -115,14 +119,14 @@ def call_of(
 
 
 def range_of(keys: Sequence[str], texts: Sequence[str], *, computes: bool) -> Size:
-    """Return the size of a range: as its numbers say, or at most as the longest of them.
+    """Return the size of a range: exact for plain numbers, otherwise an upper bound.
 
     Parameters
     ----------
     keys, texts
-        The tokens between its brackets.
+        The tokens between the brackets of range().
     computes
-        Whether the engine may compute bounds that are larger than the numbers.
+        Whether the engine may compute bounds that exceed the numbers in the statement.
     """
     numbers, written = numbers_in(keys, texts), "".join(keys)
     plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,([-+]?)0)?", written)
@@ -142,7 +146,7 @@ def numbers_in(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
 
 def _bounded(name: str, items: float) -> float:
     if items > _MOST:
-        raise Refusal(f"{name}() may make at most {_MOST:,} items; use smaller numbers")
+        raise Refusal(f"{name}() may create at most {_MOST:,} items; use smaller numbers")
     return max(items, 1.0)
 
 

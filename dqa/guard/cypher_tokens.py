@@ -1,7 +1,7 @@
-"""Splits Cypher into tokens, and refuses what cannot be written again exactly.
+"""Split Cypher into tokens, and refuse text that cannot be rewritten exactly.
 
-The text that runs is put together from the tokens, so that a comment, an odd space or an escape
-that one reader knows and another does not never reaches a server.
+The guard writes the text that runs from the tokens. Parsers may read comments, unusual spaces and
+escapes differently; the server therefore never receives them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dqa.core.schema import quote_name
 from dqa.guard.check import Refusal, ScriptStatement
 
 NAME = "`"
-"""The key of a name in backticks, or with letters beyond ASCII."""
+"""The key of a name in backticks, and of a name with letters outside of ASCII."""
 NUMBER = "0"
 """The key of a number."""
 TEXT = "'"
 """The key of a string."""
 
 DEEPEST = 60
-"""Brackets within brackets."""
+"""The maximum depth of nested brackets."""
 _UNICODE = r"\\u(?!00[0189]|007[fF]|0022|0027|005[cC]|0060|[dD][89a-fA-F])[0-9a-fA-F]{4}"
-"""An escape of a letter, which is written as the letter itself."""
+"""An escaped letter, which the guard replaces by the letter."""
 _ESCAPES = {
     "neo4j": rf"\\[^uU]|{_UNICODE}",
     "ladybug": rf"""\\[\\'"bfnrtBFNRT]|{_UNICODE}""",
@@ -62,15 +62,16 @@ class Tokens(NamedTuple):
     Attributes
     ----------
     keys
-        A symbol, a word in capitals, `NAME`, `NUMBER`, `TEXT`, or nothing for the end.
+        The kind of each token: a symbol, a word in capitals, `NAME`, `NUMBER` or `TEXT`; empty at
+        the end.
     texts
-        Names without their quotes; everything else as it is written again.
+        Names without their quotes; every other token as in `spelled`.
     spelled
-        Each as it is written again; names with letters beyond ASCII in backticks.
+        The text that runs for each token. Names with letters outside of ASCII are in backticks.
     starts, ends
-        Where each begins and ends in the statement, in characters.
+        The start and the end of each token in the statement, in characters.
     closing
-        By the index of an opening bracket, that of its closing one.
+        Maps the index of each opening bracket to the index of its closing bracket.
     """
 
     keys: list[str]
@@ -82,7 +83,7 @@ class Tokens(NamedTuple):
 
 
 def is_word(key: str) -> bool:
-    """Whether a token is a word or a name."""
+    """Return whether a token is a word or a name."""
     return key == NAME or key[:1].isalpha() or key[:1] == "_"
 
 
@@ -92,7 +93,7 @@ def tokens(statement: str, dialect: str) -> Tokens:
     Raises
     ------
     Refusal
-        Some character belongs to no token, or brackets do not match or are too many.
+        A character belongs to no token, or brackets are unbalanced or nested too deeply.
     """
     found = Tokens([], [], [], [], [], {})
     opened: list[int] = []
@@ -124,19 +125,19 @@ def tokens(statement: str, dialect: str) -> Tokens:
 
 
 def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
-    """Match a bracket that follows the tokens that were found."""
+    """Match a bracket that follows the tokens in `found`."""
     if text in {"(", "[", "{"}:
         opened.append(len(found.keys))
         if len(opened) > DEEPEST:
             raise Refusal("it is nested too deeply; write it flatter")
     elif text in _CLOSES:
         if not opened or found.keys[opened[-1]] != _CLOSES[text]:
-            raise Refusal(f"a '{text}' closes no bracket that is open")
+            raise Refusal(f"a '{text}' has no matching opening bracket")
         found.closing[opened.pop()] = len(found.keys)
 
 
 def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Return the statements of a script, which semicolons end."""
+    """Yield the statements of a script; a semicolon ends each of them."""
     found: list[tuple[int, int, bool]] = []
     for match in _pattern(dialect).finditer(script):
         kind = match.lastgroup or ""
@@ -149,18 +150,18 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
 
 
 def gap(statement: str, found: Tokens, i: int) -> str:
-    """Return the white space before a token as it is written again: without comments."""
+    """Return the white space before a token, with comments replaced by a space."""
     between = statement[found.ends[i - 1] if i else 0 : found.starts[i]]
     return between if _PLAIN_GAP.fullmatch(between) else " "
 
 
 def decoded(text: str) -> str:
-    """Return a text without escapes of Unicode, which Neo4j reads in names, too."""
+    """Return a text with its Unicode escapes decoded; Neo4j decodes them in names, too."""
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
 
 
 def _why(statement: str, start: int) -> str:
     return (
-        f"it cannot be read at {statement[start : start + 20]!r}: quotes, comments and names in "
-        "backticks have to be closed, and to be plain"
+        f"it cannot be read at {statement[start : start + 20]!r}: close every quote, comment and "
+        "backtick, and use plain characters"
     )

@@ -1,8 +1,8 @@
 """Read the values of a Cypher statement.
 
-Each method reads one construct. A word in the place of an operator must be one of the lists; a word
-in the place of a value is a name, whatever it is spelled like. Each value returns how large it may
-become.
+Each method reads one construct. A word in the position of an operator must be on an allow-list. A
+word in the position of a value is a name, even if it is spelled like a keyword. The methods return
+the maximum size of the value that they read.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dqa.guard.policy import Policy
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""Follows a name whose property, label or type alone is read."""
+"""What follows a name if only a property, a label or a type of it is read."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
@@ -45,24 +45,25 @@ _HELP = (
 
 @dataclass(slots=True)
 class Element:
-    """A node or relationship in a pattern; positions are numbers of tokens.
+    """A node or relationship in a pattern. Positions are indexes of tokens.
 
     Attributes
     ----------
     opening
-        Its bracket; of a relationship without one, its first dash.
+        Its opening bracket; for a relationship without brackets, its first dash.
     variable
         Its variable.
     begin, end
-        Its labels or types: after the colon or IS, and after the last of them; both 0 for none.
+        The range of its labels or types: the position after the colon or IS, and the position
+        after the last name. Both are 0 if it has none.
     names
-        The labels or types that are written.
+        Its labels or types.
     is_plain
-        Whether each of these is one that it may have, with no negation, wildcard or computed name.
+        Whether the labels contain no negation, wildcard or computed name.
     keys
-        The properties of its map, and the weight of a shortest path.
+        The properties of its map, and the weight property of a shortest path.
     is_many
-        Whether it matches any number of relationships.
+        Whether it matches paths of any length.
     """
 
     kind: Literal["node", "relationship"]
@@ -77,7 +78,7 @@ class Element:
 
 
 class Call(NamedTuple):
-    """A call of a function: its name in small letters, and its brackets."""
+    """A function call: the name in lower case, and its opening and closing bracket."""
 
     name: str
     opening: int
@@ -85,39 +86,42 @@ class Call(NamedTuple):
 
 
 class ValueReader:
-    """A position in the tokens of a statement; its subclass reads patterns and clauses.
+    """Reads the values of a statement; a subclass reads patterns and clauses.
 
     Attributes
     ----------
     spelled
-        The tokens as they will be written; a policy changes them.
+        The text that runs for each token. A policy changes it.
     elements
         The nodes and relationships of all patterns.
     tested
-        The labels and types that are tested for outside of patterns.
+        The labels and types in tests outside of patterns.
     variables
-        Names of nodes, relationships and paths in patterns.
+        The names of nodes, relationships and paths in patterns.
     uses
-        Names that stand as whole values.
+        The names that are used as whole values.
     compared
-        Pairs of these that are compared with each other alone, by ``=`` or ``<>``.
+        Pairs of names in `uses` that only ``=`` or ``<>`` compares.
     properties
-        The value (or None where it is not a name) and the property that is read with a dot.
+        Each property that is read with a dot, with the name before the dot (None if the value
+        before the dot is not a name).
     wholes
-        The positions of ``*``, for all properties or for all columns of RETURN.
+        The positions of ``*`` that selects all properties, or all columns of RETURN.
     aliases
-        The value that AS gives another name, and that name.
+        Pairs of a value and its alias after AS.
     calls, procedures
-        Functions, and names of procedures.
+        The function calls, and the names of procedures.
     returned
-        Where each item of RETURN in the whole statement, without a name, begins and ends.
+        The start and the end of each item of the final RETURN that has no alias.
     colons
-        What separates labels and is no ``&``.
+        The separators between labels other than ``&``.
     used
-        The database that USE names, which is not written again.
-    shows, explains, searches, has_path_value, has_computed_label
-        What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path outside of patterns, a
-        label or type that the server computes.
+        The database that USE names. The text that runs has no USE.
+    shows
+        The object of SHOW.
+    explains, searches, has_path_value, has_computed_label
+        Whether the statement has EXPLAIN or PROFILE, has SEARCH, uses a path outside of a pattern,
+        and has a label or type that the server computes.
     """
 
     _subquery: Callable[..., None]
@@ -152,41 +156,41 @@ class ValueReader:
         self.i = 0
         self._around = ""
         self._sizes: dict[str, Size] = {}
-        self._rows = 1.0  # most rows so far, as UNWIND multiplies them
-        self._last = ONE  # the last value of a WITH or RETURN
+        self._rows = 1.0  # the maximum number of rows so far; UNWIND multiplies it
+        self._last = ONE  # the size of the last value of a WITH or RETURN
 
     # Tokens
 
     def folded(self, i: int) -> str:
-        """Return how a name is compared: LadybugDB ignores case."""
+        """Return a name in the form in which names are compared: LadybugDB ignores case."""
         return self.texts[i].lower() if self.ladybug else self.texts[i]
 
     def _at(self, *keys: str) -> bool:
         return self.keys[self.i] in keys
 
     def _is_prefix(self, *words: str) -> bool:
-        """Whether a word that could be a name is one of the language here."""
+        """Return whether the next token is one of these keywords and not a name."""
         return self._at(*words) and self.keys[self.i + 1] not in _ENDS_VALUE
 
     def _take(self, *keys: str) -> bool:
-        """Step over the next token if it is one of `keys`; whether it was."""
+        """Step over the next token if it is one of `keys`; return whether it was."""
         is_one = self.keys[self.i] in keys
         self.i += is_one
         return is_one
 
     def _skip(self, *keys: str) -> None:
-        """Step over all such tokens."""
+        """Step over all following tokens that are in `keys`."""
         while self._take(*keys):
             pass
 
     def _expect(self, *keys: str) -> None:
-        """Step over exactly these tokens."""
+        """Step over exactly these tokens; refuse the statement if one is missing."""
         for key in keys:
             if not self._take(key):
                 self._unexpected(f"{key} is missing before")
 
     def _name(self, what: str = "a name") -> int:
-        """Step over a name; one that is spelled as a word that writes is quoted."""
+        """Step over a name; quote it if it is spelled like a keyword that writes."""
         if self.keys[self.i] in self.words["writing"]:
             self.spelled[self.i] = quote_name(self.texts[self.i])
         return self._property(what)
@@ -198,7 +202,7 @@ class ValueReader:
         return self.i - 1
 
     def _dotted(self) -> tuple[str, int]:
-        """Return a name with its namespaces in small letters, and where it ends."""
+        """Return a name with its namespaces in lower case, and the position where it ends."""
         begin = end = self.i
         while self.keys[end + 1] == "." and is_word(self.keys[end + 2]):
             end += 2
@@ -206,7 +210,7 @@ class ValueReader:
 
     @contextmanager
     def _inside(self, around: str = "") -> Iterator[int]:
-        """Step into a bracket, and out behind its end, which the context has to reach."""
+        """Step into a bracket and, afterwards, behind it; the body must read up to its end."""
         end, outer = self.closing[self.i], self._around
         self.i, self._around = self.i + 1, around
         yield end
@@ -215,7 +219,7 @@ class ValueReader:
         self.i, self._around = end + 1, outer
 
     def _unexpected(self, problem: str = "") -> NoReturn:
-        """Refuse the token that is next."""
+        """Refuse the statement because of its next token."""
         key, text = self.keys[self.i], self.texts[self.i]
         if key == ";":
             raise Refusal(SEVERAL)
@@ -227,7 +231,7 @@ class ValueReader:
     # Sizes
 
     def _hold(self, name: int, size: Size) -> None:
-        """Note how large the value of a name may be, wherever the name stands."""
+        """Store the maximum size of the value of a name; it applies in the whole statement."""
         known = self._sizes.get(self.folded(name), size)
         self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
 
@@ -237,7 +241,7 @@ class ValueReader:
     # Values
 
     def _expression(self) -> Size:
-        """Read values with operators between them; any comparison makes it a truth value."""
+        """Read values joined by operators; a comparison returns the size of a truth value."""
         operators: list[str] = []
         sizes: list[Size] = []
         bare: list[int | None] = []
@@ -268,11 +272,11 @@ class ValueReader:
         return ONE if is_short or (_COMPARISONS | _BOOLEAN).intersection(operators) else size
 
     def _is_one_name(self, begin: int) -> bool:
-        """Whether the value that begins there is a name and nothing else so far."""
+        """Return whether the value that begins at `begin` is so far a single name."""
         return self.i == begin + 1 and is_word(self.keys[begin])
 
     def _operand(self) -> Size:
-        """Read one value, and what stands behind it."""
+        """Read one value and its suffixes, such as properties and indexes."""
         self._skip(*_SIGNS)
         begin, key = self.i, self.keys[self.i]
         size = ONE
@@ -294,7 +298,7 @@ class ValueReader:
         return self._after_value(begin, size)
 
     def _after_value(self, begin: int, size: Size) -> Size:
-        """Read properties, indexes, tests and projections behind a value."""
+        """Read properties, indexes, tests and projections after a value."""
         while True:
             is_name = self._is_one_name(begin)
             if self._take("."):
@@ -316,14 +320,14 @@ class ValueReader:
                 return size
 
     def _read_property(self, value: int | None) -> None:
-        """Read what follows the dot behind a value: a property, or ``*``."""
+        """Read a property, or ``*``, after the dot."""
         if self._take("*"):
             self.wholes.append(self.i - 1)
         else:
             self.properties.append((value, self._property()))
 
     def _word(self, key: str) -> Size:
-        """Read what begins with a word: CASE, a subquery, a call or a name."""
+        """Read a value that begins with a word: CASE, a subquery, a call or a name."""
         if self._is_prefix("CASE"):
             return self._case()
         after = self.keys[self.i + 1]
@@ -344,7 +348,7 @@ class ValueReader:
         return self._size_of(i)
 
     def _case(self) -> Size:
-        """Read CASE ... WHEN ... THEN ... ELSE ... END; one of its values is the result."""
+        """Read CASE ... WHEN ... THEN ... ELSE ... END; return the size of the largest result."""
         self.i += 1
         begin, sizes = self.i, [ONE]
         while not self._take("END"):
@@ -360,7 +364,7 @@ class ValueReader:
         return max(sizes, key=lambda size: size.total)
 
     def _function(self, name: str, end: int) -> Size:
-        """Read a call, and return how large its result may be."""
+        """Read a function call; return the maximum size of its result."""
         if name in SHORTEST:
             self.has_path_value = True
             self.i = end + 2
@@ -377,7 +381,7 @@ class ValueReader:
         return self._bracket(name)
 
     def _bracket(self, name: str = "", *, is_index: bool = False) -> Size:
-        """Read values in brackets: of a list, a call, an index, or around an expression."""
+        """Read the content of brackets: a list, arguments, an index or an expression."""
         keys, first, is_list = self.keys, self.i + 1, self._at("[")
         with self._inside("index" if is_index else "list" * (is_list or bool(name))) as end:
             is_bound = bool(self._around) and is_word(keys[first])
@@ -402,7 +406,7 @@ class ValueReader:
         return size
 
     def _comprehension(self, size: Size, end: int) -> Size:
-        """Read the condition and the value of a comprehension over a list of some size."""
+        """Read the condition and the value of a list comprehension; `size` is that of its list."""
         if self._take("WHERE"):
             self._expression()
         if self._take("|"):
@@ -414,8 +418,8 @@ class ValueReader:
     def _reduce(self, end: int) -> Size:
         """Read ``reduce(name = value, x IN list | expression)``.
 
-        The values of a map that read only keys of the accumulator count each by itself: none of
-        them becomes longer than the longest by more than it adds.
+        If the expression is a map whose values read only keys of the accumulator, each value
+        counts by itself.
         """
         name = self._name()
         self._expect("=")
@@ -436,7 +440,7 @@ class ValueReader:
         return sizing.reduced(self.texts[name], start, items, values)
 
     def _arguments(self, name: str, end: int) -> list[Size]:
-        """Read values with commas, or with the dots of a slice."""
+        """Read comma-separated values, or the bounds of a slice."""
         sizes: list[Size] = []
         between = [",", "..", "|", *([":"] * (self._around == "index"))]
         if name and self._take("*"):
@@ -454,7 +458,7 @@ class ValueReader:
         return sizes
 
     def _result(self, name: str, sizes: list[Size], first: int, *, is_list: bool) -> Size:
-        """Return how large the result of a call may be, or what brackets hold."""
+        """Return the maximum size of the result of a call, or of a value in brackets."""
         if is_list or not name:
             return sizing.list_of(sizes) if is_list else sum_of(sizes)
         if name == "collect":
@@ -466,7 +470,7 @@ class ValueReader:
         return sizing.call_of(name, sizes, most, self.words)
 
     def _map(self, element: Element | None = None, variable: int | None = None) -> list[Size]:
-        """Read a map, or the projection of a variable; return the sizes of its values."""
+        """Read a map or a map projection; return the sizes of its values."""
         sizes = [ONE]
         with self._inside() as end:
             while self.i < end:
@@ -484,7 +488,7 @@ class ValueReader:
         return sizes
 
     def _is_pattern(self, i: int) -> bool:
-        """Whether a token begins a node that a relationship follows, as servers look ahead."""
+        """Return whether a token begins a node pattern that a relationship follows."""
         keys, closing = self.keys, self.closing
         if keys[i] != "(":
             return False
@@ -498,7 +502,7 @@ class ValueReader:
         return is_node and keys[end] == "-"
 
     def _is(self) -> None:
-        """Read what follows IS: ``[NOT] NULL``, a type, a normal form, or labels."""
+        """Read what follows IS: ``[NOT] NULL``, a type, a normalization form, or labels."""
         self._take("NOT")
         self._take("NFC", "NFD", "NFKC", "NFKD")
         if self._take("::", "TYPED"):
@@ -507,7 +511,7 @@ class ValueReader:
             self.tested += self._labels()
 
     def _type(self) -> None:
-        """Read a type: words, and brackets around others."""
+        """Read a type: words, and further types in brackets."""
         begin, types = self.i, self.words["types"]
         while self.keys[self.i] in types or (self.i > begin and self._at("<", ">", "!")):
             self.i += 1

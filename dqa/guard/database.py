@@ -1,7 +1,7 @@
-"""A database behind the guard: the only way to a session.
+"""Run statements on a database behind the guard.
 
-A statement is checked, approved where a person has to approve it, run within its limits, and
-recorded.
+The guard checks a statement, asks a person if approval is required, runs the statement within its
+limits, and records it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from dqa.guard.visible import add_descriptions, names_anything, require_known, v
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (
     "The statement failed on a value that it met, or on the types of its arguments. The database's "
-    "own words are not shown, because some rows are hidden; look at "
-    "conversions, divisions, arguments and sub-queries of one row."
+    "own words are not shown, because the policy hides some rows. Check conversions, divisions, "
+    "arguments and sub-queries that must return one row."
 )
-_REWRITTEN = "The database cannot run the statement as it has to be rewritten by its policy"
+_REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
 _INSERTED = 12
-"""Characters of a rewritten statement that, in an error, are no coincidence."""
+"""The length of inserted text, in characters, from which an error message reveals the policy."""
 _FOR_HINTS = 0.5
-"""Seconds beyond a statement's limit for what helps its author."""
+"""Seconds beyond the limit of a statement that may be spent on hints."""
 _AT_ONCE = 0.1
-"""Seconds that may pass before a statement gets less than its limit."""
+"""Seconds of preparation that are not subtracted from the limit of a statement."""
 
 
 class GuardedDatabase:
@@ -51,16 +51,16 @@ class GuardedDatabase:
     Parameters
     ----------
     session
-        Runs statements and reads the schema; it belongs to this object from now on.
+        The session that runs statements and reads the schema. This object owns and closes it.
 
     Attributes
     ----------
     kind, dialect, language, name
-        As `dqa.core.database.Database` has them; the session's.
+        The properties of the session; see `dqa.core.database.Database`.
     policy
-        What of the database may be called and read.
+        Which functions may be called and which data may be read.
     audit
-        What watches its statements; None for nothing.
+        Approves and records statements; None for no audit.
     limits
         The limits of statements whose caller sets none.
     """
@@ -83,21 +83,21 @@ class GuardedDatabase:
         self._described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
         self._closes_session = True
-        self._is_rewritten = False  # by conditions and values that the policy adds
+        self._is_rewritten = False  # whether the policy adds conditions and values to statements
 
     def _scoped(self, policy: Policy) -> Policy:
-        """Return a policy within the schemas of the session, where statements can name others."""
+        """Return the policy limited to the schemas of the session."""
         own = self._session.schemas
         scope = None if own is None else SchemaScope.of(own, self._session.search_path)
         return replace(policy, schema_scope=scope)
 
     @property
     def namespace(self) -> str | None:
-        """The schema that `schema` shows, as statements may name it; see `Session`."""
+        """The name by which statements refer to the schema that `schema` returns; see `Session`."""
         return self._session.namespace
 
     def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, where no statement can show it: see `row_order`."""
+        """Return the order of a table's rows if no statement can return it; see `Session`."""
         if self._closed:
             raise self._closed_error()
         return self._session.row_order(table)
@@ -112,26 +112,28 @@ class GuardedDatabase:
     ) -> Self:
         """Set policy, audit and limits; return the database.
 
-        The code that opens the database calls it before anything else uses it. A policy that limits
-        tables and knows no schema gets the database's own.
+        Call this right after opening the database. If the policy limits tables and has no schema,
+        it gets the schema of the database.
 
         Parameters
         ----------
         policy, audit, limits
-            See the attributes; None for the usual.
+            See the attributes of the class; None for the default.
         checked
-            Whether every name of the policy has to be in the database.
+            Whether to check that every name of the policy exists in the database.
 
         Raises
         ------
         UsageError
-            The policy is to be checked, and has a name that is not in the database; or a mask or
-            a row filter cannot be used there.
+            A name of a checked policy is not in the database, or the database cannot apply a mask
+            or a row filter.
         DatabaseUnavailableError
             The schema cannot be read.
         """
         if policy is not None and policy.hides and self.kind == "graph":
-            raise errors.UsageError("Masks and row_filters are for tables; use denied_properties.")
+            raise errors.UsageError(
+                "A graph has no tables for masks and row_filters; use denied_properties."
+            )
         if checked and policy is not None and names_anything(policy):
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
@@ -152,19 +154,19 @@ class GuardedDatabase:
         return self
 
     def with_rows(self, row_filters: Mapping[str, str]) -> Self:
-        """Return this database for a reader of other rows.
+        """Return a copy of this database with other row filters.
 
-        It shares the connections; closing it closes nothing else.
+        The copy shares the connections; closing the copy does not close them.
 
         Parameters
         ----------
         row_filters
-            In place of the policy's: a condition for each of the same tables.
+            A condition for each table that has a row filter in the policy.
 
         Raises
         ------
         UsageError
-            They are for other tables, or one is not a condition that can be used.
+            The tables differ from those of the policy's row filters, or a condition cannot be used.
         """
         from dqa.guard.tables import require_conditions
 
@@ -172,20 +174,20 @@ class GuardedDatabase:
         other.policy = replace(self.policy, row_filters=row_filters)
         if set(other.policy.row_filters) != set(self.policy.row_filters):
             tables = ", ".join(sorted(self.policy.row_filters))
-            raise errors.UsageError(f"Give row filters of {tables}, and no others.")
+            raise errors.UsageError(f"Give row filters of {tables}, and not of other tables.")
         require_conditions(other.policy, self.dialect)
         other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
         return other
 
     def described(self, *scenarios: Schema) -> Self:
-        """Return this database with the comments of scenarios, where it has none of its own.
+        """Return this database with descriptions of scenarios where it has no comments.
 
-        It is the same database, with the same connections, and closed with it.
+        The result shares the connections, and closing it closes this database.
 
         Parameters
         ----------
         scenarios
-            Scenarios' tables; where several describe one, the first does.
+            The schemas of scenarios. The first one that describes a table is used.
         """
         if scenarios == self._descriptions:
             return self
@@ -196,7 +198,7 @@ class GuardedDatabase:
         return self._described[scenarios]
 
     def close(self) -> None:
-        """Release connections; the database cannot be used afterwards."""
+        """Release the connections. The database cannot be used afterwards."""
         if not self._closed:
             self._closed = True
             if self._closes_session:
@@ -208,7 +210,7 @@ class GuardedDatabase:
     # Schema
 
     def schema(self) -> DatabaseSchema:
-        """Return the visible schema; the database is read once."""
+        """Return the visible schema, which is read only once."""
         if self._schema is None:
             if self._closed:
                 raise self._closed_error()
@@ -217,16 +219,16 @@ class GuardedDatabase:
         return self._schema
 
     def _read_schema(self) -> DatabaseSchema:
-        """Return all that there is, read once: of thousands of tables that takes seconds."""
+        """Return the whole schema, which is read only once because that may take seconds."""
         if self._whole is None:
             self._whole = self._session.read_schema()
         return self._whole
 
     def _schema_by(self, until: float) -> DatabaseSchema | None:
-        """Return `schema`, or None where it is not read by then: reading it continues.
+        """Return `schema`, or None if reading takes longer than until `until`.
 
-        Reading thousands of tables, or reading from a busy server, may take many seconds, and a
-        hint may take no longer than the statement.
+        Reading thousands of tables may take many seconds, but a hint must arrive within the limit
+        of the statement. Reading continues in the background.
         """
 
         def read() -> None:
@@ -245,20 +247,20 @@ class GuardedDatabase:
     # Statements
 
     def check(self, statement: str) -> GuardVerdict:
-        """Return whether `query` would run a statement, which is not run, and if not, why."""
+        """Return whether `query` would run a statement, and the reason if not; do not run it."""
         verdicts = [verdict for _, verdict in self._meanings(statement, _FOR_HINTS)]
         return next((verdict for verdict in verdicts if verdict.allowed), verdicts[0])
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
 
-        A statement that a relational database cannot read is run in translation, where it is one
-        of MySQL's or has functions of other dialects. Without `limits`, those of the database hold.
+        If a relational database cannot read a statement, its translation from MySQL or from a mix
+        of dialects runs instead. Without `limits`, the limits of the database apply.
         """
         limits, started = limits or self.limits, perf_counter()
         if current_journal() is not None:
             return self._replayed(statement, limits)
-        # By OpenTelemetry's conventions for databases.
+        # These names follow OpenTelemetry's conventions for databases.
         about = {
             "db.operation.name": "query",
             "db.system.name": "postgresql" if self.dialect == "postgres" else self.dialect,
@@ -282,7 +284,7 @@ class GuardedDatabase:
         return rows
 
     def _replayed(self, statement: str, limits: Limits) -> Rows:
-        """Return the result of a statement that ran before a pause; run and note any other."""
+        """Return the recorded result of a statement from before a pause; otherwise run it."""
 
         def act() -> dict[str, Any]:
             try:
@@ -299,7 +301,7 @@ class GuardedDatabase:
         raise (errors.StatementError if is_unknown else kind)(reply["message"])
 
     def note_not_run(self, statement: str, reason: str) -> None:
-        """Record a statement that the guard allows, and that a person did not let run."""
+        """Record a statement that the guard allowed and a person rejected."""
         self._record(statement, perf_counter(), allowed=False, reason=reason)
 
     def _record(self, statement: str, started: float, **result: Any) -> None:  # noqa: ANN401
@@ -340,9 +342,10 @@ class GuardedDatabase:
         raise advise(errors.StatementError(str(problem)), self.dialect) from cause
 
     def _meanings(self, statement: str, seconds: float) -> Iterator[tuple[str, GuardVerdict]]:
-        """Yield a statement, then its translations, each with the verdict on it.
+        """Yield a statement and then its translations, each with its verdict.
 
-        A name with a dot or a cast may need the schema, which is read within some seconds.
+        The check of a name with a dot or a cast may need the schema; reading it may take
+        `seconds`.
         """
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
@@ -357,16 +360,16 @@ class GuardedDatabase:
             yield from translations(statement, self.dialect, self.policy)
 
     def _described_by(self, form: Form, limits: Limits, until: float) -> Rows:
-        """Answer a describing statement from the schema, if it is read in time."""
+        """Answer a describing statement from the schema; raise an error if reading it times out."""
         schema = self._schema_by(until)
         if schema is None:
             raise errors.StatementTimeoutError(
-                f"The schema was not read within {limits.seconds:g} seconds; ask again."
+                f"The schema was not read within {limits.seconds:g} seconds; try again."
             )
         return answer(form, schema, self.namespace or self.name)
 
     def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:  # noqa: ARG002
-        """Run an allowed statement within the rest of its limits."""
+        """Run an allowed statement within the remaining limits."""
         if self._closed:
             raise self._closed_error()
         if verdict.form is not None:
@@ -384,7 +387,7 @@ class GuardedDatabase:
     def _explained(
         self, error: errors.QueryError, statement: str, verdict: GuardVerdict, until: float
     ) -> errors.QueryError:
-        """Return an error without hidden data; one about a name says what there is."""
+        """Return an error without hidden data; for an unknown name, list the names that exist."""
         if not isinstance(error, errors.StatementError):
             return error
         if self._is_rewritten:
@@ -396,7 +399,7 @@ class GuardedDatabase:
         return advise(error, self.dialect)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
-        """Return rows with column names that show nothing of the policy."""
+        """Return rows with column names that reveal nothing about the policy."""
         columns = tuple(
             f"column_{number}" if _has_inserted(name, statement, text) else name
             for number, name in enumerate(rows.columns, start=1)
@@ -408,7 +411,7 @@ class GuardedDatabase:
     ) -> errors.StatementError:
         """Return an error without hidden values and without the policy's additions.
 
-        It has no cause: that would have the engine's own words.
+        The error has no cause, because the cause would contain the engine's message.
         """
         if type(error) is errors.StatementError and self._reads_filtered(statement):
             return errors.StatementError(_HIDDEN_VALUE)
@@ -421,7 +424,7 @@ class GuardedDatabase:
         return type(error)(problem)
 
     def _reads_filtered(self, statement: str) -> bool:
-        """Whether an allowed statement reads a table with hidden rows."""
+        """Return whether an allowed statement reads a table with hidden rows."""
         from dqa.guard.parsing import parse
 
         filters = self.policy.row_filters
@@ -430,7 +433,7 @@ class GuardedDatabase:
 
 
 def _has_inserted(message: str, statement: str, text: str) -> bool:
-    """Whether a message has a piece of what the policy inserted into a statement."""
+    """Return whether a message contains text that the policy inserted into a statement."""
     message, written, ran = (" ".join(part.split()) for part in (message, statement, text))
     pieces = (message[i : i + _INSERTED] for i in range(len(message) - _INSERTED + 1))
     return any(piece in ran and piece not in written for piece in pieces)

@@ -1,7 +1,7 @@
 """Answer statements that describe a database (SHOW, DESCRIBE, PRAGMA) from its visible schema.
 
-The same forms work on every SQL database. The engine runs none of them, so they name nothing that a
-policy hides.
+The same statements work on every SQL database. The engine does not run them, so they never name
+anything that a policy hides.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from dqa.guard.lists import lists
 from dqa.guard.policy import Policy
 
 Form: TypeAlias = tuple[str, Mapping[str, str | None]]
-"""The kind of a describing statement, and its parts."""
+"""The kind of a describing statement, and its named parts."""
 _NAME = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
 DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNORECASE)
-"""The beginning of such statements."""
+"""The beginning of a describing statement."""
 _TEXT = r"'[^']*'"
 _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
-"""These words begin a query, whose plan the engine shows."""
+"""Excludes words that begin a query: the engine shows the plan of a query."""
 _TABLE = rf"(?P<table>{_NAME}(?: ?\. ?{_NAME}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_NAME}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"
@@ -49,15 +49,15 @@ _FORMS = {
 
 
 def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
-    """Return the form of a statement that the schema answers, and its parts; None for any other.
+    """Return the form of a describing statement; None if the engine must answer the statement.
 
     Raises
     ------
     Refusal
-        It describes another schema, or the server.
+        The statement describes another schema or the server.
     """
     for kind, pattern in _FORMS.items():
-        # A space is any white space, and ` ?` may be none.
+        # A space in a pattern matches any white space; ` ?` also matches none.
         spaced = pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*")
         match = re.fullmatch(spaced, text, re.IGNORECASE)
         if match is not None and (kind != "duckdb" or dialect == "duckdb"):
@@ -66,7 +66,7 @@ def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
             return kind, found
     first = text.split(maxsplit=1)[0].upper()
     if first in {"SHOW", "PRAGMA"}:
-        raise Refusal(f"this {first} may not run; SHOW TABLES and DESCRIBE work")
+        raise Refusal(f"this {first} may not run; use SHOW TABLES or DESCRIBE")
     return None
 
 
@@ -76,7 +76,7 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     Raises
     ------
     UnknownReferenceError
-        There is no such table, or none that may be read.
+        The table does not exist or may not be read.
     """
     kind, found = form
     written = (found.get("like") or "'%'").strip("\"`[]'")
@@ -115,8 +115,8 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"a description shows what the name alone means, and {owner} may be another "
-                "schema; leave it out"
+                f"a description may not name another schema, and {owner} may be one; leave out "
+                f"{owner}"
             )
 
 
@@ -128,12 +128,12 @@ def _table(written: str, tables: Iterable[TableInfo]) -> TableInfo:
     name = _names(written)[-1].strip("\"`[]'")
     found = next((table for table in tables if table.name.casefold() == name.casefold()), None)
     if found is None:
-        raise UnknownReferenceError(f"there is no table {name}, or none that may be read", name)
+        raise UnknownReferenceError(f"there is no table {name}, or it may not be read", name)
     return found
 
 
 def _create(table: TableInfo, quote: str) -> str:
-    """Return a CREATE TABLE that has the visible columns and keys."""
+    """Return a CREATE TABLE statement with the visible columns and keys."""
 
     def spelled(names: Iterable[str]) -> str:
         return ", ".join(sql_name(name, quote) for name in names)

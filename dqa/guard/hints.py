@@ -1,4 +1,4 @@
-"""Help the author of a statement that failed: propose names, and list tables and columns."""
+"""Suggest names to the author of a failed statement, and list tables and columns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dqa.core.text import visible
 from dqa.guard.lists import lists
 
 _LONGEST_LISTING = 1_500
-"""Characters of a list of names."""
+"""The maximum number of characters of a list of names."""
 _OWNERS = 3
-"""Tables or labels that are named as owners of a name."""
+"""The maximum number of tables or labels to list as owners of a column or property."""
 _OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
-"""A problem with the name of a table, a label or a type."""
+"""Matches an error about the name of a table, a label or a type."""
 _NO_FUNCTION = re.compile(
     r"no such function: (\w+)|function (\w+)\(.*\) does not exist|FUNCTION (?:\w+\.)?(\w+) does not"
     r"|Function with name (\w+) does not exist",
@@ -32,10 +32,10 @@ def closest(
     *,
     whole: bool = False,
 ) -> str:
-    """Return `` Did you mean 'x'?``, or nothing where no known name is as close as `cutoff`.
+    """Return `` Did you mean 'x'?``, or an empty string if no known name is similar enough.
 
-    With `schema`, a name that a statement has to quote is shown with its quotes. Of a name with
-    dots only the last part is compared, unless it is compared as a `whole`.
+    The similarity must reach `cutoff`. With `schema`, the hint shows the quotes that a name needs.
+    By default, only the last part of a name with dots is compared; `whole` compares all parts.
     """
     by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
     wanted = (unknown if whole else unknown.rsplit(".", 1)[-1]).lower()
@@ -50,7 +50,7 @@ def closest(
 
 
 def instead_of(function: str, dialect: str) -> str:
-    """Return ``In place of f use ...``, or nothing where no advice is known."""
+    """Return ``In place of f use ...``, or an empty string if no advice is known."""
     advice = lists(dialect).instead.get(function.lower())
     return f"In place of {function} use {advice}." if advice else ""
 
@@ -58,13 +58,13 @@ def instead_of(function: str, dialect: str) -> str:
 def unknown_name(
     error: UnknownReferenceError, schema: DatabaseSchema | None, statement: str
 ) -> StatementError:
-    """Return an error with the most likely name, and the names that exist.
+    """Return an error with the most similar name and a list of the existing names.
 
-    Without a schema, which could not be read in time, it has neither.
+    If `schema` is None because it was not read in time, the error contains no names.
     """
     problem, name = error.problem, error.name
     if schema is None:
-        return StatementError(f"{problem}. What there is could not be read in time; ask again.")
+        return StatementError(f"{problem}. The schema could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)
@@ -83,7 +83,7 @@ def unknown_name(
 
 
 def advise(error: StatementError, dialect: str) -> StatementError:
-    """Return an engine's error with the function to use in place of one that it lacks."""
+    """Add to an engine's error about an unknown function the function to use instead."""
     found = _NO_FUNCTION.search(str(error))
     function = next(filter(None, found.groups())) if found is not None else ""
     others = lists(dialect)["functions"] - {function.lower()}
@@ -92,14 +92,14 @@ def advise(error: StatementError, dialect: str) -> StatementError:
 
 
 def _is_called(table: str, alias: str, statement: str) -> bool:
-    """Whether a statement seems to give a table an alias, or the alias is the table."""
+    """Return whether an alias seems to refer to a table in a statement."""
     called = rf"\b{re.escape(table)}[\"`]?\s+(?:AS\s+)?[\"`]?{re.escape(alias)}\b"
     is_table = table.casefold() == alias.casefold()
     return is_table or re.search(called, statement, re.IGNORECASE) is not None
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
-    """Return which tables or labels have a column or property; nothing where none has it."""
+    """Return a hint with the tables or labels that have a column or property; empty if none has."""
     wanted = name.lower()
     owners = {p.name: f.name for p in parts for f in p.fields if f.name.lower() == wanted}
     if not owners:
@@ -111,7 +111,7 @@ def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
 
 
 def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
-    """Return the first parts, each with the names of its fields, as a statement spells them."""
+    """Return the first parts of a schema with their fields, spelled as in a statement."""
     length, shown = 0, []
     for part in parts:
         bare = [Field(field.name, "") for field in part.fields]

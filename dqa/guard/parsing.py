@@ -1,8 +1,8 @@
-"""Parse a statement with sqlglot so that its tree has everything that was written.
+"""Parse a statement with sqlglot so that the tree contains everything in the statement.
 
-sqlglot knows a class for most functions. It keeps the arguments that it expects and drops others,
-and it renames functions. The guard therefore marks the name of each allowed function, so that
-sqlglot takes it for an unknown one and keeps its name and all arguments.
+sqlglot has a class for most functions. It renames such functions and drops surplus arguments. The
+guard therefore marks the names of allowed functions. sqlglot does not know the marked names, so it
+keeps each name and all of its arguments.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from dqa.guard.policy import fold
 from dqa.guard.text import StatementText, dialect_of, read_text
 
 MARK = "\u0192"
-"""Stands before the name of an allowed function in the tree, and nowhere else."""
+"""The mark before the name of an allowed function in the tree; no other name may contain it."""
 _MOST_TOKENS = 4_000
 _DEEPEST = 50
-"""Brackets and CASEs within each other."""
+"""The maximum depth of nested brackets and CASEs."""
 _LONGEST_RUN = 30
-"""Operators and brackets in a row without a value between them."""
+"""The maximum number of consecutive operators and brackets without a value between them."""
 _LONGEST_CHAIN = 24
-"""Calls after calls and subscripts after subscripts: sqlglot copies the chain at each."""
+"""The maximum length of a chain of calls or subscripts; sqlglot copies the chain at each step."""
 _MOST_OF = {
     TokenType.JOIN: 80,
     TokenType.UNION: 200,
@@ -39,16 +39,16 @@ _MOST_OF = {
     TokenType.SELECT: 400,
 }
 _SPARE_NODES, _NODES = 500, 2
-"""How many nodes sqlglot may make for a statement, and for each of its tokens."""
+"""The maximum number of nodes that sqlglot may create: a constant, and a number per token."""
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
-"""What stands before a bracket that continues a chain."""
+"""What precedes a bracket that continues a chain."""
 _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
 )
-"""What ends a value: a name with a bracket after it is not a call there, but an alias."""
+"""What ends a value. A name with a bracket after such a token is an alias and not a call."""
 _COMPARISONS = frozenset({TokenType.GT, TokenType.LT, TokenType.GTE, TokenType.LTE})
 _CLAUSES = frozenset(
     {
@@ -56,7 +56,7 @@ _CLAUSES = frozenset(
         *(TokenType.UNION, TokenType.GROUP_BY, TokenType.LIMIT),
     }
 )
-"""What ends the clause before it."""
+"""What ends the preceding clause."""
 _OPERATORS = frozenset(
     {
         *(TokenType.DPIPE, TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH),
@@ -66,7 +66,7 @@ _OPERATORS = frozenset(
 )
 _BRACES = (TokenType.L_BRACE, TokenType.R_BRACE)
 _DATE = [TokenType.L_BRACE, TokenType.STRING, TokenType.R_BRACE]
-"""The parts of ``{d '2024-01-01'}`` besides the word."""
+"""The tokens of ``{d '2024-01-01'}`` except the word."""
 _TEXTS = (
     *(exp.Anonymous, exp.BitString, exp.ByteString, exp.HexString, exp.Identifier, exp.Literal),
     *(exp.National, exp.RawString, exp.UnicodeString, exp.JSONPathPart, exp.Placeholder),
@@ -76,18 +76,18 @@ _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 
 @dataclass(frozen=True)
 class Parsed:
-    """A statement as it runs, its tree, and the names of joins: ``USING (x) AS name``.
+    """A parsed statement.
 
     Attributes
     ----------
     text, dialect, tree
-        The statement and its tree.
+        The statement as it runs, its dialect, and its tree.
     nodes
         All nodes of the tree, parents first.
     joins
-        The names in ``USING (x) AS name``.
+        The names of joins, as in ``USING (x) AS name``.
     tables
-        The tables that it names by the `id` of their nodes, without names of its WITH parts.
+        The tables in the statement by the `id` of their nodes, without references to WITH parts.
     """
 
     text: str
@@ -99,9 +99,9 @@ class Parsed:
 
 
 def _is_part(table: exp.Table, dialect: str) -> bool:
-    """Whether a table is a WITH part of the statement that is visible where it stands.
+    """Return whether a table is a reference to a WITH part that is in scope.
 
-    What could be another name to the database is taken for a table.
+    If the database could resolve the name differently, it counts as a table.
     """
     node: exp.Expr | None = table.parent
     below: exp.Expr = table
@@ -110,8 +110,9 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
         parts: list[exp.Expr] = []
         if isinstance(node, exp.With):
             own = next(n for n, part in enumerate(node.expressions) if part is below)
-            # In its own part a name may mean the table: always without RECURSIVE, and in DuckDB but
-            # for the second half of a UNION. So may, in MariaDB, the name of a later part.
+            # Within its own part, a name may mean the table. This is so in every part without
+            # RECURSIVE and, in DuckDB, outside of the second half of a UNION. In MariaDB, the name
+            # of a later part may also mean the table.
             union, is_own = below.this, bool(node.args.get("recursive"))
             if dialect not in {"sqlite", "mysql", "mariadb"}:
                 is_own = is_own and isinstance(union, exp.Union)
@@ -142,22 +143,24 @@ def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset())
 
 
 def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> Parsed:
-    """Return the tree of a statement, whose `functions` the policy allows besides those listed.
+    """Return the tree of a statement.
+
+    The statement may call `functions`, which the policy allows, in addition to the guard's list.
 
     Raises
     ------
     Refusal
-        It cannot be read, is more than one statement, or is too large.
+        The text cannot be parsed, contains several statements, or is too large.
     """
     text, tokens = read
     if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
-        raise Refusal(f"a name has the letter {MARK}, which is not supported")
+        raise Refusal(f"a name contains the letter {MARK}, which is not supported")
     known = lists(dialect)
     _refuse_too_large(tokens)
     allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
     joins: set[str] = set()
     adapted = [*_adapted(tokens, dialect, _calls(tokens, allowed, known), known, joins)]
-    # MySQL has VALUES ROW(...); MariaDB has plain ones.
+    # MySQL reads VALUES ROW(...); MariaDB reads VALUES (...), as ANSI SQL does.
     reader = (
         "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
     )
@@ -171,7 +174,7 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
         raise Refusal(SEVERAL)
     nodes = tuple(tree.walk())
     found = [node for node in nodes if isinstance(node, exp.Table)]
-    # Functions in FROM are nodes of the same class.
+    # Functions in FROM are also nodes of the class Table.
     tables = {id(node): node for node in found if isinstance(node.this, exp.Identifier)}
     if any(isinstance(node, exp.With) for node in nodes):
         tables = {key: node for key, node in tables.items() if not _is_part(node, dialect)}
@@ -179,14 +182,14 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     left_out = _left_out(parsed, adapted, known)
     if left_out:
         raise Refusal(
-            f"'{left_out}' stands where it is not understood; check how many arguments the "
-            f"function takes, or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
+            f"'{left_out}' is not understood here; check how many arguments the function takes, "
+            f"or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
         )
     return parsed
 
 
 def _calls(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> dict[int, str]:
-    """Return the positions of the names of allowed functions that are called, and the names."""
+    """Return the marked names of called allowed functions by their positions."""
     words, special = known.syntax | known["options"], known["special functions"]
     ends_value = [
         token.token_type in _VALUES
@@ -199,7 +202,7 @@ def _calls(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) 
         if after.token_type is not TokenType.L_PAREN or name not in allowed or name in special:
             continue
         before = tokens[number - 1].token_type if number else None
-        # What follows `SELECT *` is no call, but what follows `2 *` is one.
+        # A name after `SELECT *` is not a call, but a name after `2 *` may be one.
         is_star = before is TokenType.STAR and (number < 2 or not ends_value[number - 2])
         is_type = before in {TokenType.ALIAS, TokenType.DCOLON}
         if not (is_star or is_type or (number and ends_value[number - 1])):
@@ -214,14 +217,14 @@ def _adapted(
     known: AllowLists,
     joins: set[str],
 ) -> Iterator[Token]:
-    """Yield the tokens that sqlglot reads: marked calls, and no words that it does not know.
+    """Yield the tokens for sqlglot, with marked calls and without words that it does not know.
 
-    Such words read nothing, and the database receives them as they were written. The name of a
-    join, as in PostgreSQL's ``USING (x) AS name``, is added to `joins`.
+    These words are harmless, and the text for the database keeps them. The names of joins, as in
+    PostgreSQL's ``USING (x) AS name``, are added to `joins`.
     """
     clause: TokenType | None = None
     brackets: list[TokenType] = []
-    closed: TokenType | None = None  # what stood before the bracket that has just been closed
+    closed: TokenType | None = None  # the token before the bracket that was just closed
     is_mysql, join_name = dialect in {"mysql", "mariadb"}, -1
     braced = _braces_of_dates(tokens) if is_mysql else set()
     for number, token in enumerate(tokens):
@@ -254,7 +257,7 @@ def _adapted(
 
 
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
-    """Whether it is a word as in ``inet '::1'``, ``ORDER BY x USING >``, ``BETWEEN SYMMETRIC``."""
+    """Return whether sqlglot lacks a word, as in ``ORDER BY x USING >`` or ``inet '::1'``."""
     kind, name = token.token_type, token.text.lower()
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (
@@ -269,17 +272,17 @@ def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLis
 def _is_mysql_word(
     before: Token, token: Token, clause: TokenType | None, known: AllowLists
 ) -> bool:
-    """Whether it is a word as in ``SQL_NO_CACHE``, ``AS OF TIMESTAMP``, ``GROUP BY x DESC``."""
+    """Return whether sqlglot lacks a word, as in ``SQL_NO_CACHE`` or ``GROUP BY x DESC``."""
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
-        raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
+        raise Refusal("braces may only contain a date or a time, as in {d '2024-01-01'}")
     is_order = clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
     is_time = before.text.lower() == "of" and name in {"timestamp", "transaction"}
     return is_order or is_time or name in known["words that change nothing"]
 
 
 def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:
-    """Return the positions of what stands around dates and times: ``{d`` and ``}``."""
+    """Return the positions of the tokens around dates and times: ``{d`` and ``}``."""
     kinds = [token.token_type for token in tokens]
     return {
         number + offset
@@ -291,10 +294,10 @@ def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:
 
 
 def _refuse_too_large(tokens: Sequence[Token]) -> None:
-    """Refuse what would nest sqlglot's calls too deeply, or make it try too much."""
+    """Refuse a statement for which sqlglot would recurse too deeply or try too many readings."""
     counts = Counter(token.token_type for token in tokens)
     if len(tokens) > _MOST_TOKENS or any(counts[kind] > most for kind, most in _MOST_OF.items()):
-        raise Refusal("it is too long, or has too many parts; write a shorter one")
+        raise Refusal("it is too long or has too many parts; write a shorter one")
     run, chains = 0, [0]
     before = tokens[0].token_type
     for token in tokens:
@@ -316,7 +319,7 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
 
 
 def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
-    """Return a name, a call or a query of a statement that is not in its tree."""
+    """Return a name, a call or a query that is missing in the tree; empty if none is."""
     starts = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
     found = Counter(
         word
@@ -342,7 +345,7 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
 
 def _problem(error: ParseError) -> str:
     if str(error).startswith("Maximum number of AST nodes"):
-        return "it can be read in too many ways; write it flatter, and name parts in a WITH"
+        return "it can be read in too many ways; nest it less, and move parts to a WITH"
     first = error.errors[0] if error.errors else {}
     near = f" (line {first.get('line')}, near '{first.get('highlight') or ''}')" if first else ""
     problem = str(first.get("description") or str(error).splitlines()[0])

@@ -1,4 +1,4 @@
-"""The policy of a database: additions to the guard's lists, and limits on reading."""
+"""The policy of a database: which functions may be called and which data may be read."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from dqa.core.run_stores import is_store_table
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 
 Mask: TypeAlias = str | int | float | bool | None
-"""A value that is shown instead of the real one."""
+"""A value that replaces the real value in results."""
 ANY_SCHEMA = "*"
-"""In a policy's `schemas`: every schema may be read, and the catalogue."""
+"""An entry of a policy's `schemas` that allows every schema and the catalogue."""
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
-"""Characters that databases read in different ways within a text."""
+"""Characters in strings that databases read in different ways."""
 
 
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def fold(name: str) -> str:
-    """Return a name as databases fold it: they know the case of A to Z alone."""
+    """Return a name in lower case as databases fold it: only the letters A to Z change."""
     return name.translate(_LOWER)
 
 
 @dataclass(frozen=True)
 class SchemaScope:
-    """The schemas (MySQL's databases) that are a database's own; all others are outside.
+    """The schemas (databases, on MySQL) that belong to a database.
 
     Attributes
     ----------
     schemas
-        The own ones, as the server spells them.
+        The schemas of the database, as the server spells them.
     search_path
-        Where the server looks for a table that is written without a schema, in order.
+        The schemas in which the server looks for a table without a schema prefix, in order.
     """
 
     schemas: frozenset[str]
@@ -48,33 +48,33 @@ class SchemaScope:
 
     @classmethod
     def of(cls, schemas: Iterable[str], search_path: Iterable[str] | None = None) -> Self:
-        """Return the scope of schemas, in which names without one are found by default."""
+        """Return the scope of schemas; by default the search path contains the same schemas."""
         own = tuple(schemas)
         return cls(frozenset(own), own if search_path is None else tuple(search_path))
 
     @property
     def own(self) -> str:
-        """The own schemas, for a message."""
+        """The names of the schemas, for a message."""
         return " or ".join(sorted(self.schemas)) or "this database"
 
     @property
     def finds_own_first(self) -> bool:
-        """Whether a table of the database's own is found by its name alone."""
+        """Whether a name without a prefix finds the database's own table first."""
         return not self.search_path or self.search_path[0] in self.schemas
 
     @property
     def finds_others(self) -> bool:
-        """Whether a table of another schema may be found by its name alone."""
+        """Whether a name without a prefix may find a table of a schema outside of the scope."""
         return not self.schemas.issuperset(self.search_path)
 
     @property
     def first(self) -> SchemaScope:
-        """The scope of the schema whose tables are found first."""
+        """The scope with only the schema that the server searches first."""
         own = [name for name in self.search_path if name in self.schemas]
         return SchemaScope.of(own[:1] or self.schemas)
 
     def holds(self, name: str, dialect: str, *, quoted: bool) -> bool:
-        """Whether a statement that names a schema so can mean only one of the own ones."""
+        """Return whether a schema name in a statement can only mean a schema of this scope."""
         folds = dialect in {"postgres", "duckdb", "ansi"}
         if name in self.schemas and (quoted or not folds):
             return True
@@ -86,16 +86,16 @@ class SchemaScope:
 
 
 class ShownPart(NamedTuple):
-    """The visible part of a table that hides another.
+    """The visible part of a table with hidden columns, values or rows.
 
     Attributes
     ----------
     columns
-        Its visible columns.
+        The visible columns.
     items
-        These columns as SQL selects them, with the masks in place of their values.
+        The SELECT list of these columns, with masks in place of masked values.
     row_filter
-        The condition of its visible rows; empty for all.
+        The condition of the visible rows; empty if all rows are visible.
     """
 
     columns: Sequence[str]
@@ -105,67 +105,69 @@ class ShownPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Policy:
-    """Additions to the guard's lists, and limits on reading.
+    """Which functions may be called and which data may be read.
 
     A policy belongs to one database. Names of functions, procedures, schemas, tables and columns
-    are compared without regard to case; those of graphs are compared as they are written.
+    are compared without regard to case. The names in a graph are compared exactly.
 
     Attributes
     ----------
     functions
-        Functions, besides the guard's own, that are known to only read, also in FROM: ``"f"`` or
-        ``"schema.f"``, called by exactly that name.
+        Additional functions that only read and may be called, also in FROM: ``"f"`` or
+        ``"schema.f"``. A statement must call a function by exactly this name.
     procedures
-        Procedures of a graph that may be called: ``"apoc.meta.schema"``.
+        Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
-        The schemas (or databases of a server) whose tables may be read: of an opened database
-        those besides its own, by itself the only ones, where None means all. ``"*"`` is every
-        schema with the catalogue. A table written without a schema is in one of them.
+        The schemas (or databases of a server) whose tables may be read. For an opened database,
+        these are additional to its own schemas. For a policy without a database, these are the
+        only ones; None means all. ``"*"`` allows every schema and the catalogue. A table without
+        a schema prefix counts as allowed by its schema.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
-        all. A view is a table of its own. Of an opened database, one with
-        its schema may be outside of `schemas`.
+        all. A view needs its own entry. For an opened database, an entry with a schema may name a
+        table outside of `schemas`.
     columns
-        ``"table.column"``: of a table named here only the columns named here may be read; None
+        ``"table.column"``. If a table has an entry, only its listed columns may be read; None
         means all.
     denied_columns
-        ``"column"`` or ``"table.column"``: may not be read in any way.
+        ``"column"`` or ``"table.column"``: columns that may not be read.
     labels
         The only node labels (or node tables) that may be read; None means all.
     relationship_types
         The only relationship types that may be read; None means all.
     properties
-        ``"Label.property"``, or the same with a relationship type: of a label named here only
-        the properties named here may be read; None means all.
+        ``"Label.property"`` or ``"TYPE.property"``. If a label or relationship type has an entry,
+        only its listed properties may be read; None means all.
     denied_properties
-        ``"property"`` or ``"Label.property"``: may not be read in any way.
+        ``"property"`` or ``"Label.property"``: properties that may not be read.
     masks
-        ``"table.column"``, and the value that is shown instead of each of its own: None, a text, a
-        number or a truth value.
+        Maps ``"table.column"`` to the value that replaces each value of the column: None, a text,
+        a number or a truth value.
     row_filters
-        A table and the condition under which its rows may be read, in the database's own SQL and
-        over columns of the table alone.
+        Maps a table to the condition of its readable rows. The condition is in the SQL of the
+        database and uses only columns of that table.
     unmasked
-        Views over restricted tables, and tables of other schemas
-        (``"schema.table"``), that may be read as they are.
+        Views over restricted tables, and tables of other schemas (``"schema.table"``), that may be
+        read without restrictions.
     schema
-        The tables and columns of the database; a policy that hides a part of a table needs it.
+        The tables and columns of the database. It is required if the policy hides a part of a
+        table.
     schema_scope
-        Which schemas are the database's own, where statements can name others.
+        The schemas of the database; None if statements cannot name other schemas.
     revealing_views
         The views, in lower case, that would show hidden data.
     inside
-        The label that every node of a graph has to have that may be read.
+        The label that every readable node of a graph must have.
     database
-        The name of the database, which a statement may USE.
+        The name of the database; a statement may begin with USE and this name.
 
-    The last five are set when a database is opened.
+    Opening a database sets the last five attributes.
 
     Raises
     ------
     UsageError
-        A list is a string, or has a name that is not of the form above; a mask is not such a
-        value, or a row filter not a text.
+        An attribute has the wrong type, a name has the wrong form, or a mask or a row filter is
+        invalid.
     """
 
     functions: frozenset[str] = frozenset()
@@ -208,7 +210,7 @@ class Policy:
 
     @cached_property
     def restricts(self) -> bool:
-        """Whether a policy hides tables, columns, values or rows."""
+        """Whether the policy hides tables, columns, values or rows."""
         limits_tables = self.tables is not None
         limits_tables |= self.schema_scope is None and self._limits_schemas
         return limits_tables or self.restricts_columns or self.hides
@@ -219,27 +221,27 @@ class Policy:
 
     @cached_property
     def scope(self) -> SchemaScope | None:
-        """The schema scope, unless every schema may be read."""
+        """The schema scope; None if every schema may be read."""
         return None if ANY_SCHEMA in (self.schemas or ()) else self.schema_scope
 
     @property
     def needs_schema(self) -> bool:
-        """Whether the tables and columns of the database have to be known."""
+        """Whether the policy requires the tables and columns of the database."""
         return self.restricts or (self.scope is not None and self.scope.finds_others)
 
     @cached_property
     def hides(self) -> bool:
-        """Whether there are values that are masked, or rows that may not be read."""
+        """Whether the policy masks values or hides rows."""
         return bool(self.masks) or bool(self.row_filters)
 
     @property
     def restricts_columns(self) -> bool:
-        """Whether there are columns that may not be read."""
+        """Whether the policy hides columns."""
         return bool(self.columns) or bool(self.denied_columns)
 
     @property
     def limits_graph(self) -> bool:
-        """Whether there are labels, relationship types or properties that may not be read."""
+        """Whether the policy hides labels, relationship types or properties."""
         lists = self.labels is not None or self.relationship_types is not None
         return lists or bool(self.properties or self.denied_properties)
 
@@ -247,7 +249,7 @@ class Policy:
 
     @cached_property
     def in_small_letters(self) -> Policy:
-        """The policy as LadybugDB compares the names of a graph; labels are those of its tables."""
+        """The policy in lower case, for LadybugDB; its labels are those that have a table."""
         folded: dict[str, Any] = {
             name: frozenset(map(str.lower, getattr(self, name)))
             for name in OF_GRAPH
@@ -258,35 +260,35 @@ class Policy:
         return replace(self, **folded)
 
     def shows_label(self, name: str) -> bool:
-        """Whether nodes of a label may be read."""
+        """Return whether nodes with a label may be read."""
         return self.labels is None or name in self.labels
 
     def shows_type(self, name: str) -> bool:
-        """Whether relationships of a type may be read."""
+        """Return whether relationships of a type may be read."""
         return self.relationship_types is None or name in self.relationship_types
 
     def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and types that hide a property."""
+        """Return the labels and relationship types for which a property is hidden."""
         listed = {entry.rpartition(".")[0] for entry in self.properties or ()}
         denied = {owner for owner in listed if f"{owner}.{name}" not in (self.properties or ())}
         entries = (entry.rpartition(".") for entry in self.denied_properties)
         return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
 
     def shows_property(self, owner: str, name: str) -> bool:
-        """Whether a property of a label or type may be read."""
+        """Return whether a property of a label or relationship type may be read."""
         return name not in self.denied_properties and owner not in self.denying(name)
 
     # The database
 
     @cached_property
     def known_tables(self) -> Mapping[str, TableInfo]:
-        """The tables of the database by their names in lower case."""
+        """The tables of the database by their lower-case names."""
         tables = self.schema.tables if self.schema is not None else ()
         return {table.name.casefold(): table for table in reversed(tables)}
 
     @cached_property
     def visible_tables(self) -> Mapping[str, tuple[TableInfo, Sequence[Field]]]:
-        """The known tables that may be read, by lower-case name, with their visible columns."""
+        """The readable tables by lower-case name, each with its visible columns."""
         return {
             name: (table, [c for c in table.columns if self.allows_column(name, c.name)])
             for name, table in self.known_tables.items()
@@ -295,7 +297,7 @@ class Policy:
 
     @cached_property
     def shown_parts(self) -> Mapping[str, ShownPart]:
-        """The known tables of which a part is hidden, by lower-case name."""
+        """The tables with a hidden part, by lower-case name."""
         parts: dict[str, ShownPart] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
@@ -308,14 +310,14 @@ class Policy:
             ]
             row_filter = self.row_filters.get(name, "").strip()
             is_whole = items == plain and len(items) == len(table.columns) and not row_filter
-            # A broken view has no columns that are known, and some are hidden.
+            # The columns of a broken view are unknown; some of them may be hidden.
             if self.restricts_columns_of(name) and not (columns and is_whole):
                 parts[name] = ShownPart(columns, ", ".join(items), row_filter)
         return parts
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The types of visible columns, and of rows of tables without a hidden part."""
+        """The types of visible columns, and the row types of tables without a hidden part."""
         whole = (name for name in self.visible_tables if not self.restricts_columns_of(name))
         visible = self.visible_tables.values()
         kinds = (column.type.casefold() for _, columns in visible for column in columns)
@@ -323,7 +325,7 @@ class Policy:
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """Visible columns, and the words in their types, which name fields of composite types."""
+        """The visible columns and the words in their types, which may name composite fields."""
         columns = [c for _, shown in self.visible_tables.values() for c in shown]
         words = (word for c in columns for word in re.findall(r"\w+", c.type.casefold()))
         return frozenset((*(c.name.casefold() for c in columns), *words))
@@ -331,10 +333,10 @@ class Policy:
     # Visible tables and columns
 
     def allows_table(self, name: str, schema: str = "") -> bool:
-        """Whether a table may be read, by its name and the schema it was written with, if any.
+        """Return whether a statement may read a table, given its name and its schema prefix.
 
-        Tables of run stores and memories may be read only where `tables` names them. Whether the
-        schema is within the schema scope is not checked here.
+        Tables of run stores and memories may be read only if `tables` lists them. This method does
+        not check whether the schema is in the schema scope.
         """
         name, schema = name.casefold(), schema.casefold()
         is_limited = self.schema_scope is None and self._limits_schemas and schema
@@ -353,15 +355,15 @@ class Policy:
         )
 
     def shows_table(self, name: str) -> bool:
-        """Whether a table or view of the database's own may be read."""
+        """Return whether a table or view of the database's own schemas may be read."""
         return self.allows_table(name) and not self.reveals(name)
 
     def reveals(self, name: str) -> bool:
-        """Whether a name is of a view that would show hidden data."""
+        """Return whether a view would show hidden data."""
         return name.casefold() in self.revealing_views - self.unmasked
 
     def allows_column(self, table: str, column: str) -> bool:
-        """Whether a column of a table (by its name without the schema) may be read."""
+        """Return whether a column may be read; `table` has no schema prefix."""
         table, column = table.casefold(), column.casefold()
         if {column, f"{table}.{column}"} & self.denied_columns:
             return False
@@ -369,12 +371,12 @@ class Policy:
         return not is_limited or f"{table}.{column}" in (self.columns or ())
 
     def restricts_columns_of(self, table: str) -> bool:
-        """Whether some of a table may not, or perhaps may not, be read."""
+        """Return whether a part of a table is hidden, or may be."""
         return bool(self.restricted_names & {"", table.casefold()})
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables that a restriction names; an empty name stands for all."""
+        """The tables that a restriction names; an empty name stands for all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 
@@ -386,25 +388,24 @@ class Policy:
         default_schema: str | None = None,
         fold: bool = False,
     ) -> Policy:
-        """Return the policy that shows only the named part of this one's visible part.
+        """Return a policy that shows only the named tables, labels and relationship types.
 
         Parameters
         ----------
         names
-            Tables and views; of a graph labels, and relationship types: where none of these is
-            named, all that join the labels.
+            Tables and views; for a graph, labels and relationship types. Without a named
+            relationship type, all types that join two named labels are shown.
         schema
-            What this policy allows.
+            The part of the database that this policy shows.
         default_schema
-            The schema that these tables are in; None where that is not known, and then they may
-            not be written with any.
+            The schema of these tables. If it is None, statements may not write a schema prefix.
         fold
-            Whether the names of graphs are compared without regard to case.
+            Whether the names in a graph are compared without regard to case.
 
         Raises
         ------
         UsageError
-            A name is not in the schema, or a relationship type joins no labels that are named.
+            A name is not in the schema, or a named relationship type joins no two named labels.
         """
         form = str.casefold if fold or schema.tables else str
         tables = {form(table.name): table.name for table in schema.tables}
@@ -424,7 +425,10 @@ class Policy:
         joining = {edge.label for edge in schema.edges if {edge.source, edge.target} <= named}
         chosen = {types[form(name)] for name in wanted if form(name) in types}
         for name in sorted(chosen - joining):
-            raise UsageError(f"'{name}' joins no labels that are named: name those it joins, too.")
+            raise UsageError(
+                f"The relationship type '{name}' joins no two labels that you name: name its "
+                "labels, too."
+            )
         shown = frozenset(chosen or joining)
         is_all = shown == set(types.values())
         limited = self.relationship_types if is_all else shown
@@ -434,12 +438,12 @@ class Policy:
 
     @classmethod
     def read(cls, path: Path, schema: DatabaseSchema | None = None) -> Policy:
-        """Read a policy from a JSON file: an object of the lists above, each optional.
+        """Read a policy from a JSON file: an object whose keys are attributes of `Policy`.
 
         Raises
         ------
         UsageError
-            The file cannot be read, is not such an object, or has a list of another name.
+            The file cannot be read, is not a JSON object, or has an unknown key.
         """
         try:
             given = read_json(path)
@@ -450,25 +454,27 @@ class Policy:
         known = (*_LISTS, *_MAPPINGS)
         unknown = sorted(set(given) - set(known))
         if unknown:
-            raise UsageError(f"The policy {path} has '{unknown[0]}', not one of {known}.")
+            raise UsageError(
+                f"The policy {path} has the unknown key '{unknown[0]}'. Use: {', '.join(known)}."
+            )
         return cls(**given, schema=schema)
 
 
 _LISTS = tuple(f.name for f in fields(Policy) if f.repr and "frozenset" in str(f.type))
 _MAPPINGS = ("masks", "row_filters")
 _OWNED = frozenset({"columns", "properties", "masks"})
-"""Lists whose entries name a table, a label or a type before the dot."""
+"""Attributes whose entries name a table, a label or a type before the dot."""
 OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 
-def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (of any type before it is checked)
-    """Return a list of names, or values by their names, in the spelling that is compared."""
+def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)
+    """Validate a list or a mapping of names; return it with names in the compared spelling."""
     is_mapping = what in _MAPPINGS
     is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     names = list(given) if isinstance(given, Mapping) or is_list else []
     is_form = isinstance(given, Mapping) if is_mapping else is_list
     if not is_form or not all(isinstance(name, str) and name for name in names):
-        form = "an object by names" if is_mapping else "a list of names"
+        form = "an object with names as keys" if is_mapping else "a list of names"
         raise UsageError(f"The policy's {what} must be {form}, not {given!r}.")
     fold = str if what in OF_GRAPH else str.casefold
     return {fold(n): given[n] for n in names} if is_mapping else frozenset(map(fold, names))
@@ -483,9 +489,9 @@ def _type_names(kind: str) -> Iterator[str]:
 
 
 def _masked(name: str, mask: Mask) -> str:
-    """Return what selects a mask under a column's name.
+    """Return the SELECT item that shows a mask under the name of a column.
 
-    It has the type of the column, for the value is read in no row.
+    The item has the type of the column, although no value of the column is read.
     """
     text = quoted(mask, "'") if isinstance(mask, str) else str(mask).upper()
     other = "" if mask is None else f" ELSE {text}"
@@ -498,8 +504,10 @@ def _require_mask(name: str, mask: object) -> None:
     if not (mask is None or isinstance(mask, str | int | float)) or not is_finite:
         raise UsageError(f"{what} must be null, a text, a number or a truth value, not {mask!r}.")
     if isinstance(mask, str) and _UNSAFE.search(mask):
-        raise UsageError(f"{what} has a backslash or a control character; write plain text.")
+        raise UsageError(
+            f"{what} contains a backslash or a control character; write a text without them."
+        )
 
 
 DEFAULT = Policy()
-"""Everything that only reads, of every table."""
+"""The default policy: every table may be read."""

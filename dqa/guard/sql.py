@@ -1,8 +1,7 @@
-"""Decide which SQL statements may run, and what runs in their place.
+"""Decide which SQL statements may run, and return the text that runs.
 
-sqlglot parses the text that is to run. Every node of the tree, every argument of a node, every
-function, table, type and variable has to be on an allow-list (`lists/*.txt`). Everything else is
-refused.
+sqlglot parses the text. Every node of the tree, every argument of a node, and every function,
+table, type and variable must be on an allow-list (`lists/*.txt`). Everything else is refused.
 """
 
 from __future__ import annotations
@@ -26,30 +25,30 @@ from dqa.guard.tables import rewritten
 from dqa.guard.text import read_text
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
-"""The allowed roots of a statement, and of a part of WITH."""
+"""The node classes that may be the root of a statement or of a WITH part."""
 _FUNCTION_SOURCES = (exp.Table, exp.TableFromRows, exp.Lateral, exp.Unnest)
 _QUERY_SOURCES = (exp.Subquery, exp.CTE, exp.Values, exp.Pivot)
 _APPLIED = (exp.Table, exp.Query, exp.Values, type(None))
 _SAMPLES = frozenset({"bernoulli", "reservoir", "system"})
-_VARIABLE = "it uses a session's variable (@name); write the value, or a WITH"
+_VARIABLE = "it uses a session variable (@name); write the value, or use WITH"
 _INSTEAD = {
-    "Into": "it writes its result with INTO; leave that out, the rows are returned",
-    "Lock": "it locks what it reads; leave out FOR UPDATE, FOR SHARE and LOCK",
+    "Into": "it writes its result with INTO; leave INTO out, because the rows are returned",
+    "Lock": "it locks the rows that it reads; leave out FOR UPDATE, FOR SHARE and LOCK",
     **dict.fromkeys(("Parameter", "PropertyEQ"), _VARIABLE),
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
-"""Operators with which PostgreSQL compares all pairs of two arrays; no limit on time stops it."""
+"""PostgreSQL operators that compare all pairs of two arrays; a time limit cannot stop them."""
 _SERIES = frozenset({"array_fill", "generate_series"})
 _SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
-"""Functions of PostgreSQL with which a statement builds arrays of any length."""
+"""PostgreSQL functions that build arrays of any length."""
 _LARGEST = 1_000_000
-"""Characters or values that a call may work on."""
+"""The maximum number of characters or values that a call may process."""
 _WIDTHS = re.compile(r"\{[^}]*\}|%[^a-zA-Z%]*")
-"""Parts of a format that may contain a width."""
+"""The parts of a format string that may contain a width."""
 _ROW_COLUMNS = frozenset({"ctid", "tableoid", "xmin", "*"})
-"""What every table of PostgreSQL has besides its columns."""
+"""The system columns of every PostgreSQL table."""
 _OPTION = (
     r"(?:(?:analy[sz]e|verbose|costs|settings|generic_plan|buffers|summary|timing|memory|wal)"
     r"(?: (?:true|false|on|off|1|0))?|format (?:text|xml|json|yaml|html|graphviz|mermaid))"
@@ -64,12 +63,12 @@ _EXPLAIN = re.compile(
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict on a statement that only reads, with the text that runs in its place.
+    """Return the verdict on a statement, with the text that runs instead.
 
     Raises
     ------
     Refusal
-        It is not one query, or it is not known to only read.
+        The text is not a single query, or the query is not known to only read.
     """
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
@@ -85,7 +84,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
     if prefix is None:
         return GuardVerdict(True, statement=text)
-    # The plan of a view names the tables and columns that it reads.
+    # The plan of a query on a view names the tables and columns of the view.
     if policy.restricts:
         raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
     return GuardVerdict(True, statement=read.text)
@@ -93,7 +92,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 @dataclass
 class _Check:
-    """The checks of one statement's nodes."""
+    """Checks the nodes of one statement."""
 
     parsed: Parsed
     policy: Policy
@@ -129,11 +128,11 @@ class _Check:
 
     def _refuse_function(self, name: str) -> None:
         hint = instead_of(name, self.dialect) or closest(name, self.known["functions"], 0.8)
-        end = f". {hint.strip()}" if hint else "; if it does, the policy's functions can name it"
+        end = f". {hint.strip()}" if hint else "; if it does, list it in the policy's functions"
         raise Refusal(f"the function {name} is not known to only read{end}")
 
     def _refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
-        """Refuse an argument that is not on the list: for itself, if that says more."""
+        """Refuse an argument that is not on the list, with the most specific reason."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, exp.Expr) and type(part).__name__ not in self.known.parts:
                 self._refuse(part)
@@ -141,14 +140,14 @@ class _Check:
         raise Refusal(f"{kind} may not have {argument.strip('_').upper()} here")
 
     def _refuse_outside(self, owner: Sequence[exp.Expr], what: str, name: str) -> None:
-        """Refuse what belongs to a schema that is, or could be, another one."""
+        """Refuse an object whose schema is, or could be, outside of the schema scope."""
         schema = ".".join(part.name for part in owner)
         is_named = schema.casefold() in (self.policy.schemas or ())
         if owner and self.scope is not None and not is_named and not self._is_own(owner):
             raise Refusal(f"the {what} {schema}.{name} lies outside of {self.scope.own}")
 
     def _is_own(self, owner: Sequence[exp.Expr]) -> bool:
-        # Before the schema PostgreSQL takes the name of the database that it is in, and no other.
+        # In PostgreSQL, only the name of the current database may precede the schema.
         if self.scope is None or (len(owner) > 1 and self.dialect != "postgres"):
             return False
         is_quoted = bool(owner[-1].args.get("quoted"))
@@ -157,7 +156,7 @@ class _Check:
     # Functions
 
     def _check_function(self, node: exp.Anonymous) -> None:
-        """Refuse a function that is not on the list, or not by the name it is called with."""
+        """Refuse a function whose name, as it is written in the call, is not on the list."""
         name = str(node.this).removeprefix(MARK).lower()
         if not str(node.this).startswith(MARK) and name not in self.known["special functions"]:
             self._refuse_function(str(node.this))
@@ -172,23 +171,23 @@ class _Check:
         is_own = not owner or (self.dialect == "postgres" and owner == "pg_catalog")
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
-        # Compared with a text, pg_typeof would look that text up.
+        # If the result of pg_typeof is compared with a text, PostgreSQL looks up that text.
         is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
         is_item = isinstance(parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
         is_shown = name == "pg_typeof" and (is_text or is_item)
         is_outside = name in self.known["functions that look outside"] and not is_shown
         if is_outside and (self.scope is not None or self.policy.restricts):
-            raise Refusal(f"the function {full} could name objects that may not be read")
+            raise Refusal(f"the function {full} could refer to objects that may not be read")
         if name in self.known["functions of settings"]:
             known = self.known["settings"]
             first = node.expressions[0] if node.expressions else None
             if not isinstance(first, exp.Literal) or first.name.lower() not in known:
-                raise Refusal(f"{name} may only name a setting such as 'server_version'")
+                raise Refusal(f"{name} may only read an allowed setting such as 'server_version'")
 
     def _check_lengths(self) -> None:
-        """Refuse texts of millions of characters, which a limit on time does not stop in time.
+        """Refuse calls that build texts of millions of characters before a time limit stops them.
 
-        The length of a call's result is bounded by the product of the literals in it.
+        The product of the literals in a call is an upper bound of the length of its result.
         """
         sizes: dict[int, float] = {}
         for node in reversed(self.parsed.nodes):  # children come after their parents
@@ -221,21 +220,23 @@ class _Check:
                 size, cost = inner[0], prod(inner)
             sizes[id(node)] = size
             if cost > _LARGEST:
-                raise Refusal(f"{name or 'it'} could work on over {_LARGEST:,} values; use less")
+                raise Refusal(
+                    f"{name or 'it'} could process over {_LARGEST:,} values; use smaller numbers"
+                )
 
     def _check_pairs(self, node: exp.Expr) -> None:
-        """Refuse an operator on two long arrays if the statement builds arrays from no table."""
+        """Refuse an array operator on two long arrays that the statement itself builds."""
         is_long = self.dialect == "postgres" and all(map(_is_long_array, node.iter_expressions()))
         if is_long and any(map(_builds_array, self.parsed.nodes)):
             raise Refusal(
-                "@>, <@ and && compare all pairs of two arrays, which no limit on time stops; "
+                "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
                 "write one of the arrays as a list"
             )
 
     # Tables
 
     def _check_table(self, node: exp.Table) -> None:
-        """Refuse tables of the system and of other schemas, and names that are read as files."""
+        """Refuse system tables, tables outside of the schema scope, and names of files."""
         if not isinstance(node.this, exp.Identifier):
             self._check_source(node)
             return
@@ -243,7 +244,7 @@ class _Check:
             return  # a part of WITH
         name, schema = node.name.lower(), node.db.lower()
         if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
-            raise Refusal(f"{name} is of a store of runs; the policy's tables may name it")
+            raise Refusal(f"{name} belongs to a run store; list it in the policy's tables")
         is_known = name.casefold() in self.policy.visible_tables
         if self.dialect == "duckdb" and not is_known:
             self._refuse_file(node)
@@ -264,7 +265,7 @@ class _Check:
             self._check_schema(node, is_catalogue=is_catalogue and not is_known)
 
     def _check_schema(self, node: exp.Table, *, is_catalogue: bool) -> None:
-        """Refuse a table that is, or could be, of another schema."""
+        """Refuse a table whose schema is, or could be, outside of the schema scope."""
         scope = self.scope
         if scope is None:
             return
@@ -272,28 +273,30 @@ class _Check:
         schema = ".".join(part.name for part in owner).casefold()
         if f"{schema}.{name.casefold()}" not in (self.policy.tables or ()):
             self._refuse_outside(owner, "table", name)
-        # DuckDB has views of the catalogue in its schema main.
+        # In DuckDB, the schema main contains views of the catalogue.
         if is_catalogue and (not owner or (self.dialect == "duckdb" and self._is_own(owner))):
-            raise Refusal(f"{name} describes more than {scope.own}; SHOW TABLES and DESCRIBE work")
+            raise Refusal(
+                f"{name} describes more than {scope.own}; use SHOW TABLES or DESCRIBE instead"
+            )
         is_known = name.casefold() in self.policy.visible_tables
         if owner or not scope.finds_others or (is_known and scope.finds_own_first):
             return
         if is_known or not scope.finds_own_first:
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"
             raise Refusal(f"the table {name} could be found outside of {scope.own}; write {full}")
-        hint = closest(name, self.policy.visible_tables) or " Name one that is described"
+        hint = closest(name, self.policy.visible_tables) or " Use a table of the schema"
         raise Refusal(f"the table {name} is not a table of {scope.own}.{hint}".rstrip(".?"))
 
     def _check_source(self, node: exp.Table) -> None:
-        """Refuse a function that may not stand in FROM."""
+        """Refuse a function that may not be used in FROM."""
         source = node.this.expression if isinstance(node.this, exp.Dot) else node.this
         if source is None and node.args.get("rows_from"):
             return
         if not isinstance(source, exp.Func):
-            raise Refusal("a table's name must be a name, not a variable or a parameter")
+            raise Refusal("the name of a table must be a plain name, not a variable or parameter")
         name, allowed = _function_name(node), self.known["table functions"]
         if allowed and name.lower() not in allowed | self.policy.functions:
-            raise Refusal(f"the function {name} may not stand in FROM")
+            raise Refusal(f"the function {name} may not be used in FROM")
         owner = [part for part in (node.args.get("catalog"), node.args.get("db")) if part]
         self._refuse_outside(owner, "function", name)
 
@@ -304,10 +307,10 @@ class _Check:
             raise Refusal(f"'{'.'.join(p.name for p in node.parts)}' would be read as a file")
         before = self.parsed.text[: node.parts[0].meta.get("start", 0)].rstrip()
         if before.endswith("(") and not node.db and not node.this.args.get("quoted"):
-            raise Refusal(f"({node.name.upper()} ...) is not a query; quote the name of a table")
+            raise Refusal(f"({node.name.upper()} ...) is not a query; quote the name of the table")
 
     def _check_alias(self, node: exp.TableAlias) -> None:
-        """Refuse an alias with columns that are not names: a database could read it as a call."""
+        """Refuse column aliases that are not plain names: a database could read them as a call."""
         columns = node.args.get("columns") or []
         has_types = self.dialect == "postgres"  # AS x(a int, b text)
         names = [c.this if has_types and isinstance(c, exp.ColumnDef) else c for c in columns]
@@ -325,7 +328,7 @@ class _Check:
             self._refuse_outside(name.parts[:-1], "collation", name.name)
 
     def _check_type(self, node: exp.DataType) -> None:
-        """Refuse a type that could be of another schema: a table's row is a type in PostgreSQL."""
+        """Refuse a type that may be outside of the scope: PostgreSQL has a type for each table."""
         if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
             return
         *owner, last = _dotted(node.args["kind"])
@@ -339,16 +342,16 @@ class _Check:
             self._refuse_outside(owner, "type", name)
         known = self.known.syntax | self.known["types before a string"]
         if name not in known | self.policy.type_names:
-            raise Refusal(f"the type {name} is not one that is described")
+            raise Refusal(f"the type {name} is not a type of the visible schema")
 
     def _check_rare(self, node: exp.Expr) -> None:
-        """Refuse a node of a kind that has a short rule."""
+        """Refuse a node by one of the short rules."""
         problem, name = "", node.name
         match node:
             case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
                 problem = f"{name} describes objects that may not be read"
             case exp.SessionParameter() if name.lower() not in self.known["settings"]:
-                problem = f"the system variable {name} is not one that may be read"
+                problem = f"the system variable {name} may not be read"
             case exp.Parameter() if self.dialect != "postgres" or "@" not in self.parsed.text:
                 problem = _VARIABLE  # in PostgreSQL the sign is an operator, as in ``@ -1``
             case exp.TableSample(args={"method": exp.Expr() as method}):
@@ -359,10 +362,10 @@ class _Check:
             case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
                 problem = "OPERATOR(...) may only name an operator of pg_catalog"
             case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
-                # SQLite reads ``x IN name`` as a table, which has no node in the tree.
+                # SQLite reads ``x IN name`` as a table, but the tree has no table node for it.
                 problem = "IN needs a list or a query: write IN (SELECT column FROM table)"
             case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
-                # DuckDB would read a text in their place as the name of a file.
+                # DuckDB would read a text in this position as the name of a file.
                 problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
         if problem:
             raise Refusal(problem)
@@ -370,7 +373,7 @@ class _Check:
     # Dots
 
     def _check_dots(self) -> None:
-        """Refuse ``x.f`` where PostgreSQL could call f(x), or MariaDB could use a sequence."""
+        """Refuse ``x.f`` if PostgreSQL could call f(x), or MariaDB could use a sequence."""
         sources, functions, own = self._names()
         for node in self.parsed.nodes:
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
@@ -379,7 +382,7 @@ class _Check:
             elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
                 owner, name = node.table.casefold(), node.name.casefold()
                 if owner not in sources and owner not in functions:
-                    raise Refusal(f"{node.table}.{node.name} names no table of the statement")
+                    raise Refusal(f"{node.table}.{node.name}: no table here is called {node.table}")
                 if name not in functions.get(owner, {name}):
                     raise Refusal(f"{node.table}.{node.name} is not a column of that function")
                 is_known = self.policy.schema is None or sources.get(owner, False) or name in own
@@ -387,9 +390,9 @@ class _Check:
                     self._check_attribute(node.name)
 
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
-        """Return the sources, the functions in FROM with their columns, and the columns named here.
+        """Return the sources, the columns of functions in FROM, and the column aliases.
 
-        A source is True if it is a table that the schema does not have.
+        A source maps to True if it is a table that the schema lacks.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}
@@ -417,7 +420,7 @@ class _Check:
         columns = _ROW_COLUMNS | self.known["columns of functions"] | self.policy.column_words
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, schema=self.policy.schema)
-            raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
+            raise Refusal(f".{name} is not a known column and could call a function.{hint}")
 
     _rules: ClassVar[Mapping[type, Callable[[_Check, Any], None]]] = {
         exp.Anonymous: _check_function,
@@ -434,7 +437,7 @@ class _Check:
             _check_rare,
         ),
     }
-    """The rule for each kind of node that needs more than the lists."""
+    """The additional rule for each node class whose check needs more than the lists."""
 
 
 def _function_name(node: exp.Expr) -> str:
@@ -444,7 +447,7 @@ def _function_name(node: exp.Expr) -> str:
 
 
 def _dotted(node: object) -> list[exp.Expr]:
-    """Return the parts of a name with dots."""
+    """Return the parts of a dotted name."""
     if isinstance(node, exp.Dot):
         return [*_dotted(node.this), *_dotted(node.expression)]
     if isinstance(node, exp.Expr):
@@ -454,7 +457,7 @@ def _dotted(node: object) -> list[exp.Expr]:
 
 
 def _is_type(node: exp.Expr) -> bool:
-    """Whether a name with dots is the name of a type."""
+    """Return whether a dotted name is the name of a type."""
     while isinstance(node.parent, exp.Dot):
         node = node.parent
     return isinstance(node.parent, exp.DataType) or node.arg_key == "to"
@@ -465,7 +468,7 @@ def _is_collation(node: exp.Expr) -> bool:
 
 
 def _builds_array(node: exp.Expr) -> bool:
-    """Return whether a call makes an array, or the rows of one, from numbers or long texts."""
+    """Return whether a call builds an array or rows from numbers or long texts."""
     if isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries):
         return True
     name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""

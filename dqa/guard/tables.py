@@ -1,8 +1,8 @@
-"""Read each table as a policy shows it: as a query of its visible columns and rows.
+"""Replace each restricted table by a query over its visible columns and rows.
 
-A denied column does not exist in that query, a mask replaces a value, and a row filter
-leaves rows out. What stands around the table stays as it was written, so that `*`, USING, an alias
-or a whole row read only the visible part.
+A denied column does not exist in that query. A mask replaces a value, and a row filter removes
+rows. The rest of the statement is unchanged, so `*`, USING, an alias and a whole row read only the
+visible part.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _FENCES: Mapping[str, str] = {
     "mysql": _MYSQL_FENCE,
     "mariadb": _MYSQL_FENCE,
 }
-"""Makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
-row filters work in these dialects."""
+"""Text that forces the planner to apply the filter first, so that no condition of the statement
+sees a hidden row. Only these dialects support masks and row filters."""
 _BEFORE = re.compile(r"(?:\b(?:from|join|straight_join)|[,(])\s*\Z", re.IGNORECASE)
 _PLAIN = frozenset({"this", "db", "catalog", "alias", "joins"})
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
-"""A catalogue is read whole."""
+"""The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Views by what they depend on; a partition by its parent, and the reverse.
+    # Views with the tables that they read. A partition is paired with its parent and the reverse.
     "postgres": """
         SELECT v.relname, t.relname, false AS is_partition
           FROM pg_catalog.pg_depend AS d
@@ -58,8 +58,8 @@ _VIEWS: Mapping[str, str] = {
           JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent,
                LATERAL (VALUES (c.relname, p.relname), (p.relname, c.relname)) AS x(one, other)
     """,
-    # Of the others by their definitions. A full-text index is of a table that its definition names,
-    # or has tables of its own, whose names begin with its name.
+    # Views with their definitions. The definition of a full-text index names its source table; the
+    # names of the index's own tables begin with the name of the index.
     "sqlite": """
         SELECT name, sql FROM sqlite_master
          WHERE type = 'view' OR (type = 'table' AND rootpage = 0)
@@ -81,16 +81,16 @@ _VIEWS: Mapping[str, str] = {
 
 
 def rewritten(parsed: Parsed, policy: Policy) -> str:
-    """Return the text of a checked statement in which each table is read as the policy shows it.
+    """Return the text of a checked statement with restricted tables replaced by queries.
 
     Raises
     ------
     Refusal
-        It reads a table that the policy does not show, or one where no query can stand.
+        The statement reads a hidden table, or uses a restricted table where no query may be.
     """
     parts = [node.alias.casefold() for node in parsed.nodes if isinstance(node, exp.CTE)]
     for name in parts:
-        if parts.count(name) > 1:  # databases differ in which one is meant
+        if parts.count(name) > 1:  # databases resolve the name differently
             raise Refusal(f"two WITH parts are called {name}; rename one")
     text: list[str] = []
     done = 0
@@ -104,7 +104,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         if shown is None:
             continue
         if not shown.columns:
-            raise Refusal(f"no column of {node.name} may be read, or is known")
+            raise Refusal(f"no column of {node.name} may be read, or its columns are unknown")
         restricted[name] = shown
         start, end, alias = _position(node, parsed)
         rows = parsed.text[start:end]
@@ -120,7 +120,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
 
 
 def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
-    """Refuse a hidden table; return whether it is one of the database's own, read in part."""
+    """Refuse a hidden table; return whether the policy's restrictions apply to the table."""
     known, name = lists(dialect)["tables"], node.name.casefold()
     full = f"{node.db}.{name}".casefold()
     names, table = {name, full.strip(".")}, policy.known_tables.get(name)
@@ -129,13 +129,15 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         return False
     is_catalogue = bool(names & known) or f"pg_catalog.{name}" in known
     if is_catalogue and table is None and not names & (policy.tables or frozenset()):
-        raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
+        raise Refusal(
+            f"the catalogue {node.name} may not be read; use SHOW TABLES or DESCRIBE instead"
+        )
     own = policy.schema_scope.first if node.db and policy.schema_scope is not None else None
     is_quoted = own is not None and bool(node.args["db"].args.get("quoted"))
     is_elsewhere = own is not None and not own.holds(node.db, dialect, quoted=is_quoted)
     if is_elsewhere and policy.allows_table(node.name, node.db):
         if policy.hides or policy.restricts_columns_of(name) or policy.reveals(name):
-            raise Refusal(f"{full} is of another schema, and could show hidden data")
+            raise Refusal(f"{full} belongs to another schema and could show hidden data")
         return False
     is_shown = policy.schema is None or name in policy.visible_tables
     if is_shown and (node.db or policy.schema is None):
@@ -149,19 +151,19 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
 
 
 def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
-    """Return where a table's name stands, and the alias that the query in its place needs."""
+    """Return the start and end of a table's name, and the alias that its query needs."""
     start = int(node.parts[0].meta.get("start", -1))
     end = int(node.parts[-1].meta.get("end", -2)) + 1
     is_plain = _PLAIN.issuperset(place for place, value in node.args.items() if value)
     is_placed = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
     if not is_plain or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
-        raise Refusal(f"part of {node.name} is hidden; write its name alone after FROM or JOIN")
+        raise Refusal(f"part of {node.name} is hidden; write only its name after FROM or JOIN")
     last = parsed.text[int(node.parts[-1].meta["start"]) : end]
     return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
 def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> None:
-    """Refuse the ways to hidden data that a sub-query leaves open."""
+    """Refuse constructs that reach hidden data despite the query."""
     columns = {column.casefold() for shown in restricted.values() for column in shown.columns}
     for node in parsed.nodes:
         is_column = isinstance(node, exp.Column)
@@ -169,23 +171,23 @@ def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> N
         if isinstance(node, exp.Column) and node.db and node.table.casefold() in restricted:
             raise Refusal(f"write {node.table}.{node.name} without a schema before it")
         if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
-            raise Refusal(f"{name} is not a column that may be read; name a column")
-        # SQLite looks through the sub-query, and searches the whole index.
+            raise Refusal(f"{name} is not a readable column; use another column")
+        # SQLite applies a search to the whole index, despite the sub-query.
         is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
         if is_search or isinstance(node, exp.Match):
-            raise Refusal("a search of an index may look into hidden data; write LIKE")
+            raise Refusal("a search of an index may read hidden data; write LIKE")
 
 
 # Opening a database
 
 
 def protected(policy: Policy, session: Session) -> Policy:
-    """Return a policy that hides a part of tables, with the facts about a database that it needs.
+    """Return a restrictive policy with the facts about the database that it needs.
 
     Raises
     ------
     UsageError
-        A mask or a row filter cannot be used there.
+        The database cannot apply a mask or a row filter.
     DatabaseUnavailableError
         The views cannot be listed.
     """
@@ -200,18 +202,19 @@ def protected(policy: Policy, session: Session) -> Policy:
         name = table.name.casefold()
         if policy.known_tables[name] is not table and policy.restricts_columns_of(name):
             raise UsageError(
-                f"Two tables are called {table.name}, and the policy hides a part of one."
+                f"Two tables are called {table.name}, and the policy hides a part of one of them: "
+                "rename one, or open a single schema."
             )
     require_conditions(policy, dialect)
     views = _views(session) if hiding else []
-    # By its own name a policy restricts a view as it says; a partition has to hide all.
+    # A view with its own restrictions is readable; a partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
     rows = _without_safe_partitions(views, policy, hiding)
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:
-    """Raise `UsageError` unless row filters compare a table's own columns with plain values."""
+    """Raise `UsageError` unless every row filter only compares columns of its table with values."""
     for name, condition in policy.row_filters.items():
         table = policy.known_tables.get(name)
         if table is None or policy.schema is None:
@@ -220,9 +223,9 @@ def require_conditions(policy: Policy, dialect: str) -> None:
             _refuse_unless_plain(table, condition, dialect, policy.schema.quote)
         except Refusal as refusal:
             raise UsageError(
-                f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
-                "comparisons, IN, BETWEEN, LIKE and IS NULL of its columns with plain values, "
-                f"joined by AND, OR and NOT. It is: {condition}"
+                f"The policy's row filter of {table.name} cannot be used: {refusal}. Compare "
+                "columns of the table with plain values by comparisons, IN, BETWEEN, LIKE and IS "
+                f"NULL, joined by AND, OR and NOT. The filter is: {condition}"
             ) from refusal
 
 
@@ -233,7 +236,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
     filled = {place for place, value in parsed.tree.args.items() if value}
     is_single = filled == {"expressions", "from_", "where"} and parsed.text == statement
     if where is None or not isinstance(where.this, exp.Paren) or not is_single:
-        raise Refusal("it is not a single condition, or has a comment or a backslash")
+        raise Refusal("it is not a single condition, or contains a comment or a backslash")
     known = lists(dialect)
     columns = {column.name.casefold(): column.name for column in table.columns}
     for node in where.this.walk():
@@ -244,11 +247,11 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
         ):
             hint = closest(node.name, columns.values())
             raise Refusal(
-                f"'{node.sql()}' is not a column of it, written alone.{hint}".rstrip(".?")
+                f"'{node.sql()}' is not a column of the table, written alone.{hint}".rstrip(".?")
             )
         is_known = type(node).__name__ in known["parts of row filters"]
         if not is_known and not is_cast and name not in known["functions of row filters"]:
-            raise Refusal(f"it may not have {(name or type(node).__name__).upper()}")
+            raise Refusal(f"it may not contain {(name or type(node).__name__).upper()}")
         if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("field")):
             raise Refusal("IN needs a list of values")
 
@@ -259,7 +262,7 @@ def _views(session: Session) -> Sequence[Sequence[object]]:
         found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
     except QueryError as error:
         raise DatabaseUnavailableError(
-            f"The views of '{session.name}' are not known: {error}"
+            f"The views of '{session.name}' cannot be read: {error}"
         ) from error
     if found.cut is not None:
         raise UsageError(f"Database '{session.name}' has too many views for this policy.")
@@ -273,7 +276,7 @@ def _folded(value: object) -> str:
 def _without_safe_partitions(
     rows: Sequence[Sequence[object]], policy: Policy, hiding: Collection[str]
 ) -> Sequence[Sequence[object]]:
-    """Leave out the rows of tables that hide all that their partitions or parents hide."""
+    """Remove the rows of tables that hide everything that their partitions or parents hide."""
     families: dict[str, set[str]] = {}
     for row in rows:
         one, other = (families.setdefault(_folded(name), {_folded(name)}) for name in row[:2])
@@ -295,7 +298,7 @@ def _without_safe_partitions(
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the columns of a table that a policy hides or masks, or the others."""
+    """Return the hidden or masked columns of a table, or the visible ones."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}
@@ -306,10 +309,10 @@ def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
 def revealing_views(
     rows: Iterable[Sequence[object]], dialect: str, hiding: Collection[str]
 ) -> frozenset[str]:
-    """Return the views, in lower case, that read what hides something, directly or by others.
+    """Return the views, in lower case, that read a restricted table, directly or through views.
 
-    A definition reads every word in it, so one view too many is found rather than one too few; one
-    whose definition the role may not see could read anything.
+    Every word in a definition counts as a name that the view reads, so the result may contain too
+    many views but never too few. A view whose definition the role cannot see counts as revealing.
     """
     views = [(_folded(row[0]), _folded(row[1])) for row in rows]
     found: set[str] = set()
@@ -321,7 +324,7 @@ def revealing_views(
         new = {
             view
             for view, text in views
-            if view != name  # a definition has its own name
+            if view != name  # a definition contains its own name
             and (text == name if dialect == "postgres" else not text or word.search(text))
         }
         names += new - found

@@ -1,9 +1,9 @@
-"""Write the text that a database runs, from the tokens of a statement.
+"""Write the text that a database runs from the tokens of a statement.
 
-sqlglot's tokenizer reads the statement. The text that runs is written anew from its tokens: without
-comments, with every string in one form that a server reads in only one way, and with names, numbers
-and signs as their author wrote them. A tokenizer that reads a quote or a comment differently from
-the server can then be no way round the guard, because the server never receives the original.
+sqlglot's tokenizer reads the statement, and the guard writes a new text from the tokens. It removes
+comments and writes every string in a form that a server can read in only one way. Names, numbers
+and signs are unchanged. The server never receives the original text, so differences between the
+tokenizers of sqlglot and the server cannot bypass the guard.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlglot.errors import TokenError
 
 from dqa.guard.check import SEVERAL, Refusal, ScriptStatement
 
-# sqlglot warns of unknown syntax; the guard refuses it with a reason.
+# sqlglot logs a warning about unknown syntax; the guard refuses the syntax with a reason instead.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 _loading = RLock()
 
@@ -30,11 +30,11 @@ _COMMAND = re.compile(
     r"(?:\s|--[^\n]*\n|/\*[^*]*\*/)*\b(analyze|desc|describe|explain|pragma|show)\b", re.IGNORECASE
 )
 _ESCAPING = frozenset({"mysql", "mariadb", "postgres", "ansi"})
-"""Where a setting decides whether a backslash escapes a quote."""
+"""Dialects in which a setting decides whether a backslash escapes a quote."""
 _EXECUTED = re.compile(r"/\*M?!")
 """A comment that MySQL or MariaDB runs."""
 _DOUBTFUL = re.compile(r"\r(?!\n)|/\*M?!|--[\x00-\x08\x0e-\x1f]")
-"""Line ends and comments that not every server or client takes for such."""
+"""Line ends and comments that servers or clients read in different ways."""
 _ESCAPED_QUOTE = re.compile(r"\\['\"](?=[\s\S]*;\s*\S)")
 _WORDS = re.compile(r"[\w$]+(?:\s+[\w$]+)*")
 _NUMBER = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][-+]?\d+)?|0[xXbBoO][0-9a-fA-F_]+")
@@ -43,7 +43,7 @@ _NAME = re.compile(r'"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]')
 _CODED = re.compile(
     r"[nNxXbB]'[^'\\]*'|0[xX][0-9a-fA-F]+|0[bB][01]+|[uU]&'(?:[^'\\]|\\[0-9a-fA-F]{4})*'"
 )
-"""Strings with a letter before them; their content is plain."""
+"""Strings with a prefix letter and plain content."""
 _LONG_NUMBERS = frozenset({"duckdb", "postgres", "sqlite"})
 _SPLIT_NUMBER = re.compile(r"0[xXbBoO][0-9a-fA-F_]+|[1-9]\d*(?:_\d+)+")
 _ESCAPED = re.compile(r"[eE]'(?:[^'\\]|\\[^'\"]|'')*'")
@@ -51,19 +51,19 @@ _TEXT = re.compile(r"'(?:[^'\\]|\\[^'\"]|'')*'")
 _PLAIN_STRINGS = frozenset({TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _PATTERNS = {TokenType.NUMBER: _NUMBER, TokenType.IDENTIFIER: _NAME}
 _UNCOMMON = re.compile(r"[`#$[\]{}]")
-"""Signs that some databases read in their own ways."""
+"""Characters that databases read in different ways."""
 _QUOTES = re.compile(r"\\.|''|\"\"|'", re.DOTALL)
 _JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
-"""The last and first characters of pieces that, without a space between them, could be read as one
-token or as a comment."""
+"""Pairs of adjacent characters. Two pieces that meet in such a pair need a space between them,
+because a server could read them as one token or as a comment."""
 
 
 @cache
 def dialect_of(name: str) -> Dialect:
     """Return sqlglot's dialect for one of the guard's dialects.
 
-    sqlglot imports a dialect's parser and generator when they are first used; two threads that do
-    so at the same time can see a half-imported module.
+    sqlglot imports a dialect's parser and generator on first use. A lock prevents two threads from
+    importing them at the same time, because one could see a half-imported module.
     """
     with _loading:
         found = Dialect.get_or_raise({"mariadb": "mysql", "ansi": ""}.get(name, name))
@@ -80,12 +80,12 @@ class StatementText(NamedTuple):
 
 
 def read_text(statement: str, dialect: str) -> StatementText:
-    """Return the text that a database may run in place of a statement.
+    """Return the text that a database runs in place of a statement.
 
     Raises
     ------
     Refusal
-        It is empty, more than one statement, or has a token that cannot be written in one way.
+        The text is empty, contains several statements, or has an ambiguous token.
     """
     tokens = _tokens(statement, dialect)
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
@@ -102,10 +102,10 @@ def read_text(statement: str, dialect: str) -> StatementText:
 
 
 def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Return the statements of a script.
+    """Yield the statements of a script.
 
-    Other programs may run the script as it was written. From the first position on that servers
-    could read differently, the rest is one statement with a problem.
+    Other programs may run the original script. If servers could read a part of it differently, the
+    rest of the script is one statement with a problem.
     """
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
@@ -113,7 +113,7 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
     problem = "from here on it can be read in two ways; write plain text"
     problem = problem if end < len(script) else ""
     tokens: list[Token] | None = None
-    while tokens is None:  # the longest part, in whole lines, that can be read
+    while tokens is None:  # find the longest readable part that ends with a whole line
         try:
             tokens = _tokens(script[:end], dialect)
         except Refusal as refusal:
@@ -124,7 +124,7 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
 
 
 def _tokens(statement: str, dialect: str) -> list[Token]:
-    # sqlglot reads what follows these words as one text, so it gets another word in their place.
+    # sqlglot reads the rest after these words as one string, so another word replaces them here.
     command = _COMMAND.match(statement)
     read = statement
     if command is not None:
@@ -135,7 +135,7 @@ def _tokens(statement: str, dialect: str) -> list[Token]:
         found: list[Token] = dialect_of(dialect).tokenize(read)
     except TokenError as error:
         if dialect == "sqlite" and "/*" in statement and not statement.endswith("*/"):
-            return _tokens(f"{statement}*/", dialect)  # SQLite ends a comment with the statement
+            return _tokens(f"{statement}*/", dialect)  # SQLite closes an open comment at the end
         raise Refusal(f"it cannot be read as {dialect}; close every quote and comment") from error
     tokens: list[Token] = []
     for token in found:
@@ -172,7 +172,7 @@ def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:
             pieces.append(gap if not gap.strip(" \n") else " ")
         elif pieces and _JOINED.fullmatch(pieces[-1][-1] + piece[0]):
             if pieces[-1][0].isdigit():
-                raise Refusal(f"{pieces[-1]}{piece} can be read in two ways; write a space")
+                raise Refusal(f"{pieces[-1]}{piece} can be read in two ways; write a space in it")
             pieces.append(" ")
         pieces.append(piece)
     return "".join(pieces)
@@ -183,7 +183,7 @@ def _doubtful(piece: str, dialect: str) -> Refusal:
 
 
 def _literal(raw: str, token: Token, dialect: str) -> str:
-    """Return a string so that no setting of a server can end it elsewhere."""
+    """Return a string in a form that ends at the same place under all settings of a server."""
     kind, value = token.token_type, token.text
     if kind not in _PLAIN_STRINGS:
         is_escaped = kind is TokenType.BYTE_STRING and dialect in {"postgres", "duckdb"}
@@ -193,15 +193,15 @@ def _literal(raw: str, token: Token, dialect: str) -> str:
         if not pattern.fullmatch(raw) or (dialect == "ansi" and _UNCOMMON.search(raw)):
             raise _doubtful(raw, dialect)
         return raw
-    if dialect in {"mysql", "mariadb"}:  # its escapes stay, except those of quotes
+    if dialect in {"mysql", "mariadb"}:  # keep escapes, except those of quotes
         plain = {"\\'": "''", '\\"': '"', "''": "''" if raw[0] == "'" else "''''"}
         plain |= {'""': '"' if raw[0] == '"' else '""', "'": "''"}
         written = f"'{_QUOTES.sub(lambda match: plain.get(match[0], match[0]), raw[1:-1])}'"
         if not _TEXT.fullmatch(written):
-            raise Refusal("a text cannot be read in only one way; write ' in text as ''")
+            raise Refusal("a text can be read in two ways; write a quote in a text as ''")
         return written
     if "\\" in value and dialect == "ansi":
-        raise Refusal("a text has a backslash, which databases read in different ways")
+        raise Refusal("a text contains a backslash, which databases read in different ways")
     is_escaped = "\\" in value and dialect == "postgres"
     value = value.replace("\\", "\\\\") if is_escaped else value
     return ("E'" if is_escaped else "'") + value.replace("'", "''") + "'"

@@ -1,7 +1,7 @@
-"""Translate a statement of another dialect, if the database cannot read it as it was written.
+"""Translate a statement from another dialect if the database cannot read it.
 
-The paper's models write MySQL wherever they are, and many models mix functions of several dialects.
-The guard judges a statement in the dialect that it is read in, and judges its translation again.
+Models often write MySQL for any database, or mix functions of several dialects. The guard checks
+the statement in its own dialect and checks the translation again.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import dialect_of, read_text
 
 _OTHER_VALUES = (exp.HexString, exp.BitString, exp.ByteString, exp.National)
-"""Literals whose value another dialect reads differently."""
+"""Literals that another dialect reads as another value."""
 _NUMBER = re.compile(r"\d\w*")
 
 
 def translations(
     statement: str, dialect: str, policy: Policy = DEFAULT
 ) -> Iterator[tuple[str, GuardVerdict]]:
-    """Yield the meanings of a statement that `dialect` cannot read, each with its verdict.
+    """Yield the translations of a statement that `dialect` cannot read, each with its verdict.
 
-    It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
-    ``STRING_AGG``). In MySQL ``||`` is OR, and double quotes are texts: a statement with ``||``
-    and without backticks is read as the dialect's own alone, and double quotes are read as names
-    unless the statement has backticks.
+    The statement is first read as MySQL and then as `dialect` with functions of other dialects
+    (``IF``, ``STRING_AGG``). In MySQL, ``||`` means OR and double quotes enclose strings. A
+    statement with ``||`` and without backticks is therefore not read as MySQL, and double quotes
+    enclose names unless the statement has backticks.
     """
     if dialect in {"mysql", "mariadb", "neo4j", "ladybug"}:
         return
@@ -49,10 +49,10 @@ def _in_backticks(match: re.Match[str]) -> str:
 
 
 def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str:
-    """Return a query of the dialect `source` in `dialect`; as it is where it may not run in both.
+    """Translate a query from `source` to `dialect`; return it unchanged if that is not safe.
 
-    A statement is not translated if a part could have another value, or if sqlglot drops a name, as
-    it does with surplus arguments.
+    A translation is unsafe if a part could have another value, or if sqlglot would drop a name or
+    a surplus argument.
     """
     verdict = check(statement, source, Policy(functions=policy.functions))
     if not verdict.allowed:
@@ -72,11 +72,11 @@ def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str
         if is_cut or any(map(_changes, tree.walk())):
             return statement
         return dialect_of(dialect).generate(tree, copy=False)
-    except Exception:  # noqa: BLE001  (sqlglot has none of its own for what it cannot write)
+    except Exception:  # noqa: BLE001  (sqlglot has no own exception for unsupported syntax)
         return statement
 
 
 def _changes(node: exp.Expr) -> bool:
-    """Whether a part could have another value in another dialect."""
+    """Return whether a part could have another value in another dialect."""
     is_number = isinstance(node, exp.Identifier) and not node.quoted and _NUMBER.match(node.name)
     return bool(is_number) or isinstance(node, _OTHER_VALUES)

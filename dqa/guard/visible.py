@@ -1,4 +1,4 @@
-"""The schema that a reader sees: the part that a policy shows, with descriptions."""
+"""Return the part of a schema that a policy shows, with descriptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
     "relationship_types": "relationship type",
     **dict.fromkeys(("properties", "denied_properties"), "property"),
 }
-"""The lists of names of a schema's parts, and what each one names."""
+"""The attributes of a policy that name parts of a schema, with the kind of these parts."""
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
@@ -51,7 +51,7 @@ def _visible_table(table: TableInfo, policy: Policy, hidden: set[str]) -> TableI
 
 
 def _without(comment: str, hidden: Collection[str]) -> str:
-    """Return a comment, unless it has a hidden name."""
+    """Return a comment, or an empty string if the comment contains a hidden name."""
     return "" if set(hidden) & set(map(str.casefold, _NAME.findall(comment))) else comment
 
 
@@ -83,9 +83,9 @@ def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema
     Parameters
     ----------
     schema
-        The schema as the database describes it.
+        The schema of the database.
     scenario
-        The scenario's tables, nodes and edges. Those that the database lacks are ignored.
+        The tables, nodes and edges of the scenario. Parts that the database lacks are ignored.
     """
     elements = {("label", node.label): node for node in scenario.nodes} | {
         ("relationship type", edge.label): edge for edge in scenario.edges
@@ -109,28 +109,27 @@ def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema
 
 
 def names_anything(policy: Policy) -> bool:
-    """Whether a policy names a table, a column or another part of a schema."""
+    """Return whether a policy names a table, a column or another part of a schema."""
     return any(getattr(policy, part) for part in _KINDS)
 
 
 def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bool = False) -> None:
-    """Refuse names that no schema has: a misspelt name protects nothing.
+    """Refuse a policy with unknown names, because a misspelt name protects nothing.
 
     Parameters
     ----------
     policy
-        The policy. Its lists for a kind of database that is not among the schemas may name
-        anything. A table that is named with its schema may be elsewhere in the database, so it is
-        not looked for.
+        The policy. Attributes for a kind of database that has no schema here are not checked.
+        A table with a schema prefix may be elsewhere in the database and is not checked, either.
     schemas
-        Of every database that the policy is for, whole.
+        The complete schemas of all databases to which the policy applies.
     fold
-        Whether the names of graphs are compared without regard to case.
+        Whether the names in a graph are compared without regard to case.
 
     Raises
     ------
     UsageError
-        A list has a name that is in no schema; with the closest that is.
+        A name is in none of the schemas; the message suggests the most similar name.
     """
     elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
     parts = [part for schema in schemas for part in schema.parts]
@@ -150,7 +149,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
 
 
 def _names_of(part: Part, what: str) -> list[str]:
-    """Return the names of a part of a schema that a list of a policy may have."""
+    """Return the names in a part of a schema that an attribute of a policy may contain."""
     if _KINDS[what] not in {"column", "property"}:
         return [part.name] if _KINDS[what] == part.kind else []
     names = [field.name for field in part.fields]

@@ -42,7 +42,7 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("query", {"statement": "DROP TABLE supplier"}, "only a query may run"),
     ("query", {"statement": "SELECT prize FROM supplier"}, "Did you mean 'price'?"),
     ("query", {}, '"statement": Field required. It takes statement.'),
-    ("query", {"statement": " "}, "it is empty"),
+    ("query", {"statement": " "}, "at least 1 character"),
     ("check", {"statement": "SELECT 1", "statment": "SELECT 1"}, '"statment"'),
     ("sample", {"table": "supplier", "rows": 10**9}, '"rows"'),
     ("sample", {"table": "supplier", "rows": "many"}, "a valid integer"),

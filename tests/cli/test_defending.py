@@ -126,11 +126,3 @@ def test_similar_mistakes_have_one_exit_code(dqa: Command, suppliers: Path, tmp_
         ran = dqa(*words)
         assert (ran.code, ran.out) == (2, ""), words
         assert ran.err.startswith("error: "), words
-
-
-def test_the_next_command_asks_the_same_questions(dqa: Command, tmp_path: Path) -> None:
-    """A set by its name, generated ones by their number and seed."""
-    chosen = ("--generate", "1", "--seed", "3", "--scenarios", "locating")
-    run = tmp_path / "run"
-    ran = dqa("eval", *chosen, "--deciders", "first", "--databases", "sqlite", "--out", run)
-    assert "eval --generate 1 --seed 3 --scenarios locating --model openai:" in ran.err

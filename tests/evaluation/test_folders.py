@@ -91,7 +91,7 @@ def test_a_run_of_the_first_version_is_imported(
 ) -> None:
     """Its traces are shown, steps of methods of that version as data; it cannot be resumed."""
     older = Path(shutil.copytree(DATA / name, tmp_path / name))
-    with pytest.raises(dqa.UsageError, match=r"dqa copy"):
+    with pytest.raises(dqa.UsageError, match=r"--format run"):
         dqa.read_run(older)
     run = dqa.read_run(dqa.copy_run(older, tmp_path / "imported"))
     assert run.spec is None

@@ -116,7 +116,7 @@ def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None
     title, *rows = run.report().splitlines()
     assert title == "Accuracy in % (correct/judged), with its 95 % interval below"
     assert any("oracle" in row for row in rows)
-    assert any("Every tie of the best counts as right" in row for row in rows)
+    assert any("All best candidates count as right" in row for row in rows)
     assert run.figures().results == run.summaries
     assert [trace.key for trace in run.traces] == [result.key for result in run.results]
     again = dqa.read_run(tmp_path / "run")

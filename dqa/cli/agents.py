@@ -1,4 +1,4 @@
-"""The command that serves databases to agents."""
+"""The command ``mcp``, which serves databases to agents."""
 
 from __future__ import annotations
 
@@ -37,27 +37,30 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     deciding: dict[str, Any],
     calling: CallOptions,
 ) -> None:
-    """Let agents read databases by the Model Context Protocol: checked, bounded and audited.
+    """Serve databases to agents over the Model Context Protocol (MCP), read-only.
+
+    Every statement is checked, limited and recorded. The tool 'ask' makes a decision; it needs
+    --model or --decider.
 
     Parameters
     ----------
     database
-        Database that agents may read; may be repeated, by names.
+        Database that agents may read. May be repeated; then name each one (NAME=URL).
     transport
-        How clients connect: by standard input and output, or by streamable HTTP.
+        How clients connect: over standard input and output, or over streamable HTTP.
     host
-        Address to listen at, with --transport http.
+        Address to listen on, with --transport http.
     port
-        Port, with --transport http; 0 for any free one.
+        Port to listen on, with --transport http. 0 selects a free port.
     allow_host
-        Another host name of this server, next to --host; may be repeated. Needed if it listens at
-        every address.
+        Accept requests for this host name, in addition to --host. May be repeated. Needed if the
+        server listens on all addresses.
     model
-        Chat model with which the tool 'ask' decides; without --model and --decider it refuses.
+        Chat model of the tool 'ask', for example openai:NAME.
     decider
-        The decider; by default the one that a package names for it.
+        Decider of the tool 'ask'. By default, the default decider of the installed packages.
     scenario
-        Scenario whose question 'ask' may be asked; may be repeated.
+        Scenario that 'ask' may decide. May be repeated.
     """
     from dqa.api.agents import Decisions
     from dqa.api.mcp_server import serve_mcp

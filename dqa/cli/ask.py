@@ -1,4 +1,4 @@
-"""``dqa ask``: one question on any database, and the person who approves at a terminal."""
+"""The command ``ask``, and the review of its steps by a person at the terminal."""
 
 from __future__ import annotations
 
@@ -41,33 +41,39 @@ _EDITORS = ("VISUAL", "EDITOR")
 
 
 def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer | None:
-    """Return the reviewer at this terminal; `UsageError` if there is no terminal."""
+    """Return the reviewer at this terminal; None if there is nothing to review.
+
+    Raises
+    ------
+    UsageError
+        There is no terminal, or a reviewer is named without anything to review.
+    """
     if not kinds:
         if by is not None:
-            raise UsageError("--approved-by names who approves: say what, with --approve.")
+            raise UsageError("--approved-by needs --approve: it names the reviewer.")
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
-            "--approve asks on a terminal, and standard input or standard error is none here. "
-            "Leave it out, or give a reviewer in Python (dqa.ask)."
+            "--approve needs a terminal, but standard input or standard error is redirected. "
+            "Leave --approve out, or pass a reviewer in Python (dqa.ask)."
         )
     return TerminalReviewer(by or user_name())
 
 
 class TerminalReviewer:
-    """Shows a review on stderr, and reads the answer.
+    """Shows a step to a person on stderr, and reads the person's answer.
 
     Parameters
     ----------
     by
-        The name of the person in the record.
+        Name of the person in the record.
 
     Attributes
     ----------
     steps
-        What else writes to the terminal meanwhile; it is silent while a person is asked.
+        Progress display to hide during the review; None if there is none.
     was_interrupted
-        Whether the person answered with Ctrl-C, which ends the run.
+        Whether the person pressed Ctrl-C, which ends the decision.
     """
 
     def __init__(self, by: str) -> None:
@@ -76,7 +82,7 @@ class TerminalReviewer:
         self.was_interrupted = False
 
     def __call__(self, review: Review) -> ReviewAnswer:
-        """Ask; Ctrl-C and the end of the input end the run."""
+        """Ask the person. Ctrl-C and the end of the input end the decision."""
         if self.steps is None:
             return self._asked(review)
         with self.steps.paused():
@@ -97,8 +103,11 @@ class TerminalReviewer:
             return ReviewAnswer(action="end", reason="interrupted", by=self._by)
 
     def _answer(self, console: Console, review: Review, word: str | None) -> ReviewAnswer | None:
-        """Return the answer that a word begins; None where it begins none."""
-        # Whole words: who types "abort" approves nothing.
+        """Complete and return the answer that a word selects; None if the word is unknown.
+
+        None also stands for an edit without a change.
+        """
+        # Compare whole words, so that "abort" does not approve.
         match None if word is None else word.strip().lower():
             case None | "q" | "quit":
                 return ReviewAnswer(action="end", by=self._by)
@@ -134,12 +143,12 @@ def _show(console: Console, review: Review) -> None:
     if review.verdict:
         console.print(Text(visible(review.verdict), style="dim"))
     if review.problem:
-        problem = f"Your correction cannot be used. {review.problem}"
+        problem = f"Your edit cannot be used. {review.problem}"
         console.print(Text(visible_lines(problem), style="red"))
 
 
 def _line(console: Console, prompt: str) -> str | None:
-    """Return the line that the person types; None at the end of the input."""
+    """Print a prompt, and return the line that the person types; None at the end of the input."""
     console.print(prompt, end="", markup=False)
     line = sys.stdin.readline()
     if not line:
@@ -148,25 +157,25 @@ def _line(console: Console, prompt: str) -> str | None:
 
 
 def _edited(console: Console, review: Review) -> str:
-    """Return the person's edit of a text, in an editor or line by line; may be empty."""
+    """Return the text that the person writes, in an editor or at the prompt. It may be empty."""
     editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
     if editor is None:
         return _typed(console)
     suffix = ".txt" if review.kind != "statement" else ".sql"
-    with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # which is its owner's alone
+    with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # only its owner can read it
         file = Path(folder, f"{review.kind}{suffix}")
         file.write_text(review.text, "utf-8")
         try:
             subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
             return file.read_text("utf-8")
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            problem = f"{' or '.join(_EDITORS)} names no editor that works ({error})."
+            problem = f"The editor in {' or '.join(_EDITORS)} does not work ({error})."
             console.print(visible(problem), markup=False)
             return _typed(console)
 
 
 def _typed(console: Console) -> str:
-    console.print("Write it anew; an empty line ends it.")
+    console.print("Type the new text. An empty line ends it.")
     lines: list[str] = []
     while line := _line(console, "> "):
         lines.append(line)
@@ -177,7 +186,7 @@ class _QuestionFields(SpecFields):
     """The options of a question."""
 
     def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
-        """Return the fields of the question."""
+        """Convert values of options into the fields of a question."""
         rules = values["rules"]
         return values | {
             "target": options.pairs_in("--target", values["target"] or ()),
@@ -190,10 +199,10 @@ _QUESTION = _QuestionFields(tuple(AskedQuestion.model_fields), spec=AskedQuestio
 
 
 def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: ANN401  (any option)
-    """Return the value of that option, of two, which is set; `UsageError` if both are."""
+    """Return the value of the option that is set. Raise `UsageError` if both are set."""
     (name, value), (other, instead) = first, second
     if value is not None and instead is not None:
-        raise UsageError(f"{name} and {other} replace each other: give one.")
+        raise UsageError(f"{name} and {other} exclude each other: give one of them.")
     return instead if value is None else value
 
 
@@ -223,32 +232,35 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     debug: Annotated[bool, option("--debug", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask one question about any database; exit code 1 if it ends without an answer.
+    """Ask one question about a database, and print the decision with its evidence.
+
+    The exit code is 1 if the question ends without an answer.
 
     Parameters
     ----------
     rules_text
-        The business rules themselves, in place of --rules.
+        Business rules as text, instead of --rules.
     candidate
-        A candidate, in place of --candidates; one option for each. May contain commas.
+        One of the possible decisions, instead of --candidates. Repeat the option for each.
     decider
-        The decider; by default the one that a package names for it.
+        Decider that answers. By default, the default decider of the installed packages.
     approve
-        Ask here before it counts: plan, statement (each that a model writes, before it runs),
-        decision; several separated by commas.
+        Ask you for approval at the terminal: of the plan, of each statement before it runs, or of
+        the decision. Separate several kinds by commas: plan,statement,decision.
     approved_by
-        The reviewer's name in the record; by default the name of this login.
+        Name of the reviewer in the record. By default, the name of your login.
     allow_no_evidence
-        Accept an answer although no statement succeeded.
+        Accept an answer even if no statement succeeded.
     trace
-        New file for the record, instead of one in the user's data folder (DQA_DECISIONS).
+        New file for the record of the decision. By default, it is stored in your data folder
+        (or in the folder of the variable DQA_DECISIONS).
     no_record
-        Do not store the record.
+        Do not store the record of the decision.
     page
-        New file for the record as a page: question, decision, alternatives with their outcomes,
-        plan, statements and rows, model, cost.
+        New HTML page of the decision: question, choice, alternatives with their outcomes, plan,
+        statements with their rows, model and cost.
     debug
-        Let a bug end the command with its traceback.
+        If a bug occurs, stop with its traceback.
     """
     from dqa.api.asking import ask as ask_one
     from dqa.api.asking import record_file, store_record, write_decision_page
@@ -282,7 +294,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     interrupted = reviewer is not None and reviewer.was_interrupted
     if not interrupted:  # the record is stored anyway
         _print(decided, as_json=as_json)
-    if trace is not None:  # after the answer, which was paid for, is printed
+    if trace is not None:  # last, because writing may fail and the answer was paid for
         store_record(decided, trace)
     if page is not None:
         write_decision_page(decided, page)
@@ -298,11 +310,11 @@ def _print(decided: Trace, *, as_json: bool) -> None:
         echo(f"warning: {warning}", err=True)
     problem = None if decided.asked is None else decided.asked.problem
     if problem is not None:
-        echo(f"warning: The record has no outcomes of the alternatives: {problem}", err=True)
+        echo(f"warning: The outcomes of the alternatives are unknown: {problem}", err=True)
 
 
 def _fail(decided: Trace, record: Path | None) -> None:
-    """Name the record, and raise the error that ended the decision, if it has no answer."""
+    """Print where the record is; raise an error or exit with code 1 if there is no answer."""
     from dqa.api.asking import require_decided
     from dqa.core.decision import Ending
 
@@ -314,13 +326,13 @@ def _fail(decided: Trace, record: Path | None) -> None:
         raise CrashError(f"{error}; {where}. {who}") from None
     is_answered = decided.ending is Ending.ANSWERED
     if record is not None and (sys.stderr.isatty() or not is_answered):
-        echo(f"The record is {record}; '{own_command()} trace {record}' shows it.", err=True)
+        echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)
     if not is_answered:
         raise typer.Exit(1)
 
 
 _RAISED = ("infrastructure", "budget", "crashed")
-"""Endings whose error is printed by the command's end, on standard error."""
+"""Endings whose error `_fail` raises, so that `_lines` does not print it."""
 
 
 def _lines(decided: Trace) -> Iterator[str]:
@@ -333,8 +345,8 @@ def _lines(decided: Trace) -> Iterator[str]:
         yield f"Choice: {decided.choice}"
     ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
     if decided.ended_by is not None:
-        ending += f", by its {decided.ended_by}"
-        ending += "" if decided.choice is None else ": the best by what it had seen"
+        ending += f", stopped by its {decided.ended_by}"
+        ending += "" if decided.choice is None else "; the choice is the best one known by then"
     printed = decided.error is not None and decided.ending not in _RAISED
     yield f"{ending}. {decided.error}" if printed else ending
     for number, plan in enumerate(decided.plans, start=1):
@@ -343,7 +355,7 @@ def _lines(decided: Trace) -> Iterator[str]:
     yield f"Evidence: {counted(len(decided.evidence), 'statement')}"
     for evidence in decided.evidence:
         yield indent(evidence.statement.strip(), "  ")
-        cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
+        cut = f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
         yield f"    -> {evidence.error or counted(evidence.row_count, 'row') + cut}"
     if reviewed := reviews_line(decided.events):
         yield reviewed

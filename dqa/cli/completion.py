@@ -1,4 +1,4 @@
-"""Completion of names in a shell; only the modules that the names need are imported."""
+"""Completion of names in a shell. The modules that know the names are imported when needed."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 Completion: TypeAlias = Callable[[str], list[str]]
-"""Returns the words that begin so."""
+"""A function that returns the words that begin with a text."""
 
 
 def one_of(
     names: Iterable[str] | Callable[[], Iterable[str]], *, listed: bool = False
 ) -> Completion:
-    """Return what completes one of some names, or with `listed` several, separated by commas."""
+    """Return a function that completes a name; with `listed`, names separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
         known = names() if callable(names) else names
@@ -24,14 +24,14 @@ def one_of(
 
 
 def by_name(kind: str, *, listed: bool = False) -> Completion:
-    """Return what completes the names of a kind of plug-in.
+    """Return a function that completes the names of a kind of plug-in.
 
     Parameters
     ----------
     kind
-        As `dqa.plugins.names` takes it.
+        The argument of `dqa.plugins.names`.
     listed
-        Whether the option takes several, separated by commas.
+        Whether the option takes several names, separated by commas.
     """
 
     def names() -> Iterable[str]:
@@ -43,21 +43,21 @@ def by_name(kind: str, *, listed: bool = False) -> Completion:
 
 
 def by_model(incomplete: str) -> list[str]:
-    """Complete the names of scripted models; those of providers are theirs to know."""
+    """Complete the names of scripted models; the names of providers' models are unknown."""
     from dqa import plugins
 
     return one_of([f"scripted:{name}" for name in plugins.script_names()])(incomplete)
 
 
 def by_format(incomplete: str) -> list[str]:
-    """Complete the names of formats."""
+    """Complete the names of file formats."""
     from dqa.api.listing import format_names
 
     return one_of(format_names())(incomplete)
 
 
 def by_dialect(incomplete: str) -> list[str]:
-    """Complete the dialects of statements."""
+    """Complete the names of SQL and Cypher dialects."""
     from dqa import guard
 
     return one_of(guard.DIALECTS)(incomplete)

@@ -1,4 +1,4 @@
-"""Commands on a database and on the installed plug-ins."""
+"""Commands on databases and on installed plug-ins."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
 _SHOWN = 70
-"""Characters that are shown of a checked statement."""
+"""Maximum number of characters that are shown of a checked statement."""
 _WIDTH = 16
-"""The width of the first column of `dqa doctor`."""
+"""Width of the first column of `dqa doctor`."""
 
 
 @with_options(access=options.AccessOptions)
@@ -48,12 +48,12 @@ def query(  # noqa: PLR0913  (one parameter per option)
     as_csv: Annotated[bool, option("--csv", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run one read-only statement as an agent's would run: checked, bounded and audited.
+    """Run one read-only statement, with the same checks and limits as an agent's statement.
 
     Parameters
     ----------
     statement
-        SQL or Cypher; - reads standard input.
+        SQL or Cypher statement. '-' reads it from standard input.
     file
         File with the statement.
     as_csv
@@ -62,7 +62,7 @@ def query(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.looking import query as query_one
 
     if as_csv and as_json:
-        raise UsageError("--csv and --json are two forms of one result: give one.")
+        raise UsageError("--csv and --json exclude each other: give one of them.")
     found = query_one(
         database,
         _statement(statement, file),
@@ -82,7 +82,7 @@ def query(  # noqa: PLR0913  (one parameter per option)
 def _statement(given: str | None, file: Path | None) -> str:
     if (given is None) == (file is None):
         raise UsageError(
-            "Give the statement, once: as an argument, - for standard input, or by --file."
+            "Give exactly one statement: as an argument, as - (standard input), or with --file."
         )
     if file is not None:
         return options.nonempty("--file", options.text_in("--file", file))
@@ -91,7 +91,7 @@ def _statement(given: str | None, file: Path | None) -> str:
 
 
 def _print_csv(found: QueriedRows) -> None:
-    """Print exact values; on a terminal, which data must not control, escaped ones."""
+    """Print rows as CSV. On a terminal, characters that would control it are escaped."""
     shown = _escaped if sys.stdout.isatty() else _plain
     for row in (found.columns, *found.rows):
         line = io.StringIO(newline="")
@@ -115,11 +115,11 @@ def _plain(cell: Any) -> Any:  # noqa: ANN401  (as above)
 
 def _cut(found: QueriedRows) -> str:
     if found.cut == "cells":
-        return "long cells were cut: select a part of them, e.g. by SUBSTRING."
+        return "long values were shortened: select a part of them, for example with SUBSTRING."
     of = "" if found.total is None else f" of {found.total:,}"
     more = "raise --row-limit" if found.cut == "rows" else "select less"
     return (
-        f"only the first {len(found.rows):,}{of} rows are here, by the limit on {found.cut}: "
+        f"the limit on {found.cut} allows only the first {len(found.rows):,}{of} rows: "
         f"aggregate, filter, or {more}."
     )
 
@@ -140,12 +140,12 @@ def schema(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Print the schema of a database as a model sees it.
 
-    Tables, columns and keys; of a graph, labels and relationship types.
+    The schema lists tables, columns and keys, or the labels and relationship types of a graph.
 
     Parameters
     ----------
     question
-        Words that select what to describe first.
+        Describe the tables that match the words of this question first.
     """
     from dqa.api.looking import read_schema
 
@@ -170,19 +170,19 @@ def check(
     exit_code: Annotated[bool, option("--exit-code", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Report for every statement of files whether it only reads and may run.
+    """Report whether the guard allows each statement of a file, without running it.
 
-    A statement may span lines; semicolons separate statements. Nothing is run.
+    The guard allows only statements that read. Semicolons separate statements.
 
     Parameters
     ----------
     files
-        SQL or Cypher files; standard input if none.
+        SQL or Cypher files. Without files, statements are read from standard input.
     dialect
         Dialect of the statements: mysql, mariadb, postgres, sqlite, duckdb, ansi (any other SQL),
         neo4j or ladybug.
     exit_code
-        Exit code 1 if a statement is refused; 0 without it.
+        Exit with code 1 if a statement is refused. Without this option, the exit code is 0.
     """
     from dqa import guard
     from dqa.api.looking import check_files, check_script
@@ -217,28 +217,28 @@ def doctor(
 ) -> None:
     """Report which databases work, which are broken, and which are not set up.
 
-    For a server that works it suggests what its owner could fix: a role that may do more than
-    read, limits that are not set. That is not an error. With --scenario, report the problems of a
-    scenario's folder with file and line.
+    For a working server, the report suggests safer settings: a role that can only read, and
+    missing limits. Suggestions are not errors. With --scenario, the command instead reports the
+    problems in a scenario's folder by file and line.
 
-    Exit code 1 if one is broken: configured, named or part of this installation, and failing; or if
-    the folder has an error.
+    The exit code is 1 if the scenario's folder has an error, or if a database fails that is
+    installed, configured or named with --database.
 
     Parameters
     ----------
     database
-        A database to examine next to the configured ones; may be repeated.
+        Also check this database. May be repeated.
     scenario
-        Folder of a scenario: every line of it is checked against --database instead.
+        Check this folder of a scenario against --database instead.
     target
-        Target for the scenario's statements; the rest is taken from the database. May be
-        repeated.
+        Value of a target parameter, used to run the scenario's statements. Values for other
+        parameters come from the database. May be repeated.
     """
     from dqa.api.databases import HealthState, examine
 
     if scenario is not None:
         if not database:
-            raise UsageError("--scenario is checked against a database: name it (--database URL).")
+            raise UsageError("--scenario needs a database to check against: add --database URL.")
         from dqa.api.scenarios import check_scenario
 
         values = options.pairs_in("--target", target or ())
@@ -246,7 +246,7 @@ def doctor(
         show(checks, (check.to_text() for check in checks), as_json=as_json)
         healthy = all(check.is_good for check in checks)
     elif target or policy is not None:
-        raise UsageError("--target and --policy are for a scenario: name its folder (--scenario).")
+        raise UsageError("--target and --policy need a scenario's folder: add --scenario DIR.")
     else:
         found = examine(database or ())
         show(found, (line for health in found for line in _lines(health)), as_json=as_json)
@@ -279,16 +279,17 @@ def init(
     access: options.AccessOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Propose a scenario's folder from a database: tables, rules, question and statements.
+    """Write a proposed scenario for a database: tables, rules, question and statements.
 
-    Guesses are marked. Nothing is overwritten.
+    Guesses are marked for your review. Existing files are never overwritten.
 
     Parameters
     ----------
     out
-        New or empty folder to write; by default named after the candidates.
+        New or empty folder for the scenario. By default, its name comes from the candidates'
+        table.
     question
-        What to decide: it selects the tables, and is the scenario's question.
+        Question to decide. Its words select the tables.
     """
     from dqa.api.scenarios import propose_scenario
 
@@ -311,18 +312,18 @@ def list_known(
     scenarios: Annotated[str | None, option("--scenarios FOLDERS", QUESTIONS)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List scenarios, deciders, databases, simulators and models; or a database's contents.
+    """List installed scenarios, deciders, databases, simulators and models.
 
     Parameters
     ----------
     database
-        List what 'dqa load' put there instead.
+        Instead, list the data that 'dqa load' put into this database.
     settings
-        List a decider's own settings instead.
+        Instead, list the settings of this decider, for --set.
     worlds
-        List the worlds instead, with their number of players and their programs.
+        Instead, list the worlds (games) with their number of players and their built-in players.
     scenarios
-        Folders of scenarios that are not installed, separated by commas: list them, too.
+        Also list the scenarios in these folders, separated by commas.
     """
     from dqa.api.listing import installed, list_worlds, settings_of
 
@@ -330,7 +331,7 @@ def list_known(
         from dqa.api.databases import loaded
 
         held = loaded(database)
-        empty = "It holds no situation that 'dqa load' put there."
+        empty = "This database contains no data that 'dqa load' put there."
         lines = [
             f"{one.namespace}: {one.scenario} {one.name}, {counted(one.rows, 'row')}"
             for one in held
@@ -357,12 +358,12 @@ def list_known(
 
 
 def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)] = None) -> None:
-    """List the formats of what commands write, or print the JSON Schema of one.
+    """List the file formats that dqa reads and writes, or print the JSON Schema of a format.
 
     Parameters
     ----------
     name
-        A format; all are listed without one.
+        Print the JSON Schema of this format. Without a name, list all formats.
     """
     from dqa.api.listing import format_names, json_schema
 

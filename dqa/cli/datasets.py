@@ -1,4 +1,4 @@
-"""Commands on questions: ``load`` and the group ``data``."""
+"""The command ``load``, and the commands of the group ``data`` on questions."""
 
 from __future__ import annotations
 
@@ -47,34 +47,35 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     seed: Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Generate questions and their databases into a new folder, as in the release.
+    """Generate questions and their databases in a new folder, in the release's file format.
 
     Parameters
     ----------
     out
         New folder to write to.
     question_set
-        Write this named set of questions, as 'dqa list' shows it.
+        Write this named set of questions instead. 'dqa list' shows all sets.
     scenarios
-        Scenarios, separated by commas; those with a simulator by default.
+        Scenarios, separated by commas. By default, all scenarios that have a simulator.
     questions
-        Questions of each scenario; 10.
+        Number of questions in each scenario. By default 10.
     hops
-        The answer lies at least this many steps away.
+        Minimum distance of the answer from the question's target, in steps between rows.
     min_margin
-        Least distance of the runner-up, as a share.
+        Minimum loss of the second-best candidate, as a share of the best candidate's gain.
     max_margin
-        Largest distance of the runner-up, as a share.
+        Maximum loss of the second-best candidate, as a share of the best candidate's gain.
     rivals
-        Least candidates that are better than nothing.
+        Minimum number of candidates that are better than doing nothing.
     distractors
-        Added things without an effect.
+        Number of additional irrelevant items in each database.
     mix
-        Proportions by the distance of the answer: 1 step, or 2 (--hops) and more.
+        Shares of questions by the distance of the answer: 1 step (direct), or at least 2 steps
+        (far; at least --hops if that is more).
     per_database
-        Most questions about one world.
+        Maximum number of questions about one database.
     size
-        A size of a scenario's worlds, e.g. their rows; may be repeated.
+        Size of a scenario's databases, such as a number of rows. May be repeated.
     """
     from dqa.loaders import generator
 
@@ -102,13 +103,13 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
         usual = generator.Difficulty()
         if seed or any(value and value != usual for value in asked.values()):
-            raise UsageError("--set NAME fixes all questions: give only --out with it.")
+            raise UsageError("--set NAME is a fixed set of questions: give only --out with it.")
         write_set(question_set, out)
     _report(out, as_json)
 
 
 def _generate(out: Path, seed: int, asked: Mapping[str, Any]) -> None:
-    """Generate questions into a folder, whose manifest has the options."""
+    """Generate questions into a folder, and record the options in its manifest."""
     from dqa.loaders import generator
 
     made = generator.generate(seed=seed, **asked)
@@ -119,7 +120,7 @@ def _generate(out: Path, seed: int, asked: Mapping[str, Any]) -> None:
 
 
 _ALWAYS = ("sizes", "per_database")
-"""Options that a manifest has even at their defaults."""
+"""Options that a manifest contains even if they have their default value."""
 
 
 def _report(out: Path, as_json: bool) -> None:
@@ -133,12 +134,12 @@ def _report(out: Path, as_json: bool) -> None:
         for scenario, counts in manifest.counts.items()
     ]
     how = command("eval", "--generated", str(out))
-    written = f"Written to {out}. Decide them with: {how}"
+    written = f"The questions are in {out}. Evaluate a decider on them: {how}"
     output.show({"out": str(out), **manifest.to_json()}, [*lines, written], as_json=as_json)
 
 
 def _mix(given: str | None) -> Mix | None:
-    """Return the proportions that ``--mix`` gives."""
+    """Parse the shares in ``--mix``."""
     if given is None:
         return None
     from dqa.loaders.generator import Mix
@@ -147,21 +148,23 @@ def _mix(given: str | None) -> Mix | None:
     known = [item.name for item in fields(Mix)]
     for name in shares:
         if name not in known:
-            raise UnknownNameError("proportion of --mix called", name, known)
+            raise UnknownNameError("share in --mix called", name, known)
     try:
         return Mix(**{name: float(share) for name, share in shares.items()})
     except ValueError as error:
-        raise UsageError(f"--mix {given}: give numbers, as in direct=0.3,far=0.7.") from error
+        raise UsageError(
+            f"--mix {given}: a share is not a number. Write, for example, direct=0.3,far=0.7."
+        ) from error
 
 
 def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the sizes of each scenario."""
+    """Parse ``--size`` into the sizes of each scenario."""
     example = "SCENARIO.NAME=NUMBER"
     numbers: dict[str, dict[str, str]] = {}
     for name, value in options.pairs_in("--size", given, example).items():
         scenario, dot, field = name.partition(".")
         if not dot:
-            raise UsageError(f"--size {name}={value}: write {example}.")
+            raise UsageError(f"--size {name}={value} is not of the form {example}.")
         numbers.setdefault(scenario, {})[field] = value
     return numbers
 
@@ -174,12 +177,12 @@ def show_question(
     reading: ReadOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print a question, its rules, its database's schema and its answer.
+    """Print a question with its rules, the schema of its database, and its answer.
 
     Parameters
     ----------
     question
-        SCENARIO/ID.
+        SCENARIO/ID of the question.
     """
     from dqa.api.questions import show as show_one
 
@@ -195,7 +198,10 @@ def annotate(
     rule_set: RuleSet = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate every candidate of every question, and print the best and the label."""
+    """Simulate all candidates of each question, and compare the best one with the official answer.
+
+    A candidate is one of the possible decisions of a question.
+    """
     from dqa.evaluation.audit import annotate as annotate_all
 
     annotations = annotate_all(reading.read(questions), rule_set)
@@ -232,15 +238,15 @@ def audit(
     html: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge every official label under every rule set, and explain the verdict.
+    """Check every official answer under every rule set, and explain the verdict.
 
     The last lines show how often each heuristic of a scenario is right, by the distance of the
-    answer. With --html only they are printed, and the page has the rest.
+    answer. With --html, only these lines are printed; the page shows the verdicts.
 
     Parameters
     ----------
     html
-        New page for a reviewer.
+        New HTML page with all verdicts.
     """
     from dqa.api.reporting import write_audit_page
     from dqa.core.files import require_new_file
@@ -260,7 +266,7 @@ def audit(
     else:
         write_audit_page(audited, html)
         lines.append(
-            f"The page with every one of {counted(len(audited.labels), 'label')} is {html}."
+            f"The page with the verdicts on {counted(len(audited.labels), 'label')} is {html}."
         )
     output.show(audited, lines, as_json=as_json)
 
@@ -288,24 +294,26 @@ def load(  # noqa: PLR0913  (one parameter per option)
     drop: Annotated[list[str] | None, option("--drop NAMESPACE", DATABASES)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Load the databases of questions, each into its own namespace; or drop them again.
+    """Load the databases of questions into a server or a file, or drop them again.
 
-    Situations that are already there stay.
+    Each question's data gets its own namespace: a schema, a label or a file. Data that is already
+    loaded stays.
 
     Parameters
     ----------
     question
-        Only the database of this question.
+        Load only the database of this question (SCENARIO/ID).
     replace
-        Drop this namespace if it holds something else.
+        Replace this namespace if it contains different data.
     drop
-        Only drop this namespace, which this command made ('dqa list' shows it); may be repeated.
+        Drop this namespace, and load nothing. Only a namespace that this command created can be
+        dropped ('dqa list --database' shows them). May be repeated.
     """
     from dqa import plugins
     from dqa.api.databases import load as load_all
     from dqa.cli.progress import track
 
-    plugins.backend_for(database)  # a wrong name is refused before anything is read
+    plugins.backend_for(database)  # refuse a wrong location before the questions are read
     if drop:
         from dqa.api.databases import unload
 

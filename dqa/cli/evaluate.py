@@ -36,15 +36,15 @@ INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
 _TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
-"""Options that replace each other."""
+"""Groups of options that exclude each other: a new value of one discards the recorded others."""
 
 HistoryAt = Annotated[
     str | None,
     option(
         "--history FILE|URL",
         OUTPUT,
-        "The database of all events, which players read; by default next to the run. One per run: "
-        "games are numbered from 1 in it.",
+        "Database for the events of all games; players read it. By default it is next to the run. "
+        "Use a new one for each run, because games are numbered from 1.",
     ),
 ]
 
@@ -65,26 +65,27 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask deciders questions about databases, and print how often each was right.
+    """Ask deciders questions about databases, and print how often each decider was right.
 
-    Exit code 1 if a decision could not be judged; the last lines say how to resume the run.
+    The exit code is 1 if a decision could not be judged. The last lines then show the command that
+    resumes the run.
 
     Parameters
     ----------
     limit
-        Most questions of each scenario.
+        Maximum number of questions from each scenario.
     spec
-        What to evaluate, as YAML or JSON ('dqa data formats spec' has its fields); options on the
-        command line take precedence.
+        YAML or JSON file with the settings of the run. 'dqa data formats spec' prints its fields.
+        Options on the command line override it.
     """
     from dqa.api.running import evaluate as evaluate_all
 
-    del scenarios, limit, strict  # read from the context, as the spec's own options are
+    del scenarios, limit, strict  # `given_by` reads them from the context
     given = given_by(context)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
     if spec is not None and resume is not None:
-        raise UsageError(f"--resume {resume} has recorded its spec: leave out --spec.")
+        raise UsageError(f"The run {resume} (--resume) already has a spec: leave out --spec.")
     record = _record_of(resume, out)
     base = record.spec if spec is None else RunSpec.read(spec)
     how = _arguments(given, record, base, sets=True)
@@ -103,7 +104,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 
 
 def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource:
-    """Return the source of the questions: that of the spec, as far as no option changes it."""
+    """Return the source of the questions: the spec's source with the changes of the options."""
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 
@@ -140,20 +141,21 @@ def play(  # noqa: PLR0913  (one parameter per option)
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Play games, and print the results of the players with intervals.
+    """Play games, and print each player's results with confidence intervals.
 
-    A world of two players takes an opponent, a world of one takes none ('dqa list --worlds').
+    A world is a game, such as poker or a negotiation; 'dqa list --worlds' shows all worlds. A world
+    for two players needs --opponent; a world for one player does not accept it.
 
-    Settings of the world are --set WORLD.NAME=VALUE, those of a decider as usual. Exit code 1 if
-    a game was not finished; the last lines say how to resume the run.
+    --set WORLD.NAME=VALUE changes a setting of the world. The exit code is 1 if a game was not
+    finished. The last lines then show the command that resumes the run.
 
     Parameters
     ----------
     player
-        Players, separated by commas: programs of the world or deciders, NAME@MODEL for one with its
-        own model.
+        Players, separated by commas. A player is a program of the world or a decider. NAME@MODEL
+        gives a decider its own chat model.
     opponent
-        Opponents, separated by commas; every player plays each. None in a world of one player.
+        Opponents, separated by commas. Every player plays against every opponent.
     """
     from dqa.api.running import play as play_all
 
@@ -184,23 +186,23 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Play every player against every opponent, and print a paper's tables and our figures.
+    """Play every player against every opponent, and compare the results with a paper's tables.
 
-    In a world of one player each plays alone. The same command resumes its own run.
+    In a world for one player, each player plays alone. With --out, the same command resumes an
+    interrupted tournament.
 
     Parameters
     ----------
     players
-        Players, separated by commas; by default the players of the paper's tables that are
-        installed.
+        Players, separated by commas. By default, all installed players of the paper's tables.
     opponents
-        Opponents, separated by commas; by default those of these tables. None in a world of one
-        player.
+        Opponents, separated by commas. By default, the opponents of the paper's tables. A world
+        for one player does not accept this option.
     mirror
-        Play every deal a second time with the hidden things swapped; by default in worlds of two
-        players.
+        Play every deal twice, the second time with the hidden information of the two players
+        swapped. By default, worlds for two players do this.
     """
-    del mirror  # read from the context, as the options of the spec are
+    del mirror  # `given_by` reads it from the context
     from dqa.api.games import play_tournament
     from dqa.report.game_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
@@ -249,21 +251,21 @@ def train(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     world
-        World that is played.
+        World to train for. 'dqa list --worlds' shows all worlds.
     player
-        Players, separated by commas; by default all that learn.
+        Players, separated by commas. By default, all players of the world that can be trained.
     seed
-        Seed of the training: it determines the player.
+        Random seed of the training. The same seed gives the same player.
     budget
-        How long it learns: 'small', as for games, 'full', or a number of iterations.
+        Length of the training: 'small' (as before games), 'full', or a number of iterations.
     out
-        New file for the player (.npz); it is stored in the user's cache anyway.
+        New file (.npz) for one player. The player is also stored in the user's cache.
     """
     from dqa.api.games import learning_players, train_player
 
     names = names_in("--player", player) or learning_players(world)
     if out is not None and len(names) != 1:
-        raise UsageError("--out takes one player: name it by --player.")
+        raise UsageError(f"--out stores one player, not {len(names)}: select one with --player.")
 
     trained = []
     with Progress() as watcher:
@@ -271,14 +273,14 @@ def train(  # noqa: PLR0913  (one parameter per option)
             one = train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
             trained.append(one)
             if not as_json:
-                what = "is kept" if one.was_kept else "was trained"
+                what = "was already trained" if one.was_kept else "was trained"
                 echo(f"{name} {what}: {one.iterations} iterations, seed {seed}, {one.file}")
     if as_json:
         echo_json(trained)
 
 
 def given_by(context: typer.Context) -> dict[str, Any]:
-    """Return the options of the command line, without defaults, by parameter."""
+    """Return the values of the options that the user wrote, by parameter."""
     return {
         name: value
         for name, value in context.params.items()
@@ -287,7 +289,7 @@ def given_by(context: typer.Context) -> dict[str, Any]:
 
 
 def _record_of(resume: str | None, out: str | None) -> RunRecord:
-    """Return the record of the run that resumes; of a new run, one with the default options."""
+    """Return the record of the run to resume, or a record with default options for a new run."""
     from dqa.evaluation.location import locate_run
     from dqa.evaluation.record import RunRecord
     from dqa.evaluation.stored_runs import RunReader
@@ -296,7 +298,7 @@ def _record_of(resume: str | None, out: str | None) -> RunRecord:
         return RunRecord(spec=None)
     place = locate_run(resume)
     if out is not None and locate_run(out) != place:
-        raise UsageError(f"--resume {place} writes to that run: leave out --out.")
+        raise UsageError(f"--resume {place} adds results to that run: leave out --out.")
     record = RunReader(place).record
     record.require_resumable(str(place))
     return record
@@ -309,12 +311,12 @@ def _arguments(
     *,
     sets: bool = False,
 ) -> dict[str, Any]:
-    """Return the arguments of a run: the options, on top of the recorded ones."""
+    """Return the arguments of a run: the recorded options, overridden by the given ones."""
     found = spec_fields(given, base, sets=sets)
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         known = type(recorded).model_fields
         names = known.keys() & given.keys()
-        if "engine" in given and "ray_address" in known:  # the address is that of another engine
+        if "engine" in given and "ray_address" in known:  # drop the recorded engine's address
             names.add("ray_address")
         for group in _TOGETHER:
             if names & set(group):
@@ -327,16 +329,16 @@ def _arguments(
 def progress_of(
     out: str | None, *, verbose: bool = False, games: bool = False
 ) -> Iterator[Progress]:
-    """Show the progress of a run; after Ctrl-C, say how to resume it and end with code 130.
+    """Show the progress of a run. After Ctrl-C, print how to resume it and exit with code 130.
 
     Parameters
     ----------
     out
-        Where the run is stored, if anywhere.
+        Location of the run; None if it is not stored.
     verbose
-        Whether all defects of the data are shown.
+        Whether to show all defects of the data.
     games
-        Whether games are played.
+        Whether the run plays games.
     """
     with Progress(verbose=verbose) as progress:
         try:
@@ -346,7 +348,7 @@ def progress_of(
 
 
 def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
-    """End the program even if a worker waits for a reply."""
+    """Exit with code 130, even if a worker is waiting for a reply."""
     what, made = ("game", "played") if games else ("decision", "made")
     line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
     if out is None:
@@ -359,7 +361,7 @@ def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
         how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
         echo(f"{line} and are stored. {how} resumes the run.", err=True)
     if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
-        # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
+        # A normal exit may crash while a worker is inside a driver's native code.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(INTERRUPTED)
@@ -371,8 +373,8 @@ def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
     from dqa.report.hints import next_steps
 
     if run.made == 0 and run.location is not None:
-        done = "played already: nothing is played" if games else "made already: nothing is asked"
-        echo(f"{run.location} was {done} again.", err=True)
+        done = "all games were already played" if games else "all decisions were already made"
+        echo(f"{run.location}: {done}; the results are the stored ones.", err=True)
     figures = run.figures()
     show(figures, described(figures), as_json=as_json)
     complain(run)
@@ -381,7 +383,7 @@ def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
 
 
 def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
-    """Yield a run's tables, the lines below them, and where it is stored."""
+    """Yield a run's tables, the lines below the tables, and the location of the run."""
     yield from run.tables() if tables else ()
     yield from run.lines()
     if run.out is not None:
@@ -389,7 +391,13 @@ def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
 
 
 def complain(run: Run) -> None:
-    """Print on stderr what failed and how to resume; exit code 1 if anything failed."""
+    """Print failures and how to resume on stderr; exit with code 1 if anything failed.
+
+    Raises
+    ------
+    BudgetSpentError
+        The run ended because its budget was spent.
+    """
     from dqa.report.tables import crash_lines, failures
 
     for line in failures(run.results):

@@ -1,6 +1,6 @@
-"""Options made of the fields of specs and of call and run options, and back.
+"""Conversion between command-line options and the fields of specs and of run options.
 
-A field's description is the option's help; its type, bounds and default are the option's.
+An option takes its help, type, bounds and default from its field.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
     "display": {name: name for name in ("digits", "samples", "schema_tokens")},
     "budget": {f"max_{name}": name for name in ("seconds", "statements", "rows", "tokens", "cost")},
 }
-"""By field of the spec, the options of its parts."""
+"""The options for parts of a spec's field, by field: the option's name and the part's name."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
 _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("deciders", "models", *_PARTS["model"]), MODELS),
@@ -48,7 +48,7 @@ _GROUPS: Mapping[str, str] = {
     "reference": MODELS,
     **dict.fromkeys(("databases", "patience"), DATABASES),
 }
-"""The groups of options; every other belongs to the limits."""
+"""The groups of options. Options that are not listed belong to the limits."""
 _METAVARS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",
     "base_url": "URL",
@@ -72,7 +72,7 @@ _TYPES: Mapping[str, object] = {
     "rules": Path | None,
     "candidates": str | None,
 }
-"""Types of options that are not those of their fields."""
+"""Types of options that differ from the types of their fields."""
 _COMPLETIONS: Mapping[str, Completion] = {
     **dict.fromkeys(("model", "models"), by_model),
     "deciders": by_name("decider", listed=True),
@@ -83,22 +83,22 @@ _COMPLETIONS: Mapping[str, Completion] = {
 }
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 _DECLARED = {"policy": Policy, "audit": AuditFile}
-"""Options that commands without a spec have, too."""
+"""Options that are also declared in `dqa.cli.options`, for commands without a spec."""
 _LISTS = ("deciders", "databases")
 
 
 @dataclass(frozen=True, slots=True)
 class SpecFields:
-    """Some options of a spec.
+    """A selection of the options of a spec.
 
     Attributes
     ----------
     names
-        The options.
+        Names of the options.
     sets
         Whether ``--set`` may also name a set of questions.
     spec
-        The class of the spec.
+        Class of the spec.
     """
 
     names: tuple[str, ...]
@@ -106,7 +106,7 @@ class SpecFields:
     spec: type[Record] = RunSpec
 
     def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
-        """Return the fields of a spec that options give."""
+        """Convert values of options into fields of a spec."""
         return spec_fields(values, sets=self.sets)
 
 
@@ -128,7 +128,7 @@ EVALUATING = SpecFields(
 
 
 def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
-    """Return the options of some `SpecFields`, or of all fields of a `Record`."""
+    """Return the options of a `SpecFields`, or an option for each field of a `Record`."""
     if isinstance(bundle, SpecFields):
         return [parameter(name, *spec_option(name, bundle.spec)) for name in bundle.names]
     infos = bundle.model_fields.items()
@@ -136,7 +136,7 @@ def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in 
 
 
 def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
-    """Return the annotation and the default of an option of a spec."""
+    """Return the type annotation and the default of a spec's option."""
     field, part = _PATHS.get(name, (name, None))
     outer = spec.model_fields[field]
     default = None if outer.default is PydanticUndefined else outer.default
@@ -155,7 +155,7 @@ def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
 
 
 def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object = None) -> Any:  # noqa: ANN401  (an annotation)
-    """Return the annotation of an option."""
+    """Return the type annotation of an option."""
     if name in _DECLARED:
         return _DECLARED[name]
     kind = _TYPES.get(name, kind or info.annotation)
@@ -182,21 +182,21 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
 def spec_fields(
     given: Mapping[str, Any], base: Deciding | None = None, *, sets: bool = False
 ) -> dict[str, Any]:
-    """Return the fields of a spec that options give.
+    """Convert values of options into fields of a spec.
 
     Parameters
     ----------
     given
-        Values of options, by name; others than those of a spec are ignored.
+        Values of options, by name. Options that do not belong to a spec are ignored.
     base
-        The spec whose other parts remain; None for the defaults.
+        Spec that supplies the unchanged parts of fields; None for the defaults.
     sets
         Whether ``--set`` may also name a set of questions.
 
     Raises
     ------
     UsageError
-        A value does not have the form of its option, or options contradict each other.
+        A value has the wrong form, or options contradict each other.
     """
     base = base or Deciding()
     found: dict[str, Any] = {}
@@ -229,7 +229,7 @@ def spec_fields(
 
 
 def _changed(whole: Any, part: dict[str, Any]) -> Any:  # noqa: ANN401  (any field)
-    """Return a field of the spec with some of its parts changed."""
+    """Return a copy of a spec's field with some of its parts changed."""
     return whole.changed(**part) if isinstance(whole, Record) else replace(whole, **part)
 
 

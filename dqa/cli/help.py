@@ -1,4 +1,4 @@
-"""Help as plain text: options in groups that are the same everywhere, and no word cut in two."""
+"""Help of commands as plain text, with the options in groups."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 QUESTIONS: Final = "Questions"
-"""The source of questions, and their right answers."""
+"""Options for the source of questions and their right answers."""
 MODELS: Final = "Deciders and models"
-"""The deciders, their models, and the data shown to them."""
+"""Options for deciders, their models, and the data that models see."""
 DATABASES: Final = "Databases"
-"""The databases, and the readable part of them."""
+"""Options for databases, and for the data that may be read."""
 LIMITS: Final = "Limits"
-"""Time, number, parallelism and cost."""
+"""Options for limits on time, numbers, parallelism and cost."""
 OUTPUT: Final = "Output"
-"""Files and formats; also options of no other group."""
+"""Options for files and formats, and all options without a group."""
 GROUPS: Final = (QUESTIONS, MODELS, DATABASES, LIMITS, OUTPUT)
-"""The groups of options (`rich_help_panel`), in the order of the help."""
+"""The groups of options (`rich_help_panel`) in the order of the help."""
 
 RARE: Final = frozenset(
     (
@@ -35,26 +35,27 @@ RARE: Final = frozenset(
         *("top_p",),
     )
 )
-"""Options that commands with more than 25 list with ``--help-all`` alone."""
+"""Options that a command with more than 25 options lists only with ``--help-all``."""
 _MOST = 25
 _COLUMN = 28
 _ALL = "--help-all"
 
 
 class _PlainHelp:
-    """Writes a command's help itself: Typer cuts words at hyphens and shows groups only in boxes.
+    """Writes the help of a command.
 
-    Parameters are Typer's own classes; only what every version has is used.
+    Typer's own help cuts words at hyphens and draws boxes around groups. The code uses only
+    attributes that all supported versions of Typer have.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
-        """Write usage, description and every group of options."""
+        """Write the usage line, the description and the groups of options."""
         command: Any = self
         usage = ["Usage:", ctx.command_path, *command.collect_usage_pieces(ctx)]
         formatter.write(_wrapped(" ".join(usage), formatter.width, later=" " * 7))
         for paragraph in textwrap.dedent(command.help or "").strip().split("\n\n"):
             formatter.write("\n" + _wrapped(paragraph, formatter.width, "  ", "  "))
-        # Of the groups of a plug-in, the output is last.
+        # The group of output options stays last, even after a plug-in's own groups.
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {group: [] for group in GROUPS[:-1]}
         parameters = command.get_params(ctx)
@@ -73,10 +74,10 @@ class _PlainHelp:
             if rows:
                 write_section(formatter, title, rows)
         if is_short:
-            formatter.write(f"\n{_ALL} lists the other options, too.\n")
+            formatter.write(f"\n{_ALL} lists all options.\n")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
-        """Return what follows the command's name, in its help and above an error of usage."""
+        """Return the words after the command's name in the usage line."""
         command: Any = self
         arguments = [one for one in command.get_params(ctx) if one.param_type_name == "argument"]
         pieces = (_name(one) if one.required else f"[{_name(one)}]" for one in arguments)
@@ -85,10 +86,10 @@ class _PlainHelp:
 
 
 class Command(_PlainHelp, TyperCommand):
-    """A command whose help has its options in groups."""
+    """A command whose help shows options in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
-        """Read a command line; the error of a wrong value does not name a class of error."""
+        """Parse a command line; remove pydantic's prefix from error messages."""
         if _ALL in args:
             ctx.meta[_ALL] = True
             args = ["--help"]
@@ -100,11 +101,11 @@ class Command(_PlainHelp, TyperCommand):
 
 
 class Group(_PlainHelp, TyperGroup):
-    """A command of commands with such help."""
+    """A group of commands with help as plain text."""
 
 
 def command_sections(group: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401  (Typer's own)
-    """Return a group's commands by section, each with the first sentence of its help."""
+    """Return the commands of a group by section, each with the first paragraph of its help."""
     if hasattr(group, "sections"):
         return dict(group.sections())
     rows = [
@@ -115,7 +116,7 @@ def command_sections(group: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: A
 
 
 def write_section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:  # noqa: ANN401
-    """Write a heading and its rows: a name, and its text to the right or below."""
+    """Write a heading and its rows. Each row has a name, and its text to the right or below."""
     listed = list(rows)
     column = min(max(len(name) for name, _ in listed) + 2, _COLUMN)
     later = "  " + " " * column
@@ -149,7 +150,7 @@ def _name(parameter: Any) -> str:  # noqa: ANN401
 
 
 def _help(parameter: Any) -> str:  # noqa: ANN401
-    """Return the text of a parameter, and its default where that says something."""
+    """Return the help of a parameter, with its default if that is informative."""
     text, default = parameter.help or "", parameter.default
     if parameter.required:
         return text if parameter.param_type_name == "argument" else f"{text} (required)"

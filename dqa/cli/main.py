@@ -1,7 +1,4 @@
-"""The command `dqa`: its commands, and how errors reach the user.
-
-The module of a command is imported when the command is called.
-"""
+"""The entry point of `dqa`: it finds the command, imports its module, and reports errors."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ _SECTIONS: Mapping[str, Mapping[str, str]] = {
         "export": "runs:export",
     },
 }
-"""The commands by section of the help, each with its module and function."""
+"""The module and function of each command, by section of the help."""
 _GROUPS: Mapping[str, Mapping[str, str]] = {
     "data": {
         "generate": "datasets:generate",
@@ -63,11 +60,11 @@ _GROUPS: Mapping[str, Mapping[str, str]] = {
         "train": "evaluate:train",
     },
 }
-"""The commands of groups."""
+"""The module and function of each command in a group."""
 _HELP = {
-    "": "Decision QA: the best decision for a question, business rules and a database.",
-    "data": "Questions: generate them, print one, audit their labels; formats of files.",
-    "games": "Games: play, compare all pairs, train players.",
+    "": "Decision QA: find the best decision for a question, business rules and a database.",
+    "data": "Generate, print and audit questions; describe file formats.",
+    "games": "Play games, run tournaments, train players.",
 }
 _RENAMED = {
     "view": "report",
@@ -77,7 +74,7 @@ _RENAMED = {
     "unload": "load --drop",
     **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
 }
-"""The commands that replace those of 0.4; they are removed in 0.6."""
+"""New names of commands from 0.4. Version 0.6 removes the old names."""
 
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -88,7 +85,7 @@ _SETTINGS: dict[str, Any] = {
 
 
 def _all_commands() -> dict[str, str]:
-    """Return the commands outside of groups, with their functions."""
+    """Return the module and function of each command outside of groups."""
     return {name: place for section in _SECTIONS.values() for name, place in section.items()}
 
 
@@ -111,7 +108,7 @@ def _command(group: str, name: str) -> Any:  # noqa: ANN401  (Typer's class of c
 
 
 def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
-    """Return one of our groups."""
+    """Return a group of commands."""
     group = get_group(typer.Typer(cls=_LazyGroup, help=_HELP[name], **_SETTINGS))
     # Typer only reads it.
     group.commands = _Commands(name)  # type: ignore[assignment]
@@ -119,7 +116,7 @@ def _group(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a group by name, imported on access; of the top: ours, then the groups."""
+    """The commands of a group by name, imported on access. The top group has the name ""."""
 
     def __init__(self, group: str = "") -> None:
         self.group = group
@@ -146,7 +143,7 @@ class _LazyGroup(Group):
         self.commands = _Commands()  # type: ignore[assignment]
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield every section of the help with its commands, each with its description."""
+        """Yield the title of each section of the help, with its commands and descriptions."""
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
         for title, places in ours.items():
@@ -157,7 +154,7 @@ class _LazyGroup(Group):
 
 
 def _sentence(place: str) -> str:
-    """Return the first sentence of a function's docstring; import nothing."""
+    """Return the first paragraph of a function's docstring without importing its module."""
     module, _, function = place.partition(":")
     return _sentences(module)[function]
 
@@ -200,17 +197,18 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Decision QA: the best decision for a question, business rules and a database."""
+    """Decision QA: find the best decision for a question, business rules and a database."""
 
 
 def run() -> None:
-    """Run the command line: an expected error is one line on stderr, a bug its traceback.
+    """Run the command line.
 
-    An error of a file or a disk is expected. Exit codes: 0 done, 1 something failed or could not be
-    judged, 2 wrong usage; an interrupt goes to `dqa.__main__`, which exits with 130.
+    Expected errors, including errors of files and disks, are printed as one line on stderr. A bug
+    prints its traceback. Exit codes: 0 for success, 1 if something failed or could not be judged,
+    2 for wrong usage. `dqa.__main__` handles Ctrl-C and exits with 130.
     """
     for stream in (sys.stdout, sys.stderr):
-        # A terminal without Unicode must not turn an answer into a crash.
+        # Without this, printing fails on a terminal without Unicode.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         _run_app()
@@ -225,7 +223,7 @@ def run() -> None:
 
 
 def _run_app() -> None:
-    """Run the command, and write what its output buffers while an error can still be reported."""
+    """Run the command, then flush its output while errors can still be reported."""
     try:
         app()
     except SystemExit as ended:
@@ -236,7 +234,7 @@ def _run_app() -> None:
 
 
 def _drop_unwritable_output() -> None:
-    """Discard the rest of standard output if it cannot be written."""
+    """Discard the buffered output if standard output cannot be written."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they are declared and read."""
+"""Options that several commands share, and functions that declare and read options."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ def option(  # noqa: PLR0913  (one parameter per property)
     least: float | None = None,
     most: float | None = None,
 ) -> Any:  # noqa: ANN401  (Typer's own)
-    """Return an option: ``--limit N`` names it and its value, ``--json`` is a flag.
+    """Declare an option for Typer.
 
-    Without a text, the option is described in the docstring of its command or class.
+    A `spelling` with a placeholder (``--limit N``) takes a value; without one (``--json``) it is
+    a flag. Without `text`, the help comes from the docstring of the option's command or class.
     """
     words = spelling.split()
     names = [word for word in words if word.startswith("-")]
@@ -51,12 +52,12 @@ def option(  # noqa: PLR0913  (one parameter per property)
 
 
 def argument(name: str, text: str | None = None, complete: Completion | None = None) -> Any:  # noqa: ANN401
-    """Return an argument, described in the same way."""
+    """Declare a positional argument for Typer, with help as in `option`."""
     return typer.Argument(metavar=name, help=text, autocompletion=complete)
 
 
 def descriptions(documented: Any, section: str) -> dict[str, str]:  # noqa: ANN401
-    """Return the texts in a section of a NumPy docstring, by name."""
+    """Return the descriptions in a section of a NumPy docstring, by name."""
     found: dict[str, str] = {}
     rest = (inspect.getdoc(documented) or "").partition(f"\n{section}\n{'-' * len(section)}\n")[2]
     for part in re.split(r"\n(?=\S)", rest.split("\n\n", 1)[0]):
@@ -66,7 +67,7 @@ def descriptions(documented: Any, section: str) -> dict[str, str]:  # noqa: ANN4
 
 
 def documented(command: Callable[..., None]) -> Callable[..., None]:
-    """Describe the options of a command as its docstring does, and shorten its help."""
+    """Move the descriptions of options from a command's docstring to the options themselves."""
     texts = descriptions(command, "Parameters")
     signature = inspect.signature(command, eval_str=True)
     for name, one in signature.parameters.items():
@@ -77,7 +78,7 @@ def documented(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def describe(annotation: Any, text: str | None) -> None:  # noqa: ANN401
-    """Set the help of an option that has none."""
+    """Set the help of an option if it is not set yet."""
     for one in getattr(annotation, "__metadata__", ()):
         if one.help is None:
             one.help = text
@@ -87,15 +88,16 @@ _Command: TypeAlias = Callable[..., None]
 
 
 def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
-    """Give a command the options of a bundle in place of the parameter of that name.
+    """Replace parameters of a command by bundles of options.
 
     Parameters
     ----------
     **bundles
-        By parameter: some `dqa.cli.fields.SpecFields`, which the command gets as fields of a spec;
-        or a `Record` or a dataclass of annotated options, which it gets. A command without that
-        parameter reads the options from its context. An option of two bundles is one option, and a
-        parameter of the command replaces that of a bundle.
+        Bundles by the name of the parameter. A bundle is a `dqa.cli.fields.SpecFields`, a `Record`
+        class, or a dataclass of annotated options. The command receives a dictionary of fields
+        for `SpecFields`, and otherwise an instance of the class. A command without a parameter of
+        that name reads the options from its context. If two bundles declare the same option, the
+        command has it once. The command's own parameters take precedence over a bundle's.
     """
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
 
@@ -140,17 +142,20 @@ def parameter(name: str, annotation: object, default: object) -> inspect.Paramet
 
 
 # Databases
-Location = Annotated[str, argument("DATABASE", "A URL, a file, or CSV and Parquet files.")]
-DatabaseLocation = Annotated[
-    str, option("--database URL|PATH", DATABASES, "A URL, a file, or CSV and Parquet files.")
-]
+_DATABASE_HELP = "Database to read: the URL of a server, a database file, or CSV and Parquet files."
+Location = Annotated[str, argument("DATABASE", _DATABASE_HELP)]
+DatabaseLocation = Annotated[str, option("--database URL|PATH", DATABASES, _DATABASE_HELP)]
 AuditFile = Annotated[
     Path | None,
-    option("--audit FILE", DATABASES, "File to append every statement and its result to."),
+    option("--audit FILE", DATABASES, "Append every statement and its result to this file."),
 ]
 Policy = Annotated[
     Path | None,
-    option("--policy FILE", DATABASES, "JSON file of the readable data; docs/guard.md."),
+    option(
+        "--policy FILE",
+        DATABASES,
+        "JSON file with the tables, columns and rows that may be read (see docs/guard.md).",
+    ),
 ]
 
 
@@ -159,15 +164,15 @@ Tables = Annotated[
     option(
         "--tables NAMES",
         DATABASES,
-        "The only tables, separated by commas, that are shown and may be read; of a graph, labels "
-        "and relationship types.",
+        "Show and read only these tables (in a graph: labels and relationship types), separated "
+        "by commas.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class AccessOptions:
-    """The readable part of a database, and the audit of its statements."""
+    """Options for the readable part of a database and for the audit of statements."""
 
     tables: Tables = None
     policy: Policy = None
@@ -185,8 +190,8 @@ Scenarios = Annotated[
     option(
         "--scenarios NAMES",
         QUESTIONS,
-        "Scenarios, by name or folder, separated by commas; by default all of a release or folder, "
-        "and those with a simulator for generated questions.",
+        "Scenarios (names or folders), separated by commas. By default, all scenarios of the "
+        "release or folder; with --generate, all scenarios that have a simulator.",
         complete=by_name("scenario", listed=True),
     ),
 ]
@@ -195,52 +200,69 @@ Form = Annotated[
     option(
         "--form relational|graph|mysql|postgres",
         QUESTIONS,
-        "Which files of a release to read its databases from.",
+        "Which of the release's files to read: its relational or graph databases, or its variant "
+        "for MySQL or PostgreSQL.",
         complete=one_of(("relational", "graph", "mysql", "postgres")),
     ),
 ]
 Strict = Annotated[
     bool,
-    option("--strict", QUESTIONS, "Stop at the first defect of the data instead of fixing it."),
+    option("--strict", QUESTIONS, "Stop at the first defect in the data instead of fixing it."),
 ]
 
 # Runs
-Run = Annotated[str, argument("RUN", "Folder or STORE#NAME of 'dqa eval --out'.")]
+_RUN_HELP = "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
+Run = Annotated[str, argument("RUN", _RUN_HELP)]
 RunOrTrace = Annotated[
-    str, argument("RUN", "Folder or STORE#NAME of 'dqa eval --out', or file of 'dqa ask --trace'.")
+    str, argument("RUN", f"{_RUN_HELP} Or the file of one decision, from 'dqa ask --trace'.")
 ]
-RunQuestion = Annotated[str | None, argument("QUESTION", "SCENARIO/ID; not needed for a file.")]
-Runs = Annotated[list[str], argument("RUN...", "Runs of 'dqa eval --out': folders, or STORE#NAME.")]
+RunQuestion = Annotated[
+    str | None,
+    argument("QUESTION", "SCENARIO/ID of a question. A file of one decision needs none."),
+]
+Runs = Annotated[
+    list[str],
+    argument(
+        "RUN...", "Runs that 'dqa eval --out' wrote: folders, or STORE#NAME for runs in a store."
+    ),
+]
 OnDatabase = Annotated[
     str | None,
     option(
         "--database NAME",
         DATABASES,
-        "Only the decisions on this database.",
+        "Only decisions on this database.",
         complete=by_name("database"),
     ),
 ]
 ByDecider = Annotated[
     str | None,
-    option("--decider NAME", MODELS, "Only this decider's decisions.", complete=by_name("decider")),
+    option(
+        "--decider NAME", MODELS, "Only decisions of this decider.", complete=by_name("decider")
+    ),
 ]
 OfScenario = Annotated[
-    str | None, option("--scenario NAME", QUESTIONS, "Only the questions of this scenario.")
+    str | None, option("--scenario NAME", QUESTIONS, "Only questions of this scenario.")
 ]
 QuestionsFolder = Annotated[
     Path | None,
-    option("--questions DIR", QUESTIONS, "Folder of the run's questions, if it was moved."),
+    option("--questions DIR", QUESTIONS, "New folder of the run's questions, if they were moved."),
 ]
 Resume = Annotated[
     str | None,
-    option("--resume RUN", OUTPUT, "Resume this run as it began; needs no other option."),
+    option(
+        "--resume RUN",
+        OUTPUT,
+        "Resume this run (a folder or STORE#NAME) with its recorded options; no other option is "
+        "needed.",
+    ),
 ]
 RetryFailed = Annotated[
     bool,
     option(
         "--retry-failed",
         OUTPUT,
-        "Repeat decisions that a failing server or a bug ended; --resume does.",
+        "Repeat decisions that failed because of a server or a bug. --resume always does this.",
     ),
 ]
 Out = Annotated[
@@ -248,57 +270,63 @@ Out = Annotated[
     option(
         "--out DIR|STORE",
         OUTPUT,
-        "New folder for results, traces and settings; or a store, runs.db or a database's URL, "
-        "with #NAME for the run. The same command resumes it.",
+        "New folder for the run: results, traces and settings. Or STORE#NAME: a run in a store, "
+        "which is a file runs.db or a database URL. Repeat the command to resume the run.",
     ),
 ]
 
 # Output
 Verbose = Annotated[
-    bool, option("-v --verbose", OUTPUT, "Show every defect of the data, not the first ten.")
+    bool, option("-v --verbose", OUTPUT, "Show all defects in the data, not only the first ten.")
 ]
 AsJson = Annotated[bool, option("--json", OUTPUT, "Print JSON instead of text.")]
 
 
 def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:
-    """Return values by name, in order; `UsageError` for a repeated name or one without a value."""
+    """Parse ``KEY=VALUE`` texts into a dictionary.
+
+    Raises
+    ------
+    UsageError
+        A text is not ``KEY=VALUE``, or a key is repeated.
+    """
     found: dict[str, str] = {}
     for pair in given:
         key, equals, value = pair.partition("=")
         if not key.strip() or not equals:
-            raise UsageError(f"{name} {pair}: write {example}.")
+            raise UsageError(f"{name} {pair} is not of the form {example}.")
         if key.strip() in found:
-            raise UsageError(f"{name} {key.strip()} is set twice: set it once.")
+            raise UsageError(f"{name} sets {key.strip()} twice: set it once.")
         found[key.strip()] = value.strip()
     return found
 
 
 def names_in(name: str, listed: str | None, *, once: bool = True) -> tuple[str, ...]:
-    """Return the names of a list separated by commas, () for None; refuse an empty list."""
+    """Split names separated by commas; None gives (). Raise `UsageError` for an empty list."""
     if listed is None:
         return ()
     found = [part.strip() for part in listed.split(",") if part.strip()]
     if not found:
-        raise UsageError(f"{name} names nothing: give one or more names, separated by commas.")
+        raise UsageError(f"{name} is empty: write one or more names, separated by commas.")
     return tuple(dict.fromkeys(found) if once else found)
 
 
 def nonempty(name: str, text: str | None) -> str:
-    """Return a text, "" for None; refuse an empty one."""
+    """Return a text; None gives "". Raise `UsageError` for an empty text."""
     if text is not None and not text.strip():
         raise UsageError(f"{name} is empty: write a text.")
     return text or ""
 
 
 def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
-    """Return the names in ``--scenarios``; None for all."""
+    """Return the names in ``--scenarios``; None stands for all scenarios."""
     return names_in("--scenarios", listed) or None
 
 
 def text_in(name: str, file: Path) -> str:
-    """Return the text of a file, or of standard input for ``-``."""
+    """Return the text of a file, or of standard input if the file is ``-``."""
     if str(file) != "-":
-        return read_text(file, hint=f"{name} names a text file.")
+        return read_text(file, hint=f"{name} needs a text file.")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Output of commands: results go to stdout, everything said about them to stderr."""
+"""Output of commands: results go to stdout, messages go to stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _DEFECTS_SHOWN = 10
 
 
 def show(value: object, parts: Iterable[str | Table], *, as_json: bool) -> None:
-    """Print a result as JSON, or as lines and tables, which are made for that alone."""
+    """Print a result: `value` as JSON, or `parts` as lines and tables.
+
+    With JSON, `parts` is not iterated.
+    """
     if as_json:
         echo_json(value)
         return
@@ -32,26 +35,26 @@ def show(value: object, parts: Iterable[str | Table], *, as_json: bool) -> None:
 
 
 def echo(*lines: str, err: bool = False) -> None:
-    """Print lines, with invisible characters escaped."""
+    """Print lines; invisible characters are escaped."""
     typer.echo("\n".join(map(visible, lines)), err=err)
 
 
 def echo_exactly(text: str) -> None:
-    """Write data as it is, for a program to read."""
+    """Write data to stdout without escaping, for another program to read."""
     sys.stdout.write(text)
 
 
 def echo_json(value: object) -> None:
-    """Print a value or records as JSON; NaN and infinities become null.
+    """Print a value or records as JSON.
 
-    Invisible characters are escaped as in JSON, so the value stays as it is.
+    NaN and infinities become null. Invisible characters are escaped as JSON does.
     """
     text = json.dumps(plain(value), indent=2, ensure_ascii=False, default=str)
     typer.echo(spelt_out(text, kept="\n", spell=lambda character: json.dumps(character)[1:-1]))
 
 
 def echo_table(table: Table) -> None:
-    """Print a table below its title: as wide as the terminal, or at a fixed width in a pipe."""
+    """Print a table with its title, as wide as the terminal; a pipe gets a fixed width."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -65,7 +68,7 @@ def echo_table(table: Table) -> None:
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
-    """Report the defects of the data on stderr; equal ones share a line."""
+    """Print defects in the data on stderr. Without `verbose`, equal defects share a line."""
     from dqa.core.question_set import said_once
 
     listed = defects if verbose else said_once(defects)
@@ -73,4 +76,4 @@ def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
     for defect in shown:
         echo(f"defect: {defect}", err=True)
     if more := len(listed) - len(shown):
-        echo(f"defect: ... and {more} more, --verbose shows all", err=True)
+        echo(f"defect: ... and {more} more; --verbose prints all", err=True)

@@ -1,4 +1,7 @@
-"""Progress of runs and steps of decisions on a terminal's stderr; elsewhere only warnings."""
+"""Progress of runs and steps of decisions, shown on stderr.
+
+If stderr is not a terminal, only warnings are printed.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +38,20 @@ if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
 _REPAIRED = frozenset({"after_stop", "unsupported"})
-"""Faults that cost nothing: the reply arrived."""
+"""Faults without a consequence: the reply arrived."""
 _LONGEST = 72
-"""Characters that are shown of a statement."""
+"""Maximum number of characters that are shown of a statement."""
 _WORDS = {
     "RefusedStatementError": "refused",
     "NotApprovedError": "refused by you",
-    "StatementTimeoutError": "stopped, as it took too long",
+    "StatementTimeoutError": "stopped after the time limit",
 }
 
 _Item = TypeVar("_Item")
 
 
 def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
-    """Yield the items, and show how many the caller has taken."""
+    """Yield the items, and show in a progress bar how many the caller has processed."""
     with Bar() as bar:
         bar.start(what, len(items))
         for item in items:
@@ -75,7 +78,7 @@ class Bar:
             self._bar = None
 
     def start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
-        """Show a new bar with `detail`, a text with the fields ``correct`` and ``failed``."""
+        """Show a new bar. `detail` is a Rich template of the fields ``correct`` and ``failed``."""
         from rich import progress
         from rich.console import Console
 
@@ -96,7 +99,7 @@ class Bar:
         )
 
     def update(self, **shown: int | None) -> None:
-        """Show how many are done: `advance`, `completed`, `total`, ``correct`` and ``failed``."""
+        """Update the numbers ``advance``, ``completed``, ``total``, ``correct`` and ``failed``."""
         if self._bar is not None:
             self._bar.update(self._task, **shown)  # type: ignore[arg-type]
 
@@ -110,12 +113,14 @@ class Bar:
 
 
 class Progress(Watcher):
-    """Reports the defects of the data of a run, then shows its progress.
+    """Prints the defects in the data of a run, then shows the progress of the run.
 
     Attributes
     ----------
-    total, done
-        Decisions of the whole run, and those that are made, by this process or another.
+    total
+        Number of decisions of the run.
+    done
+        Number of decisions that this or another process has made.
     """
 
     def __init__(self, *, verbose: bool = False) -> None:
@@ -133,7 +138,7 @@ class Progress(Watcher):
         self._bar.close()
 
     def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
-        """Print the defects of the data, and show the bar."""
+        """Print the defects in the data, and show the progress bar."""
         from dqa.evaluation.prepare import PreparedRun
 
         for warning in setup.warnings:
@@ -146,24 +151,24 @@ class Progress(Watcher):
             self._bar.start("Playing", self.total, done, "{task.fields[failed]} failed")
 
     def training(self, players: Sequence[str]) -> None:
-        """Show how many of the players that learn were trained."""
+        """Show the progress bar for training players."""
         self._bar.start(f"Training {', '.join(players)}", len(players))
 
     def advanced(self, done: int, iterations: int) -> None:
-        """Show how far the only player is."""
+        """Show the progress of training a single player."""
         self._bar.update(completed=done, total=iterations)
 
     def trained(self, player: str) -> None:
-        """Count one trained player."""
+        """Advance the progress bar by one trained player."""
         del player
         self._bar.update(advance=1)
 
     def unreadable(self, text: str) -> None:
-        """Print the problem of a stored player."""
+        """Print why a stored player cannot be read."""
         self._bar.warn(text)
 
     def decided(self, result: Result) -> None:
-        """Count one decision."""
+        """Advance the progress bar by one decision."""
         from dqa.evaluation.results import Outcome
 
         with self._counting:
@@ -173,34 +178,34 @@ class Progress(Watcher):
         self._bar.update(completed=self.done, correct=self._correct, failed=self._failed)
 
     def decided_elsewhere(self, count: int) -> None:
-        """Count the decisions that other processes have made of the same run."""
+        """Update the number of decisions that other processes have made for this run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
         self._bar.update(completed=self.done)
 
     def faulted(self, fault: FaultEvent) -> None:
-        """Print the first failure of each kind at once; the others are in the traces."""
+        """Print the first failure of each kind; the traces contain the others."""
         if fault.fault not in _REPAIRED:
             self._warn_once(fault.fault, step_line(fault) or "")
 
     def warned(self, warning: WarningEvent) -> None:
-        """Print the first warning of each kind."""
+        """Print the first warning of each kind; the traces contain the others."""
         self._warn_once(warning.about, warning.text)
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._printed:
             self._printed.add(kind)
-            self._bar.warn(f"{text} (more of this kind is in the traces)")
+            self._bar.warn(f"{text} (the traces contain further warnings of this kind)")
 
 
 class Steps(DecisionWatcher):
-    """Shows the steps of a decision while it is made.
+    """Shows the steps of a decision while the decider works.
 
     Parameters
     ----------
     prices
-        The prices of tokens, if the user gave them.
+        Token prices for the cost; None if the user gave no prices.
     """
 
     def __init__(self, prices: Prices | None = None) -> None:
@@ -223,7 +228,7 @@ class Steps(DecisionWatcher):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the terminal to a reviewer."""
+        """Hide the status while a reviewer uses the terminal."""
         if self._status is not None:
             self._status.stop()
         try:
@@ -233,12 +238,12 @@ class Steps(DecisionWatcher):
                 self._status.start()
 
     def asking(self, step: int) -> None:
-        """Show that a model thinks."""
+        """Show that the model is thinking."""
         if self._status is not None:
             self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Show a line for an event that matters to a person."""
+        """Print a line for an important event."""
         if self._console is None:
             return
         if tokens := usage.input_tokens + usage.output_tokens:
@@ -254,7 +259,7 @@ class Steps(DecisionWatcher):
 
 
 def step_line(event: Event) -> str | None:
-    """Return an event in one line; None for an unimportant one."""
+    """Describe an event in one line; return None for an unimportant event."""
     match event:
         case ToolEvent():
             text = f"{shortened(event.statement, _LONGEST)} -> {_outcome(event)}"
@@ -262,7 +267,7 @@ def step_line(event: Event) -> str | None:
             plan = "a plan" if event.kind == "plan" else "a new plan"
             text = f"{plan} of {len(event.text.strip().splitlines())} lines"
         case ParseFailureEvent():
-            text = f"the reply could not be used: {shortened(event.problem, _LONGEST)}"
+            text = f"the reply has an error: {shortened(event.problem, _LONGEST)}"
         case FaultEvent():
             wait = event.wait
             after = "not asked again" if wait is None else f"asked again in {wait:.1f} s"

@@ -1,4 +1,4 @@
-"""Options that say where questions come from."""
+"""Options for the source of questions."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from dqa.loaders.sources import OwnQuestions, QuestionSource
 
 _NO_FILE = {
-    "scenario": "--scenario is the scenario of the lines of --questions FILE: give that file, too. "
-    "--scenarios selects scenarios of other questions.",
-    "database": "--database is what --questions FILE is about: give that file, too. --databases of "
-    "'dqa eval' says where other questions are loaded.",
+    "scenario": "--scenario needs --questions FILE: it is the default scenario of the lines in "
+    "that file. To select scenarios of a release or folder, use --scenarios.",
+    "database": "--database needs --questions FILE: it is the database of the questions in that "
+    "file. To choose where 'dqa eval' loads the data of a release or folder, use --databases.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
-    """The source of questions; exactly one is required.
+    """The source of questions. Exactly one source is required.
 
     Attributes
     ----------
     release
-        Folder of a published release to read.
+        Folder of a published release or benchmark.
     generated
-        Folder that 'dqa data generate' wrote.
+        Folder of questions that 'dqa data generate' wrote.
     generate
-        Generate N questions of each scenario, each about its own world.
+        Generate N new questions in each scenario, each about its own database.
     settings
-        The named set of questions, as 'dqa list' shows it.
+        Named set of questions. 'dqa list' shows all sets.
     """
 
     release: Annotated[Path | None, option("--release DIR", QUESTIONS)] = None
@@ -60,9 +60,13 @@ class QuestionOptions:
         strict: bool = False,
         decides: bool = False,
     ) -> QuestionSource:
-        """Return the source; `UsageError` unless there is exactly one.
+        """Return the source of questions.
 
-        Settings of deciders are allowed only in a command that `decides`.
+        Raises
+        ------
+        UsageError
+            There is not exactly one source, or ``--set`` changes a decider in a command that does
+            not decide (`decides`).
         """
         from dqa.loaders import sources
 
@@ -72,13 +76,13 @@ class QuestionOptions:
         if self.generated is not None:
             found.append(sources.GeneratedFolder(folder=self.generated))
         if self.generate is not None:
-            # One world for each question: an interval over a few shared worlds says little.
+            # Questions about the same database are not independent samples.
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
         named = set_in(self.settings, others=len(found))
         if not decides and settings_in(self.settings):
             raise UsageError(
-                "--set NAME=VALUE sets a decider, and nothing is decided here: give the name of a "
-                "set of questions alone."
+                "--set NAME=VALUE changes a setting of a decider, and this command runs no "
+                "decider: leave it out, or name a set of questions (--set NAME)."
             )
         if named is not None:
             found.append(sources.NamedSet(name=named))
@@ -86,8 +90,8 @@ class QuestionOptions:
         if len(found) != 1:
             other = ", --questions FILE" if isinstance(self, AnyQuestionOptions) else ""
             raise UsageError(
-                "Say where the questions come from, once: --release DIR, --generated DIR, --set "
-                f"NAME{other} or --generate N."
+                f"Give exactly one source of questions, not {len(found)}: --release DIR, "
+                f"--generated DIR, --set NAME{other} or --generate N."
             )
         return found[0].changed(scenarios=scenarios, limit=limit)
 
@@ -97,18 +101,18 @@ class QuestionOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnyQuestionOptions(QuestionOptions):
-    """The same, or the user's own file of questions about the user's own databases.
+    """The sources of `QuestionOptions`, or the user's own questions about the user's databases.
 
     Attributes
     ----------
     own
-        File of your own questions about --database, one JSON object per line; 'dqa data formats
-        own_question' has its fields.
+        File of your own questions about --database, with one JSON object per line. 'dqa data
+        formats own_question' prints its fields.
     scenario
-        Default scenario for lines of --questions without one: these lines need only their target.
+        Scenario for lines of --questions that name none. Such a line needs only a target.
     database
-        Database of --questions, read-only; may be repeated, by the names that the
-        questions use.
+        Database of --questions; dqa only reads it. May be repeated with the names that the
+        questions use (NAME=URL).
     """
 
     own: Annotated[Path | None, option("--questions FILE", QUESTIONS)] = None
@@ -126,8 +130,8 @@ class AnyQuestionOptions(QuestionOptions):
             return []
         if not self.database:
             raise UsageError(
-                f"--questions {self.own}: name their database: --database URL or --database "
-                "NAME=URL."
+                f"--questions {self.own} needs the database of the questions: give --database URL, "
+                "or --database NAME=URL for several."
             )
         databases = located(self.database)
         return [OwnQuestions(file=self.own, databases=databases, scenario=self.scenario)]
@@ -135,7 +139,7 @@ class AnyQuestionOptions(QuestionOptions):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Which questions are read, and how."""
+    """Options that select questions, and options for reading them."""
 
     scenarios: options.Scenarios = None
     seed: Seed = 0
@@ -144,7 +148,10 @@ class ReadOptions:
     verbose: options.Verbose = False
 
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
-        """Read the questions of a source, or of the scenario of one; report their defects."""
+        """Read the questions of a source, and report defects in the data.
+
+        With the `key` of a question (``scenario/id``), read only its scenario.
+        """
         named = options.scenarios_in(self.scenarios)
         if named is None and key is not None and "/" in key:  # only its scenario is read
             named = (key.partition("/")[0],)
@@ -156,17 +163,20 @@ class ReadOptions:
 def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
     """Return the named set of questions in ``--set``; None if all values are settings.
 
-    `others` counts the other sources of questions; `UsageError` if there are several.
+    Raises
+    ------
+    UsageError
+        There are several named sets, or a named set and `others` (other sources of questions).
     """
     named = [value for value in given or () if "=" not in value]
     if named and (others or len(named) > 1):
         raise UsageError(
-            f"--set {named[-1]}: write NAME=VALUE for a setting. For a set of questions, name one, "
-            "and no other source of questions."
+            f"--set {named[-1]} is a second source of questions: give only one source. To change "
+            "a setting, write --set NAME=VALUE."
         )
     return named[0] if named else None
 
 
 def settings_in(given: Iterable[str] | None) -> dict[str, str]:
-    """Return the settings of deciders in ``--set``, without a named set of questions."""
+    """Return the ``NAME=VALUE`` settings of deciders in ``--set``; ignore a named set."""
     return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")

@@ -37,20 +37,21 @@ def list_runs(
     folders: Annotated[list[str] | None, argument("FOLDER|STORE")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs below folders and in stores, with their progress and accuracy.
+    """List the runs in folders and stores, with their progress and accuracy.
 
-    The latest comes first. Decisions that a failing server, a spent budget or a bug ended have
-    failed; 'dqa eval --resume RUN' repeats them and makes the missing ones.
+    The newest run is first. A decision counts as failed if a server error, a spent budget or a bug
+    ended it. 'dqa eval --resume RUN' repeats failed decisions and makes missing ones.
 
     Parameters
     ----------
     folders
-        Folders to search, with those below, or stores; by default 'runs' and the current folder.
+        Folders (searched with their subfolders) or stores. By default, 'runs' and the current
+        folder.
     """
     from dqa.api.stored import find_runs
 
     found = find_runs(*folders or ())
-    nothing = "There is no run here: 'dqa eval ... --out runs/NAME' writes one."
+    nothing = "No runs were found. 'dqa eval ... --out runs/NAME' stores a run."
     lines = (line for run in found for line in _about(run))
     show_output(found, lines if found else [nothing], as_json=as_json)
 
@@ -67,7 +68,7 @@ def _about(run: StoredRun) -> Iterator[str]:
         return
     yield f"    {run.questions}"
     asked = ", ".join(run.deciders)
-    if run.databases:  # those of a user's own questions are known from its decisions
+    if run.databases:
         asked += f" on {', '.join(run.databases)}"
     asked += f"; model: {run.model or 'none'}"
     if run.labelled:
@@ -75,11 +76,11 @@ def _about(run: StoredRun) -> Iterator[str]:
     yield f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}"
     yield f"    {_figures(run.counts)}"
     if run.counts.complete is False:
-        yield f"    resume by: {resume_command(run.folder, games=run.games)}"
+        yield f"    resume with: {resume_command(run.folder, games=run.games)}"
 
 
 def _figures(counts: RunCounts) -> str:
-    """Return how much is judged, failed and missing, and how much of the judged is right."""
+    """Describe how many decisions are judged, right, failed and missing."""
     of = "" if counts.planned is None else f" of {counts.planned}"
     first = f"{counts.played}{of} games played" if counts.played else f"{counts.judged}{of} judged"
     if counts.right is not None:
@@ -106,27 +107,28 @@ def show(  # noqa: PLR0913  (one parameter per option)
     full: Annotated[bool, option("--full", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print the table of a stored run, list its decisions, or show one step by step.
+    """Print the results of a stored run, list its decisions, or show the steps of one decision.
 
-    Everything comes from the stored run: no release, database or model is needed. With an option
-    that selects decisions, they are listed, each with the choice, the right answer, and the
-    command that shows its steps. With QUESTION, or for a file of one decision, its steps are shown;
-    if several decisions match, they are listed.
+    This command reads only the stored run. It needs no release, database or model.
+
+    Without other options, it prints the table of results. An option that selects decisions lists
+    them with the choice, the right answer, and the command that shows the steps. QUESTION, or a
+    file of one decision, shows the steps; if several decisions match, they are listed.
 
     Parameters
     ----------
     wrong
-        List judged decisions that are not right: wrong, or none.
+        List judged decisions that are not right, including decisions without a choice.
     failed
-        List decisions that a failing server, a spent budget or a bug ended.
+        List decisions that ended with a server error, a spent budget or a bug.
     outcome
         List decisions with this outcome: correct, wrong, forbidden, no_candidate, ambiguous,
-        step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played;
-        may be repeated.
+        step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played.
+        May be repeated.
     epoch
-        Only this repeat.
+        Only this repetition of the questions, counted from 1.
     full
-        Shorten nothing, and show the whole prompt.
+        Show the complete prompt and all texts without shortening.
     """
     from dqa.api.stored import read_run
 
@@ -137,7 +139,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
             from dqa.report.hints import resume_command
 
             how = resume_command(found.location)
-            raise UsageError(f"{run} holds no finished decision yet: '{how}' resumes it.")
+            raise UsageError(f"The run {run} has no finished decisions yet. Resume it: '{how}'.")
         if not (any(ended.values()) or scenario or database or decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
@@ -157,7 +159,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
 
 
 def _written(run: Run, traces: Sequence[Trace]) -> Iterator[dict[str, object]]:
-    """Yield decisions with their steps, as ``--json`` prints them."""
+    """Yield decisions with their steps in the form that ``--json`` prints."""
     names = ("question", "database", "decider", "epoch", "model")
     for one in traces:
         yield {name: getattr(one, name) for name in names} | {"passages": run.passages(one)}
@@ -177,7 +179,7 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
 
 
 def _worth(result: Result) -> str:
-    """Return the choice and the right answer; without a choice, the reason."""
+    """Describe the choice, the right answer, and the error of a decision."""
     error = "" if result.error is None else f". {result.error}"
     if result.match is not None:
         gold = result.ties[0] if result.ties else None
@@ -199,23 +201,23 @@ def export(
     out: Annotated[str, option("--out FILE|DIR|STORE", OUTPUT)] = _STDOUT,
     for_spreadsheets: Annotated[bool, option("--for-spreadsheets", OUTPUT)] = False,
 ) -> None:
-    """Write a run for other programs, or copy it into another folder or store.
+    """Export a run for other programs, or copy it to another folder or store.
 
-    Rows have all fields of results, with seconds, cost and the answers of the scenario's
-    heuristics: every figure of 'dqa show' can be computed from them. Existing files are never
-    overwritten.
+    There is one row for each decision, with its result, time, cost, and the answers of the
+    scenario's heuristics. All figures of 'dqa show' can be computed from these rows. Existing files
+    are never overwritten.
 
     Parameters
     ----------
     as_format
-        jsonl, csv, parquet, inspect (logs of Inspect AI), or run: a copy that can be resumed; by
-        default the ending of --out.
+        Format: jsonl, csv, parquet, inspect (logs of Inspect AI), or run (a copy of the run that
+        can be resumed). By default, the ending of --out selects it.
     out
-        New file; for inspect a new folder; for run a new folder, or a store with #NAME; - for
-        standard output.
+        New file; for inspect a new folder; for run a new folder or STORE#NAME. '-' is standard
+        output.
     for_spreadsheets
-        Begin texts of a CSV that a spreadsheet would run as a formula with an apostrophe; otherwise
-        every text is exact.
+        In CSV, put an apostrophe before texts that a spreadsheet would run as a formula. Without
+        this option, texts are exact.
     """
     from dqa.api.measuring import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
@@ -232,9 +234,11 @@ def export(
     wanted = require_format(as_format or "jsonl", for_spreadsheets=for_spreadsheets)
     if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
         kind = "folder" if wanted == "inspect" else "file"
-        raise UsageError(f"{wanted} is no text: name a new {kind} for it (--out).")
+        raise UsageError(
+            f"The format {wanted} cannot be written to standard output: name a new {kind} (--out)."
+        )
     text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
-    if sys.stdout.isatty():  # which data must not control
+    if sys.stdout.isatty():  # escape characters that would control the terminal
         echo(*text.splitlines())
     else:
         echo_exactly(text)
@@ -251,26 +255,27 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     times: Annotated[bool, option("--times", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare deciders on the questions that they share, or players on their games.
+    """Compare deciders on the same questions, or players on the same games.
 
-    Differences are paired: question by question, databases apart, epochs averaged; of games deal by
-    deal. Intervals and p-values by situations allow for questions about the same data;
-    docs/statistics.md explains which figure to use. A decision that could not be judged is left out
-    of its pairs, and counted.
+    Differences are paired: by question and database (averaged over epochs), or by deal of a game.
+    Decisions that could not be judged are left out, and their number is printed.
+
+    Intervals and p-values 'by situation' are correct even if several questions use the same data.
+    docs/statistics.md explains which figure to use.
 
     Parameters
     ----------
     deciders
-        Only these deciders or players, separated by commas.
+        Compare only these deciders or players, separated by commas.
     against
-        Compare each other decider with this one, not all pairs.
+        Compare every decider with this one only.
     all_pairs
-        Compare all pairs; without it, several runs that share deciders or players are compared one
-        by one.
+        Compare all pairs. By default, runs with the same deciders or players are compared decider
+        by decider.
     shared
-        Compare on the questions that all were asked, if they differ.
+        If the runs have different questions, compare on the questions that they share.
     times
-        Also print how long decisions took.
+        Also print the durations of decisions.
     """
     from dqa.api.comparing import compare as compare_runs
     from dqa.api.comparing import compare_games
@@ -283,8 +288,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     if all(isinstance(run.spec, PlaySpec) for run in read):
         if scenario or shared or times:
             raise UsageError(
-                "Players are compared on the deals that they share: leave out --scenario, "
-                "--shared and --times, which are about questions."
+                "--scenario, --shared and --times are for runs of questions. These are runs of "
+                "games: leave these options out."
             )
         played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
         models = {one.player: one.model for one in played.players}
@@ -312,18 +317,18 @@ def analyse(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
+    """Analyse a run's traces: retrievals, re-planning, missed data and classes of failures.
 
-    Every measure is a written rule that asks no model; docs/analysis.md has them. Databases are
-    counted together. With --json every single run is listed with its own measures, too.
+    The measures are fixed rules and use no model; docs/analysis.md describes them. Decisions on all
+    databases are combined. With --json, the measures of each single decision are printed, too.
 
     Parameters
     ----------
     reference
-        Decider whose number of retrievals separates single-retrieval questions (SR) from
-        multiple-retrieval ones (MR); by default the usual one, if it took part.
+        Decider whose number of retrievals classifies questions as single-retrieval (SR) or
+        multiple-retrieval (MR). By default, the decider of the paper, if it is in the run.
     paper
-        Print the tables and figures of this paper, and the run's numbers below.
+        Print the tables and figures of this paper with the run's numbers below.
     """
     from dqa.api import measuring
     from dqa.report.paper_tables import paper_notes, paper_tables
@@ -354,19 +359,19 @@ def report(  # noqa: PLR0913  (one parameter per option)
     details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write runs as one self-contained page: figures, charts, questions and traces.
+    """Write a report on runs as one HTML page with figures, charts, questions and traces.
 
-    It opens offline and makes no network requests. With --json its figures are printed, too, or
-    alone.
+    The page works offline and makes no network requests. With --json, the figures are also printed.
 
     Parameters
     ----------
     out
-        New page; optional with --json.
+        New HTML file. Optional with --json.
     title
-        Title of the report; by default the names of the runs.
+        Title of the report. By default, the names of the runs.
     details
-        Include every trace and every candidate's outcome; by default up to 2,500 decisions.
+        Include all traces and the outcomes of all candidates. By default, this is done for runs
+        with at most 2,500 decisions.
     """
     from dqa.api.reporting import read_report, write_report
 

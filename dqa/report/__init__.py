@@ -1,1 +1,1 @@
-"""What people read: tables, pages and passages over typed data."""
+"""Tables, pages and exports for people, made from typed data."""

@@ -1,4 +1,4 @@
-"""The audit of labels as a page."""
+"""The HTML page of an audit of labels."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dqa.evaluation.audit import (
 from dqa.report.pages import drawn_page
 
 _MEANINGS = {
-    DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
-    TIE: "several candidates are exactly as good as the label, or all are up to rounding",
-    LAST_BIT: "the best and the next differ by rounding; the order of sums picked it",
+    DATA_DEFECT: "the label is missing or is not a candidate",
+    TIE: "several candidates are exactly as good as the label, or all are equal up to rounding",
+    LAST_BIT: "the two best candidates differ only by rounding, which depends on the order of sums",
     EVERY: "best under every rule set",
-    BY_TEXT: "best by what the rules say, though not under every rule set",
-    NONE: "best under no rule set",
+    BY_TEXT: "best under the rules as written, but not under every rule set",
+    NONE: "not best under any rule set",
 }
 
 
@@ -32,7 +32,6 @@ def render_audit(audit: ReleaseAudit) -> str:
         {},
         audit=audit,
         verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
-        meanings=dict.fromkeys(found, "best by the rule sets that say so, and by no other")
-        | _MEANINGS,
+        meanings=dict.fromkeys(found, "best only under the named rule sets") | _MEANINGS,
         rules=tuple(dict.fromkeys(name for totals in audit.totals for name in totals.agree)),
     )

@@ -1,4 +1,4 @@
-"""What ``dqa compare`` prints: everyone by itself, every two of them, and what that rests on."""
+"""The output of ``dqa compare``: a table of deciders, a table of pairs, and notes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from dqa.evaluation.statistics.pairs import Difference
 from dqa.report.table import NONE, Table, estimate_text, in_percent
 from dqa.report.tables import model_line
 
-STANDINGS = "Each by itself, with 95 % intervals below"
-PAIRS = "First minus second, accuracy in points; p-values corrected for all pairs (Holm)"
+STANDINGS = "Each decider, with 95 % intervals below"
+PAIRS = (
+    "Differences, first decider minus second, in percentage points; p-values are corrected for all "
+    "pairs (Holm)"
+)
 _ROUGH = 4.0
 _PAIR, _PAIRS = "pair of question and database", "pairs of question and database"
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return the contestants and the pairs of them."""
+    """Return the table of deciders and the table of pairs."""
     standings = {one.name: one for one in comparison.standings}
     pairs = {f"{pair.first}\n- {pair.second}": pair for pair in comparison.pairs}
-    # Questions with clusters other than themselves have a second p-value.
+    # If questions share situations, the table has a second p-value.
     shared = any(pair.accuracy.clusters < pair.accuracy.pairs for pair in comparison.pairs)
     return [
         Table.listing(STANDINGS, "Decider", standings, _standing(comparison.standings)),
@@ -30,7 +33,7 @@ def tables(comparison: Comparison) -> list[Table]:
 
 
 def _standing(found: Sequence[Standing]) -> dict[str, Callable[[Standing], str]]:
-    """Return the columns of contestants."""
+    """Return the columns of the table of deciders."""
     columns: dict[str, Callable[[Standing], str]] = {
         "Accuracy in %": _accuracy,
         "Relative regret\nin %": lambda one: in_percent(one.relative_regret),
@@ -41,8 +44,8 @@ def _standing(found: Sequence[Standing]) -> dict[str, Callable[[Standing], str]]
     for title, (name, digits) in (rates | {"Seconds": ("seconds", ".2f")}).items():
         rate = attrgetter(f"efficiency.{name}")
         columns |= {
-            f"{title}\na question": _rate(rate, "per_question", digits),
-            f"{title}\na right answer": _rate(rate, "per_right", digits),
+            f"{title} per\nquestion": _rate(rate, "per_question", digits),
+            f"{title} per\nright answer": _rate(rate, "per_right", digits),
         }
     return columns
 
@@ -65,7 +68,7 @@ def _accuracy(one: Standing) -> str:
 
 
 def _pair(*, shared: bool) -> dict[str, Callable[[PairComparison], str]]:
-    """Return the columns of pairs; by situations only where questions share them."""
+    """Return the columns of pairs; `shared` says whether questions share situations."""
     columns: dict[str, Callable[[PairComparison], str]] = {
         "Accuracy": lambda pair: _points(pair.accuracy),
         "Better\non": lambda pair: str(pair.by_questions.better),
@@ -82,21 +85,23 @@ def _points(found: Difference | None) -> str:
 
 
 def p_value(found: float | None) -> str:
-    """Return a p-value as it is printed."""
+    """Format a p-value."""
     if found is None:
         return NONE
     return "<0.001" if found < 0.001 else f"{found:.3f}"
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return the basis of the figures and the questions left out, a line each."""
+    """Return lines about the basis of the figures and about questions that are left out."""
     lines = [_rests_on(comparison)]
     if comparison.only_shared:
         lines.append(
-            f"Left out: {counted(comparison.only_shared, _PAIR, _PAIRS)} that not all were asked."
+            f"Left out: {counted(comparison.only_shared, _PAIR, _PAIRS)} that not all deciders "
+            "were asked."
         )
     lines += [
-        f"Left out of {_named(pair)}: {counted(pair.left_out, _PAIR, _PAIRS)}, not judged for both."
+        f"Left out of {_named(pair)}: {counted(pair.left_out, _PAIR, _PAIRS)} without a judged "
+        "decision of both."
         for pair in comparison.pairs
         if pair.left_out
     ]
@@ -104,7 +109,7 @@ def notes(comparison: Comparison) -> list[str]:
     if overall is not None:
         test = "Cochran's Q" if overall.test == "cochran" else "Friedman's test"
         lines.append(
-            f"All {len(comparison.standings)} at once, by questions: {test} "
+            f"All {len(comparison.standings)} deciders, by questions: {test} "
             f"{overall.statistic:.2f}, {overall.degrees_of_freedom} degrees of freedom, "
             f"p {p_value(overall.p_value)}."
         )
@@ -113,15 +118,17 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def _rests_on(comparison: Comparison) -> str:
-    counts = "The official label alone" if comparison.strict_official else "Every tie of the best"
-    on = f"{counts} counts as right; {counted(comparison.questions, _PAIR, _PAIRS)}"
+    counts = "Only the official answer counts"
+    if not comparison.strict_official:
+        counts = "All best candidates count"
+    on = f"{counts} as right; {counted(comparison.questions, _PAIR, _PAIRS)}"
     if comparison.situations is None:
-        return f"{on}; which situations they share is not known."
+        return f"{on}; it is unknown which of them share a situation."
     freedom = [pair.accuracy.degrees_of_freedom for pair in comparison.pairs]
     rough = any(found is not None and found < _ROUGH for found in freedom)
-    few = ": few, so intervals and p-values by situations are rough" if rough else ""
+    few = ". With few situations, intervals and p-values by situations are rough" if rough else ""
     if comparison.situations == 1:
-        few = ": intervals say nothing of other situations"
+        few = ". The intervals are not valid for other situations"
     return f"{on}, about {counted(comparison.situations, 'situation')}{few}."
 
 

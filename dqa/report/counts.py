@@ -1,4 +1,4 @@
-"""How far a run is, in decisions."""
+"""The progress of a run."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from dqa.evaluation.results import Outcome
 
 
 class RunCounts(Record):
-    """How far a run is, in decisions.
+    """The progress of a run, as numbers of decisions.
 
     Attributes
     ----------
     planned
-        The number of decisions to make; None if an older version did not record it.
+        Number of decisions to make; None if an older version did not record it.
     judged, correct
-        The judged decisions, and the right ones.
+        Number of judged decisions, and of right decisions.
     failed
-        Those that a failing server, a spent budget or a bug ended; resuming repeats them.
+        Number of decisions that ended with a server error, a spent budget or a bug. Resuming the
+        run repeats them.
     unlabelled
-        Those on questions without a known answer.
+        Number of decisions on questions without a known answer.
     played
-        Complete games, of a run of games.
+        Number of finished games; 0 for a run of questions.
     """
 
     planned: int | None = Field(ge=0)
@@ -37,30 +38,30 @@ class RunCounts(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def complete(self) -> bool | None:
-        """Whether every decision was made; None if their number is unknown."""
+        """Whether all decisions were made; None if their number is unknown."""
         return False if self.failed else None if self.planned is None else self.missing == 0
 
     @property
     def missing(self) -> int | None:
-        """How many decisions have not been made; None if unknown."""
+        """Number of decisions that have not been made; None if unknown."""
         made = self.judged + self.failed + self.unlabelled + self.played
         return None if self.planned is None else self.planned - made
 
     @property
     def right(self) -> float | None:
-        """The share of right decisions among the judged ones; None of nothing."""
+        """Share of right decisions among judged decisions; None if none was judged."""
         return self.correct / self.judged if self.judged else None
 
 
 def count_decisions(outcomes: Counter[Outcome], planned: int | None) -> RunCounts:
-    """Return how far a run is.
+    """Return the progress of a run.
 
     Parameters
     ----------
     outcomes
-        How often each outcome occurs.
+        Number of decisions with each outcome.
     planned
-        How many decisions there are to make, if that is known.
+        Number of decisions to make; None if unknown.
     """
     failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
     unlabelled, played = outcomes[Outcome.UNLABELLED], outcomes[Outcome.PLAYED]

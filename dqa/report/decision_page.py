@@ -1,4 +1,4 @@
-"""A decision as a page: one self-contained HTML file that opens anywhere, offline."""
+"""The HTML page of one decision."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dqa.report.spending import Spending
 from dqa.report.tables import model_line
 
 _FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})
-"""The passages that other parts of the page show."""
+"""Kinds of passages that the page shows outside the list of steps."""
 _PROVENANCE = {"time": "Time", "user": "User", "decision": "Decision", "dqa": "Version of dqa"}
-"""The provenance of a record by field, with titles; an older record has none."""
+"""Fields of a record's provenance with their titles. Older records have no provenance."""
 
 
 def render_decision(trace: Trace) -> str:
-    """Return the record of a decision as one HTML page; it loads nothing from elsewhere."""
+    """Return the record of a decision as one self-contained HTML page."""
     safe = Trace.from_json(trace.to_json())  # without secrets
     passages = [passage for passage in read(safe) if passage.kind not in _FRAME]
     calls = sum(passage.kind == "called" for passage in passages)
@@ -45,7 +45,7 @@ def render_decision(trace: Trace) -> str:
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
-    """Yield the facts of the record."""
+    """Yield the titles and values of the page's facts."""
     if trace.provenance is not None:
         for name, title in _PROVENANCE.items():
             yield title, str(getattr(trace.provenance, name))
@@ -58,7 +58,7 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _reason(trace: Trace, passages: list[Passage]) -> str:
-    """Return why it was decided: the last thought, or the reason of the record."""
+    """Return the reason for the decision: the last thought, or the recorded reason."""
     thoughts = [passage.text for passage in passages if passage.kind == "thought"]
     if thoughts and trace.ending is Ending.ANSWERED:
         return thoughts[-1]
@@ -66,7 +66,7 @@ def _reason(trace: Trace, passages: list[Passage]) -> str:
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any cell)
-    """Return a cell as a reader sees it; NULL differs from a text."""
+    """Return the text of a cell; None becomes NULL."""
     if value is None:
         return "NULL"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,7 +1,7 @@
-"""A run as rows, one for each decision, in JSON lines, CSV and Parquet.
+"""Export of a run as JSON lines, CSV or Parquet, with one row for each decision.
 
-Tables have the columns of `ExportedDecision`, in this order, in every run. A value that is
-a text or a number, such as a choice, is a text in a table; JSON lines keep its type.
+CSV and Parquet always have the columns of `ExportedDecision` in the same order. A column with both
+texts and numbers, such as the choice, contains texts; JSON lines preserve the types.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from dqa.evaluation.shortcuts import ShortcutChoices
 
 RowFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
-"""What rows may be written as."""
+"""File formats of rows."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of cells that a spreadsheet takes for a formula."""
+"""First characters of cells that a spreadsheet runs as formulas."""
 
 
 class ExportedDecision(Result):
-    """A decision as a row: its result, and the other data behind the table of a run.
+    """A decision as a row: its result, and the further data that the tables of a run use.
 
     Attributes
     ----------
     judged
-        Whether it says anything about the decider: decisions that a server, a budget or a bug
-        ended, and questions without a known answer, are in no share.
+        Whether the decision counts for the accuracy. A decision does not count if a server error,
+        a budget or a bug ended it, or if the question has no known answer.
     seconds
-        How long it took; None where nothing was kept.
+        Duration of the decision; None if unknown.
     cost
-        What its tokens cost, where the run has prices.
+        Cost of the tokens; None if the run has no prices.
     candidates
-        How many could be chosen; None if the question lists none, or they were not counted.
+        Number of candidates; None if the question lists none or they were not counted.
     shortcuts
-        The answers of the scenario's heuristics, by their names.
+        Answers of the scenario's heuristics, by the names of the heuristics.
     """
 
     judged: bool
@@ -65,7 +65,7 @@ class ExportedDecision(Result):
         prices: Prices | None,
         chosen: ShortcutChoices | None,
     ) -> Self:
-        """Join all data of one decision."""
+        """Combine the data of one decision."""
         return cls(
             **{name: getattr(result, name) for name in Result.model_fields},
             judged=result.outcome.judged,
@@ -79,17 +79,18 @@ class ExportedDecision(Result):
 def encode_rows(
     rows: Iterable[ExportedDecision], as_format: RowFormat, *, for_spreadsheets: bool = False
 ) -> bytes:
-    """Return rows as a file of theirs.
+    """Return the content of a file with rows.
 
     Parameters
     ----------
     rows
-        In the order of the file.
+        The rows, in the order of the file.
     as_format
-        Of CSV, null is an empty cell and an empty text is ``""``; lists and objects are JSON.
+        The file format. In CSV, null is an empty cell, an empty text is ``""``, and lists and
+        objects are JSON.
     for_spreadsheets
-        Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
-        These texts are no longer exact.
+        Whether to put an apostrophe before texts in a CSV that a spreadsheet would run as a
+        formula. These texts are then not exact.
     """
     if as_format == "jsonl":
         return b"".join(json_bytes(row) + b"\n" for row in rows)
@@ -108,7 +109,7 @@ def encode_rows(
 
 
 def json_bytes(value: object) -> bytes:
-    """Return a value as JSON in UTF-8, with a replacement for halves of characters."""
+    """Return a value as JSON in UTF-8; lone surrogates are replaced."""
     return well_formed(json.dumps(plain(value), ensure_ascii=False, allow_nan=False)).encode()
 
 
@@ -128,7 +129,7 @@ def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) ->
 
 
 def _kind(described: Mapping[str, Any]) -> str:
-    """Return the JSON type of a column; "string" where values have several types."""
+    """Return the JSON type of a column; "string" if its values have several types."""
     parts = [part for part in described.get("anyOf", [described]) if part.get("type") != "null"]
     kinds = {part.get("type", "string") for part in parts}
     return kinds.pop() if len(kinds) == 1 else "string"
@@ -141,7 +142,7 @@ def _cell(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (an
         texts = [well_formed(str(one)) for one in value]
         return texts if lists else json.dumps(texts, ensure_ascii=False)
     if isinstance(value, Mapping):
-        if kind == "object":  # candidates are the texts of their columns
+        if kind == "object":  # candidates are written as texts, as in the column of choices
             exact = (float, NoneType)
             value = {
                 name: one if isinstance(one, exact) else str(one) for name, one in value.items()

@@ -1,4 +1,4 @@
-"""The tables of a run of games: every player against every opponent, with intervals."""
+"""The tables of a run of games."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from dqa.report.table import Table, estimate_text, in_percent
 from dqa.report.tables import model_line
 
 DIFFERENCES = (
-    "First minus second on the deals of both, with 95 % intervals; p-values corrected for all "
-    "pairs (Holm)"
+    "First player minus second player on the same deals, with 95 % intervals; p-values are "
+    "corrected for all pairs (Holm)"
 )
 _MOST_ACTIONS = 8
-"""Actions whose shares a table has; more are proposals, whose shares mean nothing."""
+"""Maximum number of actions in the table of shares. More actions are free proposals."""
 
 
 def game_tables(found: PlayFigures) -> list[Table]:
-    """Return the tables of a run of games; those without a figure are left out."""
+    """Return the tables of a run of games, without empty tables."""
     return [table for table in _tables(found) if table.figures]
 
 
 def difference_table(found: PlayFigures) -> Table:
-    """Return every two players on the same deals; without rows for one player."""
+    """Return the table that compares every pair of players on the same deals."""
     unit, digits = ("score", "+.3f") if found.alone else ("payoff", "+.2f")
     columns: dict[str, Callable[[PlayerDifference], str]] = {
         f"Difference,\n{unit} a game": lambda one: estimate_text(one.difference, digits=digits),
@@ -44,7 +44,7 @@ def difference_table(found: PlayFigures) -> Table:
 def _tables(found: PlayFigures) -> Iterator[Table]:
     shown = found.players if found.alone else found.pairs
     reference = next((one.reference for one in shown if one.reference), None)
-    rational = f"Rational degree: decisions as {reference} makes them"
+    rational = f"Rational degree: decisions that equal those of {reference}"
     players = {one.player: one for one in found.players}
     if found.alone:
         yield Table.listing(
@@ -55,12 +55,12 @@ def _tables(found: PlayFigures) -> Iterator[Table]:
             rational, "Player", players, {f"as {reference}, in %": lambda p: in_percent(p.rational)}
         )
     else:
-        payoff = "Payoff of the player a game, with its 95 % interval"
+        payoff = "Payoff of the player per game, with its 95 % interval"
         yield _grid(found, payoff, lambda one: estimate_text(one.payoff))
         if any(one.rational is not None for one in shown):
             yield _grid(found, f"{rational}, in %", lambda one: in_percent(one.rational))
         if any(one.score is not None for one in shown):
-            score = "Score: payoff of the player a game with an agreement"
+            score = "Score: payoff of the player per game with an agreement"
             yield _grid(found, score, lambda one: estimate_text(one.score))
     yield difference_table(found)
     yield _facts(found)
@@ -75,11 +75,11 @@ _SCORES: Mapping[str, Callable[[GameFigures], str]] = {
     "Fallbacks": lambda one: str(one.fallbacks),
     "Games": lambda one: str(one.games),
 }
-"""The columns of who plays alone."""
+"""The columns for worlds with one player."""
 
 
 def _tasks(found: PlayFigures) -> Table:
-    """Return a row a player and a column a kind of task, with all of them."""
+    """Return the success of each player (rows) for each kind of task (columns) and for all."""
     cells = {
         (one.player, name): in_percent(task.success)
         for one in found.players
@@ -93,7 +93,7 @@ def _tasks(found: PlayFigures) -> Table:
 
 
 def _grid(found: PlayFigures, title: str, cell: Callable[[GameFigures], str]) -> Table:
-    """Return a row a player and a column an opponent, with the mean over all."""
+    """Return a table with a row for each player and a column for each opponent and the mean."""
     cells = {(one.player, one.opponent): cell(one) for one in found.pairs}
     titles = {opponent: opponent or "" for _, opponent in cells}
     if len(titles) > 1:
@@ -103,7 +103,10 @@ def _grid(found: PlayFigures, title: str, cell: Callable[[GameFigures], str]) ->
 
 
 def _facts(found: PlayFigures) -> Table:
-    """Return the world's own figures: a row for each pair, those of agreed games last."""
+    """Return the figures that the world defines, with a row for each pair.
+
+    The last columns are about the games that ended with an agreement.
+    """
     named = {f"{one.player}\n{one.opponent}".rstrip("\n"): one for one in found.pairs}
     cells = {
         (row, name): estimate_text(fact)
@@ -112,17 +115,17 @@ def _facts(found: PlayFigures) -> Table:
     }
     titles = {name: name for _, name in cells}
     for name in [name for name in titles if name != AGREEMENT]:
-        agreed = f"{name},\nof agreed"
+        agreed = f"{name},\nif agreed"
         for row, one in named.items():
             if one.agreed_facts:
                 titles[agreed] = agreed
                 cells[row, agreed] = estimate_text(one.agreed_facts.get(name))
-    title = "What else the world tells, as means and shares a game"
+    title = "Further figures of the world, as means or shares per game"
     return Table.grid(title, "Player" if found.alone else "Player and opponent", cells, titles)
 
 
 def _actions(found: PlayFigures) -> Table:
-    """Return the share of each action; nothing of many, which are proposals."""
+    """Return the share of each action; an empty table if there are too many actions."""
     actions = {action: action for one in found.players for action in sorted(one.actions)}
     cells: dict[tuple[str, str], str] = {}
     for one in found.players if 0 < len(actions) <= _MOST_ACTIONS else ():
@@ -136,27 +139,28 @@ def _actions(found: PlayFigures) -> Table:
 
 
 def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
-    """Return the lines below the tables: the unit of intervals, and the models."""
+    """Return the lines below the tables: the unit of intervals, warnings, and the models."""
     if found.alone:
         games = max((one.games for one in found.pairs), default=0)
-        how = ", the same ones for every player; a game is the unit of every interval"
+        how = ", the same for every player; intervals are over games"
     else:
         games = sum(one.games for one in found.pairs)
-        mirrored = ", each played twice with the hidden things swapped" if found.mirrored else ""
-        how = f" on deals that all pairs share{mirrored}; a deal is the unit of every interval"
+        swapped = ", each played twice with the players' hidden information swapped"
+        mirrored = swapped if found.mirrored else ""
+        how = f" on the same deals for all pairs{mirrored}; intervals are over deals"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
     asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
     lines += map(model_line, asked)
     if any(map(is_scripted, asked)):
         lines.append(
-            "Scripted players follow a program: how they compare says nothing about language "
-            "models."
+            "Scripted players follow a program, so differences between them say nothing about "
+            "language models."
         )
     return lines
 
 
 def _warnings(found: PlayFigures) -> list[str]:
-    """Return how many moves and games do not show a decision, by contestant."""
+    """Return lines about illegal moves, unfinished games, and games without a mirror."""
     fallbacks: dict[str, list[int]] = {}
     for one in found.pairs:
         by_seat = (one.player, one.fallbacks, one.moves)
@@ -167,12 +171,12 @@ def _warnings(found: PlayFigures) -> list[str]:
             sums[1] += moves
     lines = [
         f"{visible(name)} named no legal action in {wrong} of {counted(moves, 'move')}: the most "
-        "cautious one counted."
+        "cautious action was played instead."
         for name, (wrong, moves) in fallbacks.items()
         if wrong
     ]
     if failed := sum(one.failed for one in found.pairs):
-        lines.append(f"{counted(failed, 'game')} did not come to an end and will be played again.")
+        lines.append(f"{counted(failed, 'game')} not finished: resuming the run repeats them.")
     if unpaired := sum(one.unpaired for one in found.pairs):
-        lines.append(f"{counted(unpaired, 'game')} without a mirror: not counted.")
+        lines.append(f"{counted(unpaired, 'game')} without a mirrored game: left out of figures.")
     return lines

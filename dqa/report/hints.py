@@ -1,6 +1,6 @@
-"""The commands that messages name: to see more of a run, to resume it, and what to do next.
+"""Commands that messages suggest to the user.
 
-They begin as this user starts the command (`own_command`), so that they can be pasted.
+They begin with the command that the user started (`own_command`), so that they can be pasted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ __all__ = ["command", "next_steps", "resume_command", "trace_command"]
 
 
 def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
-    """Return the command that shows one decision; `repeated` if its run has several epochs."""
+    """Return the command that shows one decision.
+
+    `repeated` says whether the run has several epochs.
+    """
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
     return command("show", str(place), key.question, *named)
@@ -29,25 +32,29 @@ def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
 
 
 def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) -> list[str]:
-    """Return the next steps after a run of questions or of games, each with its command below it.
+    """Return lines that suggest next steps after a run, each with its command.
 
     Parameters
     ----------
     place
-        Where the run is stored.
+        Location of the run.
     results
-        Its results, at least one. A wrong one is the example, if there is one.
+        Results of the run, at least one. If possible, a wrong decision serves as the example.
+    games
+        Whether the run plays games.
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    steps = {"All runs near this one": command("runs", place.around)}
+    steps = {"List all runs next to this one": command("runs", place.around)}
     if games:
-        steps = {"One game, move by move": trace} | steps
+        steps = {"Show one game, move by move": trace} | steps
     else:
         wrong = command("show", str(place), "--wrong")
-        steps = {"The wrong answers; without --wrong the table again": wrong} | steps
-        steps["One decision, step by step"] = trace
-        steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
+        steps = {"List the wrong answers (without --wrong: print the tables again)": wrong} | steps
+        steps["Show one decision, step by step"] = trace
+        steps["Count retrievals, re-planning and classes of failures"] = command(
+            "analyse", str(place)
+        )
     lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))
     asked = {result.model for result in results}
     if games or not all(model == NO_MODEL or is_scripted(model) for model in asked):
@@ -56,6 +63,6 @@ def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) ->
     return [
         "What next?",
         *lines,
-        "  A language model instead of the scripted program (OPENAI_API_KEY, or --base-url):",
+        "  Use a language model instead of the scripted one (with OPENAI_API_KEY or --base-url):",
         f"    {model}",
     ]

@@ -1,8 +1,8 @@
-"""A run as logs of Inspect AI, which ``inspect view`` opens and ``inspect_ai.log`` reads.
+"""Export of a run as logs of Inspect AI, for ``inspect view`` and ``inspect_ai.log``.
 
-A log is one decider on one scenario and one database: a cell of the run's table. It is written in
-Inspect's documented form (version 2 of its schema, a ZIP archive of JSON), without a package of
-Inspect's. Every time in a log is the run's own, as traces have durations only.
+A log contains the decisions of one decider on one scenario and one database. Logs follow Inspect's
+documented format (version 2 of its schema, a ZIP archive of JSON); Inspect AI need not be
+installed. All times in a log are the start of the run, because traces contain only durations.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ Json: TypeAlias = dict[str, Any]
 _SCHEMA = 2
 _SCORER = "decision"
 _MOST_CHOICES = 1_000
-"""The most candidates of a sample."""
+"""Maximum number of candidates that a sample lists."""
 _OLDEST = (1980, 1, 1, 0, 0, 0)
-"""The time of every file of an archive, so that the same run has the same bytes."""
+"""Time stamp of all files in an archive, so that equal runs give equal bytes."""
 _LONGEST = 1_000
-"""Characters of a prompt's message in a summary; the sample has all."""
+"""Maximum number of characters of a message in a summary; the sample contains all."""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectRun:
-    """The data of a run's logs.
+    """The data of a run for its logs.
 
     Attributes
     ----------
     rows
-        The decisions, in the order of the run.
+        Decisions, in the order of the run.
     traces
-        Their traces, by the keys of the rows.
+        Traces, by the keys of the rows.
     name
-        The name of the run.
+        Name of the run.
     spec
-        The spec; None where it is not known.
+        Spec of the run; None if unknown.
     began
-        When it began.
+        Start of the run.
     questions
-        The known questions by key; of others a log has the prompt of the model.
+        Available questions by key. For missing questions, a log contains the model's prompt.
     complete
-        Whether every decision was made.
+        Whether all decisions were made.
     versions
-        Of the packages that made the run.
+        Versions of the packages that made the run.
     """
 
     rows: Sequence[ExportedDecision]
@@ -82,7 +82,7 @@ class InspectRun:
 
 
 def write_logs(run: InspectRun) -> Iterator[tuple[str, bytes]]:
-    """Yield each log of a run: the name of its file, and its bytes."""
+    """Yield the file name and the content of each log of a run."""
     cells: dict[tuple[str, str, str], list[ExportedDecision]] = {}
     for row in run.rows:
         cells.setdefault((row.scenario, row.database, row.decider), []).append(row)
@@ -163,7 +163,7 @@ def _mean(name: str, metric: str, values: Sequence[float]) -> Json:
 
 
 def _sample_id(row: ExportedDecision) -> str:
-    """Return a question's own id, as the name of a file in an archive may contain it."""
+    """Return the id of a question, encoded for a file name in the archive."""
     return quote(row.question.partition("/")[2], safe=" ()[]{},;:=@+!'&")
 
 
@@ -224,7 +224,7 @@ def _scores(row: ExportedDecision) -> Json:
     answer = None if row.choice is None else str(row.choice)
     found: Json = {_SCORER: {"value": value, "answer": answer, "explanation": row.outcome.value}}
     if row.regret is not None and isfinite(row.regret):
-        found["regret"] = {"value": row.regret, "explanation": "value given away"}
+        found["regret"] = {"value": row.regret, "explanation": "loss relative to the best"}
     return found
 
 
@@ -235,7 +235,7 @@ _METADATA = (
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:
-    """Return the usage of a log's model, by its name; nothing without a model."""
+    """Return the usage of a log's model, by the name of the model; empty without a model."""
     if rows[0].model == NO_MODEL:
         return {}
     used = _usage_of(sum((row.usage for row in rows), Usage()))
@@ -244,7 +244,7 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
 
 
 def _usage_of(used: Usage | ReplyEvent) -> Json:
-    """Return tokens as Inspect counts them; those that servers count apart if there are any."""
+    """Return token counts with Inspect's names; cached and reasoning tokens only if not zero."""
     apart = {
         "input_tokens_cache_read": getattr(used, "cached_tokens", None),
         "reasoning_tokens": getattr(used, "reasoning_tokens", None),
@@ -258,7 +258,7 @@ def _usage_of(used: Usage | ReplyEvent) -> Json:
 
 
 def _archive(header: Json, samples: Sequence[Json]) -> bytes:
-    """Return a log as the archive that Inspect reads: a header, a file a sample, summaries."""
+    """Return a log as a ZIP archive with a header, a file for each sample, and summaries."""
     start = {name: header[name] for name in ("version", "eval", "plan")}
     named = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples}
     summaries = [_summary(sample) for sample in samples]
@@ -295,9 +295,9 @@ _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "syst
 
 
 class _Conversation:
-    """A decision as messages and as events of Inspect.
+    """A decision as messages and events of Inspect.
 
-    `prompt` is the first prompt, and `traceback` that of a bug that ended the decision.
+    `prompt` is the first prompt. `traceback` is the traceback of a bug that ended the decision.
     """
 
     def __init__(self, events: Iterable[Event], model: str, at: str) -> None:
@@ -338,7 +338,7 @@ class _Conversation:
         self.messages += messages
 
     def _begin(self, event: PromptEvent) -> None:
-        """Begin a conversation; a decision may have several, one after the other."""
+        """Begin a new conversation. A decision may have several."""
         prompt = [
             {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
             for role, text in event.messages
@@ -374,7 +374,7 @@ class _Conversation:
 
     def _return(self, event: ToolEvent) -> None:
         call = next((call for call in self._open if call["function"] == event.tool), None)
-        if call is None:  # the program called it, or the reply stated the call as text
+        if call is None:  # the decider called the tool, or the reply contains the call as text
             call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
         else:
             self._open.remove(call)
@@ -387,7 +387,7 @@ class _Conversation:
 
 
 def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:
-    """Return a reply as a message, with the model's reasoning before it."""
+    """Return a reply as a message; the model's reasoning precedes the text."""
     content: str | list[Json] = str(redacted(text))
     if reasoning:
         thought = {"type": "reasoning", "reasoning": str(redacted(reasoning))}

@@ -1,4 +1,4 @@
-"""Pages: self-contained HTML files of one style that open anywhere, without a network."""
+"""Self-contained HTML pages that work offline."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dqa.report.plain import plain
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 _SHORTEST = 24
-"""Characters of the shortest text that a page stores once for all its uses."""
+"""Minimum length of a text that a page stores only once."""
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
-    """Fill in a template of `package`; text in it is never markup, and nothing acts unseen."""
+    """Render a template of `package`; text is escaped, and invisible characters are spelt out."""
     return _environment(package).get_template(template).render(values)
 
 
@@ -37,18 +37,18 @@ def drawn_page(
     blocks: Mapping[str, Any],
     **values: Any,  # noqa: ANN401  (any values)
 ) -> str:
-    """Return a page that draws itself.
+    """Return a page that scripts draw in the browser.
 
     Parameters
     ----------
     template
-        A template of this package that extends ``page/base.html``.
+        Template of this package that extends ``page/base.html``.
     scripts
-        Names of its scripts, each after those that it needs.
+        Names of the scripts, in the order of loading.
     blocks
-        JSON values by name, which the scripts read.
+        JSON values that the scripts read, by name.
     **values
-        Values of the template.
+        Variables of the template.
     """
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, scripts)) + "\n})();\n"
     packed = {}
@@ -60,7 +60,7 @@ def drawn_page(
 
 
 def write_page(page: str, file: Path) -> None:
-    """Write a page for its owner alone to read; `UsageError` where that cannot be done."""
+    """Write a page that only its owner can read. Raise `UsageError` if writing fails."""
     try:
         write_private(file, page)
     except OSError as error:
@@ -68,14 +68,14 @@ def write_page(page: str, file: Path) -> None:
 
 
 def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    """Return a value as JSON for a page: finite numbers, and texts in which nothing acts unseen."""
+    """Return a value as JSON for a page, with invisible characters spelt out."""
     return json.dumps(
         plain(value, _visible), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
 
 
 def stored_once(value: Any, texts: dict[str, int]) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a value whose long texts are references to `texts`, which collects them."""
+    """Replace long texts in a value by references, and collect the texts in `texts`."""
     if isinstance(value, str):
         return {"$": texts.setdefault(value, len(texts))} if len(value) >= _SHORTEST else value
     if isinstance(value, Mapping):
@@ -86,7 +86,7 @@ def stored_once(value: Any, texts: dict[str, int]) -> Any:  # noqa: ANN401  (any
 
 
 def percent(probability: float) -> str:
-    """Return a probability in whole percent, and never as certain: it is found from draws."""
+    """Return a probability in whole percent, but never 0 % or 100 %: it is an estimate."""
     if probability < 0.01:
         return "under 1 %"
     if probability > 0.99:
@@ -121,7 +121,7 @@ def _figure(number: float | None) -> str:
 
 
 def _finalized(value: object) -> object:
-    # Markup that is safe already is a subclass of str.
+    # Do not escape `Markup`, a subclass of str, again.
     return _visible(value) if type(value) is str else value
 
 

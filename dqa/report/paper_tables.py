@@ -1,4 +1,4 @@
-"""A paper's tables with the run's figures below, and the tables of an analysis."""
+"""Tables of a paper with the figures of a run below, and tables of an analysis."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from dqa.report.tables import model_line
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
 _WIDEST = 7
-"""Columns beyond which each share of an analysis has a line of its own."""
+"""Maximum number of columns. A wider table of an analysis has a row for each share instead."""
 
 
 def paper_tables(view: PaperView) -> list[Table]:
-    """Return every table that has a figure of the paper or the run."""
+    """Return all tables that contain a figure of the paper or of the run."""
     return [_paper_table(table) for table in view.tables if any(row.cells for row in table.rows)]
 
 
 def paper_notes(view: PaperView) -> list[str]:
-    """Return the source of the printed figures, and how ours differ, a line each."""
+    """Return lines that cite the paper, and explain how the run differs from it."""
     lines = [f"Printed: {view.citation} {view.setting}"]
     if not view.same_scoring:
         lines.append(
-            "The paper counts the official label alone, and this run does not: evaluate with "
-            "--strict-official to compare."
+            "In the paper, only the official answer counts as right. This run uses another rule: "
+            "evaluate with --strict-official to compare."
         )
     for table in view.tables:
         lines += [f"{table.name}: {table.note}"] if table.note else []
         if table.reference is not None and table.our_reference != table.reference:
             lines.append(
-                f"{table.name}: the paper compares with {table.reference}, and this run with "
-                f"{table.our_reference or 'no one'} (--reference)."
+                f"{table.name}: the paper compares with {table.reference}, and this run compares "
+                f"with {table.our_reference or 'no reference'} (--reference)."
             )
     return [*lines, *map(model_line, view.models)]
 
@@ -47,14 +47,17 @@ def _paper_table(table: PaperTable) -> Table:
         shown = zip(places, scales, strict=True)
         rows.append([who, *(_paper_cell(cells.get(place), *scale) for place, scale in shown)])
     unit = " a game" if table.measure == "payoff" else " in %"
-    title = f"{table.name}. {table.title},{unit}: printed, and below ours with its 95 % interval"
+    title = (
+        f"{table.name}. {table.title},{unit}: the paper's figure, and below it this run's figure "
+        "with its 95 % interval"
+    )
     subject = "Decider" if table.world is None else "Player"
     titles = [_title(table, place) for place in places]
     return Table(title, [subject], titles, rows, range(1, len(rows)))
 
 
 def _scale(table: PaperTable, place: Place) -> tuple[float, str]:
-    """Return the factor and the format of a figure: a payoff as it is, a share in percent."""
+    """Return the factor and the number format of a figure; shares are printed in percent."""
     if table.measure == "payoff" or (table.measure == "agreements" and place[1] == SCORE):
         return 1.0, ".2f"
     return 100.0, ".1f"

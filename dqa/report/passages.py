@@ -1,4 +1,4 @@
-"""Passages: a decision as a reader sees it, one piece for each event."""
+"""Passages: the parts of a decision that terminals and pages show, one for each event."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ Tone: TypeAlias = Literal["", "good", "bad", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One piece of a decision.
+    """A part of a decision.
 
-    The text is not shortened, wrapped or escaped, and comes from models and databases. Each
-    renderer (terminal, page) does that for its medium.
+    Texts come from models and databases. They are not shortened, wrapped or escaped; the renderers
+    for terminals and pages do that.
 
     Attributes
     ----------
     kind
-        The kind of event: ``prompt``, ``plan``, ``thought``, ``called``, ``verdict`` and others.
+        Kind of the event: ``prompt``, ``plan``, ``thought``, ``called``, ``verdict`` and others.
     title
-        The title.
+        Title.
     step
-        Number of the model's reply that it belongs to, from 1; None outside of replies.
+        Number of the model's reply, from 1; None for a passage that belongs to no reply.
     tone
-        Whether it reports success, a failure or a warning.
+        Whether the passage reports a success, a failure or a warning.
     detail
-        Whether only a full view shows it.
+        Whether only the full view shows the passage.
     statement, translated
-        A statement or request, and the statement that ran where it differs.
+        Statement or request, and the statement that ran if it differs.
     status
-        The result of a call, in a few words.
+        Result of a call, in a few words.
     text
-        The text.
+        Main text.
     items
-        The steps of a plan.
+        Steps of a plan.
     columns, rows
-        A result, where it is a table.
+        Result of a call, if it is a table.
     notes
-        Small print below.
+        Notes in small print.
     """
 
     kind: str
@@ -65,5 +65,5 @@ class Passage:
 
 
 def noted(step: int, title: str, lines: tuple[str, ...]) -> Passage:
-    """Return a method's own event as a title and a few lines."""
+    """Return a passage with a title and a few lines, for an event that a method defines."""
     return Passage("noted", title, step, text="\n".join(lines))

@@ -1,4 +1,4 @@
-"""Values as JSON has them."""
+"""Conversion of values into JSON values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 
 def plain(value: Any, text: Callable[[str], str] = str) -> Any:  # noqa: ANN401  (any value)
-    """Return records and values as JSON values; NaN and infinities are null, as JSON has neither.
+    """Convert records and values into JSON values. NaN and infinities become null.
 
     Parameters
     ----------
     value
         Records, dataclasses, mappings, sequences and plain values.
     text
-        Makes each text safe for its readers.
+        Function that escapes each text.
     """
     if value is None or isinstance(value, int):
         return value

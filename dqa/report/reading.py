@@ -1,4 +1,4 @@
-"""The one reader of events: a trace and its result as passages, in order."""
+"""The reader of events: it converts a trace and its result into passages."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 def read(
     trace: Trace, result: Result | None = None, unit: str = "value", *, repeated: bool = False
 ) -> list[Passage]:
-    """Return a decision as passages.
+    """Convert a decision into passages.
 
     Parameters
     ----------
     trace
-        The decision.
+        The trace of the decision.
     result
-        Its result; None where it was not judged.
+        The result of the decision; None if the decision was not judged.
     unit
-        The unit of the scenario's values, e.g. "profit".
+        The unit of the scenario's values, such as "profit".
     repeated
-        Whether its run has several epochs, so that the heading names the epoch.
+        Whether the run has several epochs. The heading then names the epoch.
     """
     named = [trace.question, trace.database, trace.decider]
     named += [f"epoch {trace.epoch}"] if repeated else []
@@ -80,7 +80,7 @@ def _spent(trace: Trace) -> Passage:
 
 
 class _EventReader:
-    """Reads events in order, and remembers what later events refer to."""
+    """Converts events into passages, and remembers the data that later events refer to."""
 
     def __init__(self) -> None:
         self._task: list[tuple[str, str]] = []
@@ -113,7 +113,7 @@ class _EventReader:
                 found = None  # a plug-in's event of the same kind with other fields
             if found is not None:
                 yield from found
-            elif event.kind not in ENDING_KINDS:  # the verdict describes these
+            elif event.kind not in ENDING_KINDS:  # the verdict describes ending events
                 text = json.dumps(event.data, ensure_ascii=False, default=str)
                 yield Passage("other", event.kind, event.step, text=text)
 
@@ -145,7 +145,7 @@ class _EventReader:
         old = self._plans[-1] if self._plans else plan.steps
         self._plans.append(plan.steps)
         number = len(self._plans)
-        title = "plan" if number == 1 else f"plan {number} (+ new, - gone)"
+        title = "plan" if number == 1 else f"plan {number} (+ new, - removed)"
         items = tuple(_changes(old, plan.steps))
         yield Passage("plan", title, step, items=items, notes=plan.beside)
 
@@ -155,22 +155,22 @@ class _EventReader:
 
     def _failure(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
         problem = _text(data, "problem")
-        yield Passage("failure", "this reply could not be used", step, tone="bad", text=problem)
+        yield Passage("failure", "invalid reply", step, tone="bad", text=problem)
 
     def _outage(self, step: int, _: Mapping[str, Any]) -> Iterator[Passage]:
-        """Show the calls that a database failed on; faults describe a provider's failures."""
-        status = "nothing came back: the run ended here"
+        """Show the calls that failed because of a database."""
+        status = "no result: the decision ended here"
         for call in self._pending:
             title, request = _TITLES.get(call["tool"], call["tool"]), _request(call["input"])
             yield Passage("called", title, step, tone="bad", statement=request, status=status)
 
 
 def called_passage(step: int | None, data: Mapping[str, Any]) -> Passage:
-    """Return a tool call with its result: the fields of an event or of an evidence."""
+    """Convert a tool call and its result, the fields of an event or evidence, into a passage."""
     observation, error = _text(data, "observation"), data.get("error")
     tool = str(data.get("tool") or QUERY)
     table = [] if error else _table(observation)
-    # The status has the number of rows, which is the first note.
+    # Skip the first note, the number of rows: the status contains it.
     notes = observation.split("\n")[len(table) + 1 :] if table and tool != QUERY else []
     cut = "" if data.get("cut") is None else f", cut by the limit on {data['cut']}"
     rows = f"{counted(int(data.get('row_count') or 0), 'row')}{cut}"
@@ -203,14 +203,14 @@ def _fault(step: int, data: Mapping[str, Any]) -> Passage:
 
 
 def _budget(step: int, data: Mapping[str, Any]) -> Passage:
-    asked = "the model is asked to decide with the rows so far"
-    then = asked if data["asked"] else "the last candidate that it stated counts"
+    asked = "the model is asked to decide now"
+    then = asked if data["asked"] else "the decision is the last candidate that the model named"
     return Passage("noted", "budget", step, text=f"spent: {data['spent']}; {then}")
 
 
 def _crash(_: int, data: Mapping[str, Any]) -> Passage:
     text = _text(data, "traceback") or _text(data, "problem")
-    return Passage("crash", "a bug ended the run", tone="bad", text=text)
+    return Passage("crash", "a bug ended the decision", tone="bad", text=text)
 
 
 def _warning(step: int, data: Mapping[str, Any]) -> Passage:
@@ -226,7 +226,7 @@ def _move(step: int, data: Mapping[str, Any]) -> Passage:
         lines.append(f"no move ({data['ending']}): {data['problem']}")
     elif data["fallback"]:
         why = data["problem"] or "it named no legal action"
-        lines.append(f"{data['choice']}, as the decision ended as {data['ending']}: {why}")
+        lines.append(f"{data['choice']}, because the decision failed ({data['ending']}): {why}")
     else:
         lines.append(f"{data['choice']}")
     if data["reference"] is not None:
@@ -236,8 +236,8 @@ def _move(step: int, data: Mapping[str, Any]) -> Passage:
 
 def _attempt(step: int, data: Mapping[str, Any]) -> Passage:
     reward = data["reward"]
-    brought = "did not come to its end" if reward is None else f"brought {reward:g}"
-    counts = "; this attempt counts" if data["counts"] else ""
+    brought = "not finished" if reward is None else f"reward {reward:g}"
+    counts = "; this attempt is scored" if data["counts"] else ""
     text = f"{counted(int(data['moves']), 'move')}, {brought}{counts}"
     return Passage("noted", f"attempt {data['number']}", step, text=text)
 
@@ -249,12 +249,12 @@ def _review(step: int, review: Mapping[str, Any]) -> Passage:
     by = str(review.get("by") or "")
     who = f"a person ({by})" if by else "a person"
     done = _DONE.get(review["action"])
-    title = f"{who} ended the run when asked about the {review['about']}"
+    title = f"{who} ended the decision at the review of the {review['about']}"
     if done is not None:
         title = f"{who} {done} the {review['about']}"
     lines = [] if review["action"] == "approve" else str(review["text"]).splitlines()
     if review.get("correction"):
-        lines.append("to what cannot be used:" if review.get("problem") else "to:")
+        lines.append("to an invalid text:" if review.get("problem") else "to:")
         lines += str(review["correction"]).splitlines()
     names = [name for name in ("reason", "problem") if review.get(name)]
     lines += [f"{name.capitalize()}: {review[name]}" for name in names]
@@ -262,7 +262,10 @@ def _review(step: int, review: Mapping[str, Any]) -> Passage:
 
 
 def reviews_line(events: Iterable[Event]) -> str | None:
-    """Return in one line how much was approved, corrected and refused; None for nothing."""
+    """Summarize reviews in one line: the numbers of approvals, corrections and refusals.
+
+    Return None if nothing was reviewed.
+    """
     found = [event for event in reviews_in(events) if event.action in _DONE and not event.problem]
     if not found:
         return None
@@ -281,7 +284,7 @@ _NOTED: Mapping[str, Callable[[int, Mapping[str, Any]], Passage]] = {
     "budget_spent": _budget,
     "crashed": _crash,
 }
-"""Events that need no other event to be read."""
+"""Readers of events that do not depend on other events."""
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:
@@ -338,15 +341,15 @@ _WITHOUT_CHOICE = {
     Outcome.AMBIGUOUS: "more than one candidate",
 }
 _ENDED = {
-    "infrastructure": "A failure of {who} ended the run, which says nothing.",
-    "budget": "The budget was spent before the run could end.",
-    "stopped": "A person ended the run.",
-    "crashed": "A bug ended the run, which says nothing of the decision.",
+    "infrastructure": "A failure of {who} ended the decision, so it is not judged.",
+    "budget": "The run's budget was spent before the decision was made.",
+    "stopped": "A person ended the decision.",
+    "crashed": "A bug ended the decision, so it is not judged.",
 }
 
 
 def _verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
-    """Return whether a decision was right, which one is best, and the outcome of each."""
+    """Describe whether a decision was right, the best decision, and the outcomes of both."""
     text = "\n".join(_verdict_lines(trace, result, unit))
     if result is None or not result.outcome.judged:
         return Passage("unjudged", "Not judged", tone="warning", text=text)
@@ -384,18 +387,19 @@ def _rightness(result: Result) -> str:
     choice, ties = result.choice, result.ties
     if result.outcome is Outcome.CORRECT:
         if choice not in ties:
-            return f"Right: {choice} is the official answer, and only that counted."
+            return f"Right: {choice} is the official answer, and only this answer counts as right."
         best = "the best decision" if len(ties) == 1 else f"one of {len(ties):,} best decisions"
         return f"Right: {choice} is {best}."
     if result.outcome in {Outcome.WRONG, Outcome.FORBIDDEN}:
         is_wrong = result.outcome is Outcome.WRONG
         if is_wrong and choice in ties:
-            return f"Wrong: {choice} is as good as any, but only the official answer counted."
+            return f"Wrong: {choice} is a best decision, but only the official answer counts."
         rank = "" if result.rank is None else f"; it has rank {result.rank}"
         return f"Wrong: {choice} is {'not the best decision' if is_wrong else 'forbidden'}{rank}."
     if result.outcome in _WITHOUT_CHOICE:
         return f"No decision: the answer names {_WITHOUT_CHOICE[result.outcome]}."
-    return f"No decision ({result.outcome.value}): {result.error or 'the run ended without one.'}"
+    problem = result.error or "the decider ended without an answer."
+    return f"No decision ({result.outcome.value}): {problem}"
 
 
 def _not_judged(trace: Trace, result: Result | None) -> str:
@@ -405,7 +409,7 @@ def _not_judged(trace: Trace, result: Result | None) -> str:
         who = servers.get(str(trace.outage), "a server")
         return _ENDED[trace.ending.value].format(who=who) + problem
     if result is not None and not result.outcome.repeated:
-        return "Nothing tells whether it is right: the question has no known answer."
+        return "The question has no known answer."
     return f"No result was recorded for this decision.{problem}"
 
 
@@ -418,11 +422,11 @@ def _best(result: Result, unit: str) -> Iterator[str]:
     if result.best_value is not None:
         line += f", {'each with' if several else 'with'} a {unit} of {result.best_value:.6g}"
         if result.goal is not None:
-            line += f" (a {'higher' if result.goal == 'maximise' else 'lower'} one is better)"
+            line += f" ({'higher' if result.goal == 'maximise' else 'lower'} is better)"
     yield f"Best {'decisions' if several else 'decision'}: {line}."
     if result.baseline is not None and result.best_value is not None:
         gain = abs(result.best_value - result.baseline)
-        yield f"Deciding nothing leads to {result.baseline:.6g}: the best gains {gain:.6g}."
+        yield f"Doing nothing leads to {result.baseline:.6g}: the best decision gains {gain:.6g}."
     official = result.official
     if official is not None and (several or official not in result.ties):
         yield f"Official answer: {official}."
@@ -432,21 +436,21 @@ def _given_away(result: Result, unit: str) -> Iterator[str]:
     if result.value is None:
         return
     if not result.regret:
-        yield "The decision gives nothing away."
+        yield "The decision loses nothing relative to the best one."
         return
     leads = f"{result.choice} leads to {result.value:.6g}"
-    yield f"{leads} and gives away {result.regret:.6g} of {unit}."
+    yield f"{leads}, and loses {result.regret:.6g} of {unit} relative to the best decision."
     if result.baseline is None:
         return
     if result.relative_regret is None:
-        yield "Even the best decision gains nothing over deciding nothing."
+        yield "Even the best decision is no better than doing nothing."
     else:
         share = 100.0 * result.relative_regret
-        yield f"That is {share:.1f} % of what the best decision gains over deciding nothing."
+        yield f"This loss is {share:.1f} % of the gain of the best decision over doing nothing."
 
 
 def _game_lines(result: Result) -> list[str]:
-    """Return a game's result in a few lines."""
+    """Describe the result of a game in a few lines."""
     game = result.game
     if game is None:
         return []
@@ -457,10 +461,10 @@ def _game_lines(result: Result) -> list[str]:
         if wrong
     ]
     if game.attempts > 1:
-        lines.append(f"played {game.attempts} times, of which one counts")
+        lines.append(f"played {game.attempts} times; one attempt is scored")
     if game.compared:
         lines.append(
-            f"{game.agreed} of {game.compared} decisions of {game.seats[0]} are those of "
+            f"{game.agreed} of {game.compared} decisions of {game.seats[0]} equal those of "
             f"{game.reference}"
         )
     return lines

@@ -1,4 +1,4 @@
-"""Tokens, calls and cost, in figures and in words."""
+"""Numbers of tokens and calls, and their cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Spending(Record):
-    """The tokens and calls of all models together, and their cost.
+    """The tokens and calls of all models, and their cost.
 
     Attributes
     ----------
     cost
-        None without prices, and where a server reported no tokens.
+        The cost; None without prices, or if a server reported no tokens.
     unknown
         Whether there are prices, but a server reported no tokens.
     """
@@ -35,7 +35,7 @@ class Spending(Record):
 
     @classmethod
     def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
-        """Return the spending; the cost is unknown unless servers reported all tokens."""
+        """Return the spending. The cost is unknown unless the servers reported all tokens."""
         unknown = cost is not None and not (reported and reports_tokens(used))
         return cls(
             input_tokens=used.input_tokens,
@@ -58,26 +58,26 @@ def spending(
     prices: Prices | None = None,
     more: Usage = Usage(),  # noqa: B008  (frozen)
 ) -> Spending:
-    """Return what results have used, and `more` that was used for none of them."""
+    """Return the spending for results, plus the usage `more` that belongs to no result."""
     used = sum((result.usage for result in results), more)
     reported = all(reports_tokens(result.usage) for result in results)
     return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)
 
 
 def reports_tokens(used: Usage) -> bool:
-    """Whether the server reported tokens: without them a cost is unknown."""
+    """Return whether the server reported the tokens of all calls."""
     return not used.uncounted and bool(used.input_tokens or used.output_tokens or not used.calls)
 
 
 def cost_of(result: Result, prices: Prices | None) -> float | None:
-    """Return the cost of a decision; None where it is unknown."""
+    """Return the cost of a decision; None if it is unknown."""
     if prices is None or not reports_tokens(result.usage):
         return None
     return prices.cost(result.usage)
 
 
 def usage_text(used: Usage) -> str:
-    """Return the tokens of a decision, with cached and reasoning tokens where they are recorded."""
+    """Describe the tokens of a decision, with cached and reasoning tokens if they are recorded."""
     more = {name: getattr(used, f"{name}_tokens", None) for name in ("cached", "reasoning")}
     parts = [f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"]
     return ", ".join([*parts, *(f"{count:,} {name}" for name, count in more.items() if count)])

@@ -1,4 +1,4 @@
-"""The one table of all commands, as data: terminals, pipes and files show the same cells."""
+"""Tables as data, for terminals, pipes and files."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _Item = TypeVar("_Item")
 _Column = TypeVar("_Column", bound=Hashable)
 
 NONE = "-"
-"""The cell of a figure that does not exist."""
+"""The text of an empty cell."""
 PIPED_WIDTH = 100
-"""Columns of a pipe, unless ``COLUMNS`` gives another number."""
+"""Width of a pipe in characters, unless the variable ``COLUMNS`` is set."""
 _FRAME = 3
-"""The width of a column without its cells: a space on both sides, and a line."""
+"""Width of a column's frame: a space on both sides, and a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts; nothing in them is markup or acts on a terminal.
+    """A table of texts. Markup is not interpreted, and control characters are escaped.
 
     Attributes
     ----------
     title
-        The line above.
+        Line above the table.
     names, figures
-        Titles of the columns: the subject of a row to the left, its figures to the right.
+        Titles of the columns: left-aligned columns that identify a row, then columns of figures.
     rows
-        A cell for each column.
+        Rows with a cell for each column.
     lines_after
-        Numbers of the rows, from 1, that a line follows.
+        Numbers of the rows, from 1, with a line below.
     wraps
-        Whether long cells are wrapped; else a wide table becomes several blocks of columns.
+        Whether long cells are wrapped. If not, a wide table is split into blocks of columns.
     """
 
     title: str
@@ -62,18 +62,18 @@ class Table:
         columns: Mapping[_Column, str],
         lines_after: Collection[int] = (),
     ) -> Self:
-        """Return a table with a cell for each row and column, by their keys.
+        """Return a table from cells by row and column.
 
         Parameters
         ----------
         title, name
-            The titles of the table and of its first column.
+            Title of the table, and title of its first column.
         cells
-            The cells; a missing one is a dash.
+            Cells by the name of the row and the key of the column. A missing cell becomes a dash.
         columns
-            The titles of the other columns, by their keys.
+            Titles of the columns of figures, by key.
         lines_after
-            As in `Table`.
+            See `Table`.
         """
         named = dict.fromkeys(row for row, _ in cells)
         rows = [[row, *(cells.get((row, key), NONE) for key in columns)] for row in named]
@@ -87,7 +87,7 @@ class Table:
         items: Mapping[str, _Item],
         columns: Mapping[str, Callable[[_Item], str]],
     ) -> Self:
-        """Return a table with a row for each item; columns without any figure are left out."""
+        """Return a table with a row for each item, without empty columns."""
         cells = {column: list(map(show, items.values())) for column, show in columns.items()}
         shown = {column: found for column, found in cells.items() if {*found} - {NONE}}
         rows = [
@@ -96,7 +96,7 @@ class Table:
         return cls(title, [name], [*shown], rows)
 
     def to_text(self, width: int = PIPED_WIDTH) -> str:
-        """Return the table without its title; no cell is shortened, however narrow the width."""
+        """Return the table as text without its title. Cells are never shortened."""
         from rich.console import Console
 
         widest = width if self.wraps else max(width, 1 + sum(self._widths()))
@@ -107,7 +107,7 @@ class Table:
         return captured.get()
 
     def blocks(self, width: int) -> Iterator[RichTable]:
-        """Yield the table in blocks of columns that fit, each with the subjects of its rows."""
+        """Yield blocks of columns that fit into the width, each with the names of the rows."""
         from rich.table import Table as RichTable
         from rich.text import Text
 
@@ -125,7 +125,7 @@ class Table:
             yield block
 
     def _groups(self, width: int) -> list[list[int]]:
-        """Return the figures of each block; those of one heading stay together if they fit."""
+        """Return the columns of figures in each block; columns of a group stay together."""
         keys, widths = len(self.names), self._widths()
         if self.wraps or 1 + sum(widths) <= width:
             return [[*range(keys, len(widths))]]
@@ -158,7 +158,7 @@ class Table:
 
 
 def piped_width() -> int:
-    """Return the width of a pipe: ``COLUMNS``, or `PIPED_WIDTH`."""
+    """Return the width of a pipe: the variable ``COLUMNS``, or `PIPED_WIDTH`."""
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isascii() and given.isdigit() and int(given) else PIPED_WIDTH
 
@@ -181,22 +181,22 @@ def estimate_text(
     counts: str = "",
     between: str = "\n",
 ) -> str:
-    """Return a figure with its interval; a dash for None.
+    """Return a figure with its interval; None becomes a dash.
 
     Parameters
     ----------
     found
-        The figure.
+        Figure to print.
     scale
-        The factor of the printed number, e.g. 100 for percent.
+        Factor of the printed number, such as 100 for percent.
     digits
-        The format of the number.
+        Format of the number.
     counts, between
-        Text behind the number, and between it and the interval.
+        Text after the number, and text before the interval.
     """
     if found is None:
         return NONE
-    # The option "z" prints no minus before zero.
+    # The format option "z" removes the sign of negative zero.
     sign, form = ("+", digits[1:]) if digits.startswith("+") else ("", digits)
     form = f"{sign}z{form}"
     text = f"{scale * found.value:{form}}{counts}"
@@ -216,6 +216,6 @@ def titled(scenario: str, *below: str) -> str:
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as a sentence has them: ``a, b and c``."""
+    """Join names for a sentence: ``a, b and c``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

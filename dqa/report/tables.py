@@ -1,4 +1,4 @@
-"""The tables that an evaluation ends with, after the paper's Tables 4 and 5, and lines below."""
+"""The tables of an evaluation, modelled on Tables 4 and 5 of PlanRAG, and the lines below them."""
 
 from __future__ import annotations
 
@@ -36,35 +36,33 @@ ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
 MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval"
 EPOCHS = (
-    "Over {} epochs: pass@k and pass^k in %, with 95 % intervals, and what of the variance is "
+    "Over {} epochs: pass@k and pass^k in % with 95 % intervals, and the share of the variance "
     "within questions"
 )
 BEST, CHANCE, ALL = "Best shortcut", "Chance", "All"
-"""The rows below the others."""
+"""Titles of the last rows."""
 
 _KINDS = {"relational": "RDB", "graph": "GDB"}
 _RULES: Mapping[MatchRule, str] = {
-    "set": "where it returns the same set of rows as the gold statement (as BIRD's evaluation "
-    "counts)",
-    "table": "where it returns the same rows as the gold statement, each as often, with columns in "
-    "any order, and in its order of rows where that has an ORDER BY (as Spider's evaluation "
-    "counts)",
-    "columns": "where every column of the gold table is among its columns (as Spider 2's "
-    "evaluation counts)",
-    "subset": "where it returns the rows of a gold statement, and perhaps more columns (as Defog's "
-    "evaluation counts)",
+    "set": "if it returns the same set of rows as the gold statement (BIRD's rule)",
+    "table": "if it returns the same rows as the gold statement, including repeated rows; columns "
+    "may be in any order, and the order of rows matters if the gold statement has an ORDER BY "
+    "(Spider's rule)",
+    "columns": "if its result contains every column of the gold result (Spider 2's rule)",
+    "subset": "if it returns the rows of a gold statement; additional columns are allowed "
+    "(Defog's rule)",
 }
 _NOTED = {
     Outcome.FORBIDDEN: ("decision", "for a candidate that the rules forbid (wrong)"),
     Outcome.NO_CANDIDATE: ("answer", "without a candidate's name"),
     Outcome.AMBIGUOUS: ("answer", "with several candidates' names"),
-    Outcome.STEP_LIMIT: ("run", "that reached the step limit"),
-    Outcome.UNPARSABLE: ("run", "whose replies could not be read"),
-    Outcome.INFRASTRUCTURE: ("run", "that a failing server ended (not judged)"),
-    Outcome.BUDGET: ("run", "that the spent budget ended (not judged)"),
-    Outcome.STOPPED: ("run", "that a person ended (not judged)"),
-    Outcome.CRASHED: ("run", "that crashed (a bug, not judged)"),
-    Outcome.NO_DECISION: ("run", "whose own budget ended it before it stated a decision"),
+    Outcome.STEP_LIMIT: ("decision", "ended by the step limit"),
+    Outcome.UNPARSABLE: ("decision", "ended by unreadable replies"),
+    Outcome.INFRASTRUCTURE: ("decision", "ended by a failing server (not judged)"),
+    Outcome.BUDGET: ("decision", "ended by the run's spent budget (not judged)"),
+    Outcome.STOPPED: ("decision", "ended by a person (not judged)"),
+    Outcome.CRASHED: ("decision", "ended by a bug (not judged)"),
+    Outcome.NO_DECISION: ("decision", "ended by the budget of a decision, without a choice"),
     Outcome.UNLABELLED: ("decision", "on questions without a known answer (not judged)"),
 }
 
@@ -74,15 +72,15 @@ def accuracy_tables(
     shortcuts: Sequence[Shortcut] = (),
     chance: Sequence[Chance] = (),
 ) -> list[Table]:
-    """Return the accuracies, and their means where a run has both kinds of database.
+    """Return the accuracies, and their means if a run has both kinds of databases.
 
     Parameters
     ----------
     summaries
-        Of a run.
+        The summaries of a run.
     shortcuts, chance
-        The right answers of heuristics and of chance on the same questions: the last rows of each
-        table.
+        The accuracies of heuristics and of chance on the same questions. They become the last rows
+        of each table.
     """
     if _are_statements(summaries):
         return [_match_table(summaries)]
@@ -110,7 +108,7 @@ def accuracy_tables(
 
 
 def _deciders(found: Iterable[Summary | KindMean]) -> set[int]:
-    """Return the number of the last decider's row."""
+    """Return the number of the last row with a decider."""
     return {len({one.decider for one in found})}
 
 
@@ -125,7 +123,7 @@ def _are_statements(summaries: Sequence[Summary]) -> bool:
 
 
 def _match_table(summaries: Sequence[Summary]) -> Table:
-    """Return how often rows match: a row for each database and one for all."""
+    """Return the table of matching results, with a row for each database and one for all."""
     totals = total_matches(summaries)
     cells = {(s.scenario, s.decider): _matched(s) for s in summaries}
     databases = len({summary.scenario for summary in summaries})
@@ -141,10 +139,10 @@ def _matched(found: Summary | MatchTotal) -> str:
 
 
 def epoch_tables(found: Sequence[EpochStatistics]) -> list[Table]:
-    """Return the figures of repeated questions, where answers differed between epochs.
+    """Return the statistics of repeated questions, if answers differ between epochs.
 
-    A row for each decider, a column for each scenario and database: pass@1, pass@k and pass^k, and
-    the share of the variance that is within questions.
+    The table has a row for each decider and a column for each scenario and database. Cells contain
+    pass@1, pass@k, pass^k, and the share of the variance within questions.
     """
     differing = [one for one in found if one.within]
     if not differing:
@@ -169,33 +167,33 @@ def _epochs(one: EpochStatistics) -> str:
 
 
 def epoch_lines(found: Sequence[EpochStatistics]) -> list[str]:
-    """Return who gave the same answers in every epoch, which `epoch_tables` leave out."""
+    """Name the deciders with equal results in all epochs; `epoch_tables` omits them."""
     same = dict.fromkeys(one.decider for one in found if one.within == 0.0)
     if not same:
         return []
     others = {one.decider for one in found if one.within}
-    names = ", ".join(f"{name} (elsewhere)" if name in others else name for name in same)
+    names = ", ".join(f"{name} (on other databases)" if name in others else name for name in same)
     epochs = max(one.epochs for one in found)
     return [f"Right or wrong on the same questions in all {epochs} epochs: {names}."]
 
 
-_TIES, _LABEL = "Every tie of the best counts as right", "Only the official label counts as right"
-_WITH_TIES, _BY_LABEL = "with every tie of the best", "by the official label alone"
+_TIES, _LABEL = "All best candidates count as right", "Only the official answer counts as right"
+_WITH_TIES, _BY_LABEL = "if all best candidates count", "if only the official answer counts"
 
 
 def scoring_lines(
     summaries: Sequence[Summary], shortcuts: Sequence[Shortcut], *, strict_official: bool
 ) -> list[str]:
-    """Return what counts as right in a table, the figures by the other count, and its shortcuts.
+    """Explain which answers count as right, list the figures under the other rule, name shortcuts.
 
     Parameters
     ----------
     summaries
-        Of a run.
+        The summaries of a run.
     shortcuts
-        How often each heuristic is right.
+        The accuracy of each heuristic.
     strict_official
-        Whether the official label alone counts.
+        Whether only the official answer counts as right.
     """
     if _are_statements(summaries):
         return _match_lines(summaries)
@@ -221,12 +219,12 @@ def scoring_lines(
     lines = [f"{counts}; {other}: {', '.join(differing) or 'the same figures'}."]
     if best:
         named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
-        lines.append(f"{BEST}: {named}. One query each, without rules or model.")
+        lines.append(f"{BEST}: {named}. A shortcut is one query that ignores the rules.")
     return lines
 
 
 def _match_lines(summaries: Sequence[Summary]) -> list[str]:
-    """Return what counts as a match, and the official metrics."""
+    """Explain which statements count as right, and list the official metrics."""
     rules = dict.fromkeys(s.match for s in summaries if s.match is not None)
     lines = [f"A statement is right {_RULES[rule]}." for rule in rules]
     for total in total_matches(summaries):
@@ -237,26 +235,27 @@ def _match_lines(summaries: Sequence[Summary]) -> list[str]:
 
 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
-    """Return the clusters that the intervals of a table allow for, if any."""
+    """Explain the clusters that the intervals of a table take into account, if any."""
     lines = []
     clustered = [summary for summary in summaries if summary.is_clustered]
     if clustered:
         situations = {s.scenario: s.situations for s in clustered if s.situations is not None}
         counts = ", ".join(f"{scenario} {count}" for scenario, count in situations.items())
-        shared = "questions asked several times"
+        shared = "some questions were asked several times"
         if situations:
-            shared = f"situations that questions share ({counts})"
+            shared = f"questions share situations ({counts})"
+        rough = ""
         if any((summary.degrees_of_freedom or _SOLID) < _SOLID for summary in clustered):
-            shared += ", roughly where these are few"
+            rough = " With few situations they are only rough."
         lines.append(
-            f"Intervals allow for the {shared}; those that take questions for independent are in "
-            "--json."
+            f"The intervals take into account that {shared}.{rough} --json also prints the "
+            "intervals for independent questions."
         )
     alone = dict.fromkeys(s.scenario for s in summaries if s.situations == 1 and s.judged > 1)
     if alone:
         lines.append(
-            f"All questions of {', '.join(alone)} stand on one situation: their intervals "
-            "count each question once, however often it was asked, and say nothing of others."
+            f"All questions of {', '.join(alone)} are about one situation. Their intervals count "
+            "each question once, and are not valid for other situations."
         )
     return lines
 
@@ -266,15 +265,17 @@ _SOLID = 4.0
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
-    """Return the figures that the table lacks, a line each.
+    """Return a line for each figure that is not in the table.
 
-    These are the outcomes that are neither right nor wrong and did happen, and the share of the
-    best outcome that was reached, where outcomes count from nothing.
+    These figures are the numbers of the less frequent outcomes, and the normalised utility (the
+    share of the best outcome that was reached).
     """
     noted = {
         said: {_where(s): s.counts[outcome] for s in summaries} for outcome, said in _NOTED.items()
     }
-    noted["run", "ended by the budget"] = {_where(s): s.ended_by_budget for s in summaries}
+    noted["decision", "limited by the budget of a decision"] = {
+        _where(s): s.ended_by_budget for s in summaries
+    }
     lines = []
     for (what, words), counts in noted.items():
         if total := sum(counts.values()):
@@ -290,7 +291,7 @@ def _where(summary: Summary) -> str:
 
 
 def tag_lines(counts: Sequence[TagCount]) -> list[str]:
-    """Return how every decider did on the questions of each tag, a line a tag."""
+    """Return a line for each tag, with the accuracy of every decider on its questions."""
     by_tag: dict[str, list[str]] = {}
     for count in counts:
         told = share_text(count.correct, count.judged) if count.judged else "not judged"
@@ -301,11 +302,12 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
-    """Return how often each heuristic is right, a line each.
+    """Return a line for each heuristic, with its accuracy.
 
-    The official label counts; the figure where every tie of the best counts follows if it differs.
+    Only the official answer counts as right. If the accuracy differs when all best candidates
+    count, this figure follows.
     """
-    lines = [f"Shortcuts, one query each. {_LABEL}."] if shortcuts else []
+    lines = [f"A shortcut is one query that ignores the rules. {_LABEL}."] if shortcuts else []
     for found in shortcuts:
         right, ties = (
             share_text(count, found.questions).replace(" ", " % ", 1)
@@ -317,9 +319,9 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
 
 
 def model_line(model: str) -> str:
-    """Return the line that says who answered; a program is never taken for a language model."""
+    """Return the line that names the model, and says whether it is a scripted program."""
     if model == NO_MODEL:
-        return "Model: none (a baseline asks no model)."
+        return "Model: none (this decider uses no model)."
     parts = model.split(" + ")
     programs = [part for part in parts if is_scripted(part)]
     if not programs:
@@ -333,17 +335,17 @@ def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     """Return the lines below a table: the models, further figures, and the cost."""
     models = dict.fromkeys(summary.model for summary in summaries)
     scripted = (
-        "The script sets how much each decider looks up; differences say nothing about language "
-        "models."
+        "The script determines how much each decider looks up, so differences between deciders say "
+        "nothing about language models."
     )
     lines = [*map(model_line, models), *([scripted] if any(map(is_scripted, models)) else [])]
     return [*lines, *notes(summaries), str(spent)]
 
 
 def failures(results: Iterable[Result], most: int = 5) -> list[str]:
-    """Return what failing servers and providers said, most frequent first, a line each."""
+    """Return a line for each error of servers and providers, the most frequent first."""
     said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
-    lines = [f"{counted(count, 'run')}: {error}" for error, count in said.most_common(most)]
+    lines = [f"{counted(count, 'decision')}: {error}" for error, count in said.most_common(most)]
     more = len(said) - most
     return [*lines, f"and {counted(more, 'other failure')}"] if more > 0 else lines
 
@@ -351,7 +353,7 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 def crash_lines(
     crashed: Sequence[Trace], place: RunLocation | None, *, repeated: bool = False
 ) -> list[str]:
-    """Return what crashed, most frequent first, a line each with where, and how to report it."""
+    """Return a line for each kind of crash, the most frequent first, and how to report it."""
     said: dict[tuple[str, str], list[Trace]] = {}
     for trace in crashed:
         said.setdefault((trace.decider, trace.error or ""), []).append(trace)
@@ -364,12 +366,13 @@ def crash_lines(
 
 
 def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool = False) -> str:
-    """Return what to do about a bug; `repeated` where its run has several epochs."""
-    where = "run again with a folder as out (--out), which keeps its traceback"
+    """Explain how to report a bug. `repeated` says whether the run has several epochs."""
+    where = "run again with --out, which stores its traceback"
     if place is not None:
         how = trace_command(place, crashed.key, repeated=repeated)
         where = f"'{how}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to the maintainers of "
-        f"{crashed.decider}, with the versions in the run's record; --resume RUN asks again."
+        f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "
+        "decision."
     )

@@ -1,7 +1,7 @@
-"""Passages as text: blocks of lines under titles, for a terminal or a pipe.
+"""Passages as text for a terminal or a pipe.
 
-Invisible characters are escaped, nothing is read as markup, and long text is shortened unless the
-caller wants all of it.
+Invisible characters are escaped, markup is not interpreted, and long texts are shortened unless
+the caller asks for the full text.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class _Line(NamedTuple):
 
 
 def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
-    """Print a decision: in colour on a terminal, as plain text elsewhere.
+    """Print a decision, in colour on a terminal and as plain text otherwise.
 
     Parameters
     ----------
     passages
         The result of `dqa.report.reading.read`.
     full
-        Whether to shorten nothing, and to show the prompt before the task.
+        Whether to show complete texts, and the prompt before the task.
     """
     for number, (passage, title, lines) in enumerate(_Writer(passages, full=full).blocks()):
         colour = _COLOURS.get(passage.kind, _TONES[passage.tone])
@@ -51,7 +51,7 @@ def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
 
 
 def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
-    """Return a decision as plain text; see `echo_passages`."""
+    """Return a decision as plain text. The parameters are those of `echo_passages`."""
     return "\n\n".join(
         "\n".join([title, *(f"  {line.text}".rstrip() for line in lines)])
         for _, title, lines in _Writer(passages, full=full).blocks()
@@ -59,13 +59,13 @@ def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
 
 
 class _Writer:
-    """Writes passages as titles and lines."""
+    """Converts passages into titles and lines."""
 
     def __init__(self, passages: Sequence[Passage], *, full: bool) -> None:
         self._passages, self._full = passages, full
 
     def blocks(self) -> Iterator[tuple[Passage, str, list[_Line]]]:
-        """Yield each passage that is shown, with its title and its lines."""
+        """Yield the visible passages with their titles and lines."""
         for passage in self._passages:
             if self._full or not passage.detail:
                 yield passage, self._title(passage), self._lines(passage)
@@ -82,7 +82,7 @@ class _Writer:
         if passage.kind == "called":
             lines += self._split(passage.statement.strip() or "(empty)")
         if passage.translated:
-            lines.append(_Line("as it ran:", dim=True))
+            lines.append(_Line("statement that ran:", dim=True))
             lines += self._split(passage.translated.strip())
         if passage.status:
             lines.append(_Line(f"-> {self._short(passage.status)}", bad, dim=bad is None))
@@ -94,7 +94,7 @@ class _Writer:
         return [*lines, *(_Line(self._short(note), dim=True) for note in passage.notes)]
 
     def _items(self, passage: Passage) -> list[_Line]:
-        """Return the steps of a plan, numbered; a later plan marks new and dropped ones."""
+        """Return the numbered steps of a plan. A later plan marks new and removed steps."""
         lines: list[_Line] = []
         number = 0
         for change, text in passage.items:
@@ -134,7 +134,7 @@ class _Writer:
 
     def _few(self, lines: list[_Line], most: int) -> list[_Line]:
         hidden = len(lines) - most
-        # One more line is as long as the line that reports it.
+        # Do not replace a single line by a line that says "1 more line".
         if self._full or hidden <= 1:
             return lines
         return [*lines[:most], _Line(f"... {hidden} more lines, --full shows all", dim=True)]

@@ -151,9 +151,9 @@ def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--approve", "plan"), "asks on a terminal"),
+        (("--approve", "plan"), "needs a terminal"),
         (("--approve", "plans"), "Did you mean 'plan'?"),
-        (("--approved-by", "ada"), "say what, with --approve"),
+        (("--approved-by", "ada"), "needs --approve"),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is(

@@ -53,7 +53,7 @@ WRONG = {
     "--scenario building": "does not hold the scenario",
     "--scenario locating": "--target country=",
     "--scenario building --target good=x": "Did you mean 'goods'",
-    "--scenario building --target goods": "write KEY=VALUE",
+    "--scenario building --target goods": "of the form KEY=VALUE",
     "--scenario building --target goods=a --target goods=b": "twice",
     "--scenario locating --target country=x": "no country in",
     "--scenario locating --target home=x": "no home in",

@@ -61,7 +61,7 @@ def test_replaying_another_run_stops_and_says_what_to_do(
     # Nothing was decided, so nothing is in the way of the right command.
     assert dqa(*common, "--replay", tape, *out).code == 0
     again = dqa(*common, "--replay", tape, *out)
-    assert (again.code, "made already" in again.err) == (0, True)
+    assert (again.code, "already made" in again.err) == (0, True)
 
 
 @pytest.mark.parametrize(

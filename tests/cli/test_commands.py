@@ -111,7 +111,7 @@ def test_audit_gives_verdicts_totals_and_a_page(
     assert ran.code == 0
     assert "building: 2 labels, 2 agree under released, 2 agree under paper" in ran.out
     assert "building/1 " not in ran.out  # the page has every label
-    assert f"The page with every one of 4 labels is {page}." in ran.out
+    assert f"The page with the verdicts on 4 labels is {page}." in ran.out
     assert "building/1 " in dqa("data", "audit", "--generated", generated).out
     assert "<html" in page.read_text("utf-8")
     document = json.loads(dqa("data", "audit", "--generated", generated, "--json").out)

@@ -51,10 +51,16 @@ def test_deciders_of_a_run_are_compared_in_pairs(dqa: Command, finished: Path) -
     """Tables, what they rest on, and who answered."""
     ran = dqa("compare", finished)
     assert (ran.code, ran.err) == (0, "")
-    for words in ("Each by itself", "First minus second", "planrag\n", "- first", "(McNemar)"):
+    for words in (
+        "Each decider",
+        "first decider minus second",
+        "planrag\n",
+        "- first",
+        "(McNemar)",
+    ):
         assert words in ran.out.replace(" │", "\n")
     assert "4 pairs of question and database" in ran.out
-    assert "All 3 at once, by questions: Cochran's Q" in ran.out
+    assert "All 3 deciders, by questions: Cochran's Q" in ran.out
     assert "A scripted program, not a language model." in ran.out
 
 
@@ -99,7 +105,7 @@ def test_other_questions_are_refused_and_counted(
     assert "--shared" in ran.err
     ran = dqa("compare", finished, other, "--deciders", "first", "--shared")
     assert ran.code == 0
-    assert "Left out: 1 pair of question and database that not all were asked." in ran.out
+    assert "Left out: 1 pair of question and database that not all deciders were asked." in ran.out
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,7 @@ def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -
     assert api.compare(folders[0], folders[2]).questions == 3
     ran = dqa("compare", *folders[:2], "--shared")
     assert ran.code == 0
-    assert "Left out: 3 pairs of question and database that not all were asked." in ran.out
+    assert "Left out: 3 pairs of question and database that not all deciders were asked." in ran.out
 
 
 @pytest.mark.parametrize(
@@ -201,6 +207,6 @@ def test_failures_are_left_out_of_their_pairs(
 
     ran = dqa("compare", another(fail), "--against", "first")
     assert ran.code == 0
-    said = "Left out of planrag - first: 1 pair of question and database, not judged for both."
+    said = "Left out of planrag - first: 1 pair of question and database without a judged"
     assert said in ran.out
     assert "Left out of iterrag" not in ran.out

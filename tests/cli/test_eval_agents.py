@@ -52,9 +52,9 @@ def test_every_agent_runs_by_name_in_both_protocols(
     [
         (("--set", "thoughts=2"), "no setting of these deciders 'thoughts'"),
         (("--set", "dellma.samples=4"), "'dellma.samples'"),
-        (("--set", "thoughts"), "write NAME=VALUE"),
-        (("--set", "=2"), "write NAME=VALUE"),
-        (("--set", "a=1", "--set", "a=2"), "is set twice"),
+        (("--set", "thoughts"), "NAME=VALUE"),
+        (("--set", "=2"), "of the form NAME=VALUE"),
+        (("--set", "a=1", "--set", "a=2"), "sets a twice"),
     ],
 )
 def test_options_that_nobody_would_heed_are_refused(

@@ -259,8 +259,11 @@ def test_texts_of_a_csv_are_exact_unless_a_spreadsheet_is_to_read_them(run: api.
         (("--format", "xml"), "'xml' is no format of an export"),
         (("--out", "rows.txt"), "'txt' is no format of an export"),
         (("--out", "rows"), "The file's name tells no format"),
-        (("--format", "parquet"), "parquet is no text: name a new file for it"),
-        (("--format", "inspect"), "inspect is no text: name a new folder for it"),
+        (("--format", "parquet"), "parquet cannot be written to standard output: name a new file"),
+        (
+            ("--format", "inspect"),
+            "inspect cannot be written to standard output: name a new folder",
+        ),
         (("--out", "none/rows.csv"), "does not exist"),
         (("--format", "jsonl", "--for-spreadsheets"), "Only a CSV"),
         (("--out", "rows.parquet", "--for-spreadsheets"), "Only a CSV"),

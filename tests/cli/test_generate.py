@@ -20,12 +20,12 @@ SIZE = LocatingSize(12, 20, 20, 60)
     ("given", "problem"),
     [
         (("--mix", "direct=0.3"), "must sum to 1"),
-        (("--mix", "direct=x,far=1"), "give numbers, as in direct=0.3,far=0.7"),
-        (("--mix", "near=0.3,far=0.7"), "no proportion of --mix called 'near'"),
-        (("--mix", "0.3"), "write direct=X,far=X"),
+        (("--mix", "direct=x,far=1"), "direct=0.3,far=0.7"),
+        (("--mix", "near=0.3,far=0.7"), "no share in --mix called 'near'"),
+        (("--mix", "0.3"), "of the form direct=X,far=X"),
         (("--set", "hard-0"), "There is no question set 'hard-0'. There are: hard-1"),
-        (("--set", "hard-1", "--seed", "2"), "--set NAME fixes all questions"),
-        (("--set", "hard-1", "--questions", "2"), "--set NAME fixes all questions"),
+        (("--set", "hard-1", "--seed", "2"), "--set NAME is a fixed set"),
+        (("--set", "hard-1", "--questions", "2"), "--set NAME is a fixed set"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -67,7 +67,7 @@ def test_help_is_short_and_names_what_lists_the_rest(dqa: Callable[..., Any]) ->
     """Few options of a run are needed often."""
     short, long = (dqa("eval", option).out for option in ("--help", "--help-all"))
     assert short.count("\n  --") <= 25 < long.count("\n  --")
-    assert "--help-all lists the other options, too." in short
+    assert "--help-all lists all options." in short
     assert "--help-all" not in long
     commands = every_command()
     assert {option.name for one in commands.values() for option in one.params} >= RARE
@@ -85,7 +85,7 @@ WRONG = {
     "eval --nothing": "--nothing",
     "eval --generate 0": "--generate",
     "eval": "--release DIR",
-    "eval --generate 1 --release x": "once",
+    "eval --generate 1 --release x": "exactly one",
     "eval --generate 1 --deciders planrug": "Did you mean 'planrag'?",
     "eval --generate 1 --databases oracle": "ladybug, mysql",
     "eval --generate 1 --scenarios cooking": "building, locating",

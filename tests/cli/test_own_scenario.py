@@ -69,4 +69,4 @@ def test_a_live_database_is_asked_and_evaluated_in_place(dqa: Command, tmp_path:
     assert "1 of 1" in dqa("data", "annotate", *given).out
     catalogue._registered.clear()  # as in another process, which finds the folder in the run
     assert dqa("eval", "--resume", run).code == 0
-    assert "give that file, too" in dqa("eval", "--scenario", folder).err
+    assert "needs --questions FILE" in dqa("eval", "--scenario", folder).err

@@ -24,10 +24,10 @@ def test_the_same_command_goes_on_with_its_own_run(
     """A finished run is shown again; another command is another run of the same store."""
     store = tmp_path / "runs.db"
     first = dqa("eval", "--generated", generated, *HOW, "--out", store)
-    assert (first.code, "made already" in first.err) == (0, False)
+    assert (first.code, "already made" in first.err) == (0, False)
     again = dqa("eval", "--generated", generated, *HOW, "--out", store)
     assert again.out == first.out
-    assert "was made already: nothing is asked again" in again.err
+    assert "all decisions were already made" in again.err
     other = dqa("eval", "--generated", generated, *HOW, "--limit", "1", "--out", f"{store}#few")
     assert other.code == 0
     listed = json.loads(dqa("runs", tmp_path, "--json").out)

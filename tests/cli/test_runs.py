@@ -135,14 +135,14 @@ def test_runs_are_listed_wherever_they_lie(
     assert found["runs/newer"]["began"] is None
     text = dqa("runs", top).out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
-    assert f"resume by: dqa eval --resume {top / 'run'}" in text
+    assert f"resume with: dqa eval --resume {top / 'run'}" in text
     assert re.search(
         rf"{top / 'runs' / 'newer'}  unknown date  cannot be read\n    .*version 9999", text
     )
     assert api.find_runs(finished[0].parent)[0].counts.complete is True
     assert "does not exist" in dqa("runs", top / "nowhere").err
     (top / "empty").mkdir()
-    assert "There is no run here" in dqa("runs", top / "empty").out
+    assert "No runs were found" in dqa("runs", top / "empty").out
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     ).output
     assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
     assert "left out: departed: There is no player" in shown
-    assert "First minus second" not in shown  # of one player
+    assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on deals that all pairs share" in shown
     asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
     told = json.loads(run(*asked).stdout)

@@ -178,7 +178,7 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     )
     *_, asked, _, worth = read(trace)
     assert (asked.title, asked.statement, asked.tone) == ("comparison", "a1, b1", "bad")
-    assert worth.text == "A failure of the database ended the run, which says nothing. gone"
+    assert worth.text == "A failure of the database ended the decision, so it is not judged. gone"
 
 
 def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
@@ -239,9 +239,9 @@ def test_the_verdict_comes_from_the_result() -> None:
     assert (worth.kind, worth.tone) == ("verdict", "bad")
     assert worth.text.splitlines()[:2] == [
         "Wrong: b1 is not the best decision; it has rank 2.",
-        "Best decision: a1, with a profit of 1.5 (a higher one is better).",
+        "Best decision: a1, with a profit of 1.5 (higher is better).",
     ]
-    assert "b1 leads to 1 and gives away 0.5 of profit." in worth.text
+    assert "b1 leads to 1, and loses 0.5 of profit" in worth.text
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INFRASTRUCTURE, Outcome.BUDGET])

@@ -93,7 +93,10 @@ def test_every_table_ends_with_the_best_shortcut_and_chance() -> None:
         assert "Chance" in last[1]
         assert "12.5" in last[1]
     *_, named = scoring_lines(rows, SHORTCUTS, strict_official=False)
-    assert named == "Best shortcut: largest (locating). One query each, without rules or model."
+    assert (
+        named
+        == "Best shortcut: largest (locating). A shortcut is one query that ignores the rules."
+    )
 
 
 def test_the_mean_over_both_kinds_of_database_is_a_table() -> None:
@@ -111,13 +114,13 @@ def test_a_line_names_the_figures_of_the_other_count() -> None:
     rows = [summary("a", "sqlite", 5, by_label=3), summary("b", "sqlite", 4)]
     fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(by_label=6), SHORTCUTS[2])
     line, _ = scoring_lines(rows, fewer, strict_official=False)
-    assert "by the official label alone: a locating/sqlite 30.0 (3/10)" in line
+    assert "if only the official answer counts: a locating/sqlite 30.0 (3/10)" in line
     assert "best shortcut locating 60.0 (6/10)" in line
     (line,) = scoring_lines([summary("b", "sqlite", 4)], (), strict_official=False)
     assert line.endswith("the same figures.")
     strict = summary("a", "sqlite", 3).changed(with_ties=5)
     (line,) = scoring_lines([strict], (), strict_official=True)
-    assert line.startswith("Only the official label counts as right")
+    assert line.startswith("Only the official answer counts as right")
 
 
 def test_a_line_explains_the_intervals() -> None:
@@ -129,13 +132,13 @@ def test_a_line_explains_the_intervals() -> None:
     assert interval_lines([alone.changed(situations=10)]) == []
     shared = alone.changed(clustered_low=0.1, situations=3, degrees_of_freedom=1.9)
     (line,) = interval_lines([shared])
-    assert "situations that questions share (locating 3), roughly where these are few" in line
+    assert "questions share situations (locating 3). With few situations" in line
     assert "[10.0, 80.0]" in shown([shared])
     (line,) = interval_lines([shared.changed(situations=None, degrees_of_freedom=9.0)])
-    assert line.startswith("Intervals allow for the questions asked several times;")
+    assert line.startswith("The intervals take into account that some questions were asked")
     one = alone.changed(clustered_low=None, clustered_high=None, situations=1)
     (line,) = interval_lines([one])
-    assert line.startswith("All questions of locating stand on one situation")
+    assert line.startswith("All questions of locating are about one situation")
     assert "[20.0, 80.0]" in shown([one])
 
 

@@ -240,7 +240,7 @@ def test_the_command_prints_and_exits_as_documented(folder: Path, firm: Path) ->
     (folder / "question.txt").write_text(question, "utf-8")
     assert run("--scenario", str(folder)) == (
         2,
-        "--scenario is checked against a database: name it (--database URL).",
+        "--scenario needs a database to check against: add --database URL.",
     )
     assert run("--scenario", str(folder / "nothing"), "--database", str(firm))[0] == 2
     assert run("--target", "region=S")[0] == 2

@@ -1,4 +1,4 @@
-// Filters the labels, and sorts them by a column.
+// Filters and sorts the table of labels.
 drawPage(async () => {
   const table = document.getElementById("labels");
   const body = table.tBodies[0];

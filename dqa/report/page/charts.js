@@ -1,5 +1,5 @@
-// Figures are tables with a drawing in one column: each has its numbers next to it. Drawings have
-// their places in percent of the column, so that the browser fits them to any width.
+// Charts are tables with a drawing in one column and numbers in the others. Positions in a drawing
+// are in percent of the column, so that drawings fit any width.
 const at = (share) => `${(100 * share).toFixed(2)}%`;
 
 function strip(...marks) {
@@ -18,7 +18,7 @@ function point(share, color, open = false) {
   return svg("circle", { cx: at(share), cy: 10, r: 4.5, class: `point c${color % 8} ${open ? "open" : ""}` });
 }
 
-// The heading of a drawing's column: its ticks, as pairs of a share of the width and words.
+// The heading of a drawing's column. `ticks` are pairs of a position (a share of the width) and a label.
 function axis(ticks) {
   const marks = ticks.map(([share, words]) => text(at(share), 12, words, { class: "tick", "text-anchor": "middle" }));
   return el("th", { scope: "col", class: "drawing" }, svg("svg", { class: "strip", "aria-hidden": "true" }, marks));
@@ -36,7 +36,7 @@ function nameCell(name) {
   return el("th", { scope: "row" }, breakable(name));
 }
 
-// The best first; of equals the first in the run, and those without figures last.
+// Sorts items by decreasing worth. Equal items keep their order; items without a worth are last.
 function bestFirst(items, worth) {
   const known = new Map(items.map((item) => [item, worth(item) ?? -1]));
   return [...items].sort((one, other) => known.get(other) - known.get(one));
@@ -47,7 +47,7 @@ function meanOf(shares) {
   return known.length ? known.reduce((sum, share) => sum + share, 0) / known.length : null;
 }
 
-// Contestants with their cells, the best on the mean of all databases first.
+// Contestants with their cells, sorted by the mean over all databases.
 function byContestant(report, cells) {
   const shown = report.contestants.map((one) => ({
     name: one.name, cells: cells.filter((cell) => cell.contestant === one),
@@ -55,7 +55,7 @@ function byContestant(report, cells) {
   return bestFirst(shown, (one) => meanOf(one.cells.map((cell) => cell.share)));
 }
 
-// Rows of shares with the line from `low` to `high`, and further columns of figures.
+// Rows with a share, the line from `low` to `high`, and further columns of figures.
 function shareRows(report, shown, references, more) {
   return shown.flatMap((one) => one.cells.map((cell, row) => {
     const marks = cell.share === null ? [] : [line(cell.low, cell.high, "whisker"), point(cell.share, report.databases.indexOf(cell.database))];
@@ -69,13 +69,13 @@ function accuracyChart(report, scenario) {
   const cells = report.contestants.flatMap(accuracyCells).filter((one) => one.scenario === scenario);
   if (!cells.some((cell) => cell.share !== null)) {
     return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
-      el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw.")));
+      el("p", { class: "muted" }, "No decision could be judged.")));
   }
   const references = report.runs.flatMap((run) => run.references).filter((one) => one.scenario === scenario);
   const said = references.flatMap((one) => [
     one.shortcut === null ? null : `The line is the best shortcut, ${one.shortcut} (${percent(one.shortcut_share)}).`,
     one.chance === null ? null : `The dashed line is chance (${percent(one.chance)}).`]).filter(Boolean);
-  return chart(capital(scenario), ["Right answers in %, with 95 % intervals, the best decider first.", ...said].join(" "),
+  return chart(capital(scenario), ["Right answers in %, with 95 % intervals. The best decider is first.", ...said].join(" "),
     ["Decider", "Database", axis(PERCENT), "#Accuracy", "#95 % interval", "#Right", "#By questions", "#Situations"],
     shareRows(report, byContestant(report, cells),
       references.flatMap((one) => [[one.shortcut_share, "reference shortcut"], [one.chance, "reference"]]),
@@ -93,8 +93,8 @@ function epochsChart(report, scenario) {
   const rate = (found) => [percent(found.value), el("small", {}, interval(found.low, found.high))];
   const within = ({ within: own, between }) => (own === null || between === null ? "–" : own + between ? percent(own / (own + between), 0) : "none");
   return chart(`${capital(scenario)}: ${cells[0].epochs} epochs`,
-    `A point is one attempt (pass@1); its line goes from questions right in all of ${k} attempts (pass^${k}) to those right in any (pass@${k}). Who is best in one attempt comes first.`,
-    ["Decider", "Database", axis(PERCENT), "#Questions", "#pass@1", `#pass@${k}`, `#pass^${k}`, "#Variance within questions", "#Deviation of epochs"],
+    `A point is the share of right answers in one attempt (pass@1). Its line begins at the share of questions that are right in all ${k} attempts (pass^${k}), and ends at the share of questions that are right in at least one (pass@${k}). The best decider in one attempt is first.`,
+    ["Decider", "Database", axis(PERCENT), "#Questions", "#pass@1", `#pass@${k}`, `#pass^${k}`, "#Variance within questions", "#Standard deviation of epochs"],
     shareRows(report, byContestant(report, cells), [], (cell) => [cell.questions, rate(cell.pass_rates[0].at_k),
       rate(cell.last.at_k), rate(cell.last.all_k), within(cell), percent(cell.spread)]));
 }
@@ -118,7 +118,7 @@ function spendingChart(report) {
     svg("line", { x1: "5%", x2: "100%", y1: y(share), y2: y(share), class: "axis" }),
     text("4%", y(share) + 4, words, { class: "tick", "text-anchor": "end" })]);
   const ticks = [0, 0.5, 1].map((share) => text(at(0.06 + 0.9 * share), height + 14, figure(share * most, 3), { class: "tick", "text-anchor": "middle" }));
-  // Points that nearly cover each other share a label: the numbers of their rows below.
+  // Points that nearly overlap share a label with the numbers of their rows in the table below.
   const groups = [];
   points.forEach((one, place) => {
     const [left, top] = [spentBy(one, field) / most, y(accuracyOf(one))];
@@ -129,21 +129,21 @@ function spendingChart(report) {
   const labels = groups.map(({ left, top, one, places }) =>
     text(x(one), top - 9, places.join(", "), { class: "name", "text-anchor": left > 0.5 ? "end" : "start" }));
   const marks = points.map((one, place) => svg("g", { class: `c${place % 8}` },
-    svg("title", {}, `${one.name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} a question`),
+    svg("title", {}, `${one.name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} per question`),
     intervalOf(one)[0] === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(intervalOf(one)[0]), y2: y(intervalOf(one)[1]), class: "whisker thin" }),
     svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
-  const title = `Accuracy against ${name} a question`;
+  const title = `Accuracy against ${name} per question`;
   const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
   const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. A filled dot is on the Pareto front: no other decider is better in both accuracy and ${name}.`,
-    ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
+    ["#No.", "Decider", "#Accuracy", `#${capital(name)} per question`, ...(field === "cost" ? ["#Cost per right answer"] : []), "#On the front"],
     points.map((one, place) => el("tr", {}, number(place + 1), nameCell(one.name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
       field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null, number(one.pareto ? "yes" : "no"))));
   found.querySelector("figcaption").after(drawing);
   return found;
 }
 
-// Bars of parts that are a whole. `tones` are the classes of the parts' colours, `nameOf` names a
-// part.
+// A chart of stacked bars. `tones` are the CSS classes of the parts, and `nameOf` returns the title
+// of a part.
 function stackedChart(report, kind, title, about, tones, nameOf = (part) => part) {
   const sharesOf = (contestant) => contestant.shares.filter((one) => one.chart === kind && one.of);
   const shown = bestFirst(report.contestants.filter((one) => sharesOf(one).length), accuracyOf);
@@ -151,7 +151,7 @@ function stackedChart(report, kind, title, about, tones, nameOf = (part) => part
   if (!shown.length) return null;
   const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
   const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${tones[part]}` }), ` ${nameOf(part)}`));
-  return chart(title, `${about} Who is right most often comes first.`, ["Decider", axis(PERCENT), ...heads, "#of"],
+  return chart(title, `${about} The decider with the highest accuracy is first.`, ["Decider", axis(PERCENT), ...heads, "#of"],
     shown.map((contestant) => {
       const found = sharesOf(contestant);
       const own = parts.map((part) => found.find((one) => one.part === part) || { count: 0 });
@@ -175,12 +175,12 @@ function charts(report) {
     ...report.scenarios.map((scenario) => accuracyChart(report, scenario)),
     ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
     spendingChart(report),
-    stackedChart(report, "failures", "Outcomes", "How all decisions ended.", FAILED, (part) => OUTCOMES[part]),
-    stackedChart(report, "regret", "Regret", "How much of the best decision's gain the judged decisions gave away.", REGRETS),
+    stackedChart(report, "failures", "Outcomes", "Outcomes of all decisions.", FAILED, (part) => OUTCOMES[part]),
+    stackedChart(report, "regret", "Regret", "Loss of the judged decisions relative to the best decision, as a share of the best decision's gain.", REGRETS),
   ].filter(Boolean);
 }
 
-// Every two deciders on the questions that both answered; the drawing has those with the best one.
+// Converts a comparison of two deciders, so that `last` is the second one.
 function turned(one, last) {
   const back = one.second === last ? 1 : -1;
   const difference = (found) => found && {
@@ -237,7 +237,7 @@ function comparison(report) {
   const who = el("bdi", {}, best);
   const corrected = report.pairs.length > 1 ? `; p-values are corrected for all ${report.pairs.length} pairs (Holm)` : "";
   return [
-    el("p", { class: "muted small" }, "Each decider minus ", who, ", which is right most often, on the questions that both answered: differences with 95 % intervals, p-values by McNemar's test", corrected, "."),
+    el("p", { class: "muted small" }, "Differences between each decider and ", who, ", which is right most often, on the questions that both answered, with 95 % intervals; p-values are from McNemar's test", corrected, "."),
     pairsTable(report, withBest),
     others.length ? el("details", {}, el("summary", {}, "The other pairs"), pairsTable(report, others)) : null,
   ];

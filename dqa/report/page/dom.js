@@ -1,4 +1,4 @@
-// Elements are created and never parsed: text of models and databases stays text.
+// Elements are created by the DOM and never parsed, so that texts of models and databases cannot contain markup.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(node, attributes, children) {
@@ -29,8 +29,8 @@ function number(...children) {
   return el("td", { class: "number" }, ...children);
 }
 
-// A table that scrolls by itself where it is wider than the page. A title that starts with "#" is
-// one of numbers.
+// A table that scrolls if it is wider than the page. A title that starts with "#" is the title of a
+// column of numbers.
 function table(titles, rows, attributes) {
   const heads = titles.map((title) => title instanceof Node ? title
     : el("th", { scope: "col", class: title.startsWith("#") ? "number" : null }, title.replace(/^#/, "")));
@@ -38,13 +38,13 @@ function table(titles, rows, attributes) {
     el("table", attributes, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows)));
 }
 
-// The data of a page: blocks of JSON, compressed. A long text is stored once: {"$": n} refers to it.
+// Reads a compressed block of JSON in the page. {"$": n} refers to a long text that is stored once.
 async function unpack(id) {
   const block = document.getElementById(id);
-  if (!block) throw new Error(`The page lacks its ${id}: it was cut short. Write it again.`);
+  if (!block) throw new Error(`The file is incomplete: its block '${id}' is missing. Write the page again.`);
   if (typeof DecompressionStream === "undefined") {
-    throw new Error("This browser cannot unpack the page (it lacks DecompressionStream): "
-      + "open it in Chrome or Edge 80, Firefox 113, Safari 16.4, or a later one.");
+    throw new Error("This browser cannot read the page, because it does not support DecompressionStream. "
+      + "Open the page in Chrome or Edge 80, Firefox 113, Safari 16.4, or a later version.");
   }
   const packed = Uint8Array.from(atob(block.textContent.trim()), (one) => one.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));

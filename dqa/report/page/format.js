@@ -1,8 +1,8 @@
 const OUTCOMES = {
-  correct: "right", wrong: "wrong", forbidden: "forbidden", no_candidate: "names no candidate",
-  ambiguous: "names several", step_limit: "step limit", unparsable: "unreadable replies",
-  no_decision: "budget ended it undecided", infrastructure: "a server failed",
-  budget: "run's budget spent", stopped: "a person ended it", crashed: "crashed",
+  correct: "right", wrong: "wrong", forbidden: "forbidden", no_candidate: "no candidate named",
+  ambiguous: "several candidates named", step_limit: "step limit", unparsable: "unreadable replies",
+  no_decision: "undecided, budget spent", infrastructure: "server error",
+  budget: "run's budget spent", stopped: "ended by a person", crashed: "crashed",
   unlabelled: "no known answer",
 };
 const UNJUDGED = new Set(["infrastructure", "budget", "stopped", "crashed", "unlabelled"]);
@@ -39,13 +39,13 @@ function shortened(words, most) {
   return all.length > most ? `${all.slice(0, Math.max(1, most - 1)).join("")}…` : all.join("");
 }
 
-// A name that may break after its separators.
+// A name in which lines may break after separators.
 function breakable(name) {
   const parts = [...String(name).matchAll(/[@]?[^@:\-/]*[:\-/]*/g)].map(([part]) => part).filter(Boolean);
   return el("bdi", {}, parts.map((part) => [part, el("wbr")]));
 }
 
-// A mark for an outcome: its shape says it without its colour.
+// A mark for an outcome. The shape alone identifies the outcome, without the colour.
 function mark(outcome) {
   const kind = outcome === "correct" ? "right" : UNJUDGED.has(outcome) ? "unjudged"
     : outcome === "wrong" ? "wrong" : "failed";
@@ -60,14 +60,14 @@ function mark(outcome) {
   return svg("svg", { class: `mark ${kind}`, width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, paths[kind]);
 }
 
-// The share of right answers of a contestant, and the ends of its interval: by situations, else by questions.
+// The accuracy of a contestant, and the ends of its interval: by situations if known, otherwise by questions.
 const accuracyOf = (contestant) => (contestant.figures.accuracy ? contestant.figures.accuracy.value : null);
 function intervalOf(contestant) {
   const { accuracy, low, high } = contestant.figures;
   return accuracy && accuracy.low !== null ? [accuracy.low, accuracy.high] : [low, high];
 }
 
-// What a question cost a contestant: in money (cost), tokens or replies (steps).
+// The mean spending of a contestant per question, as cost, tokens or replies (steps).
 function spentBy(contestant, name) {
   if (name === "steps") return contestant.steps;
   const rate = contestant.figures.efficiency[name === "cost" ? "money" : "tokens"];

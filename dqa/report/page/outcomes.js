@@ -1,4 +1,4 @@
-// What every candidate leads to, and who chose it.
+// The outcomes of candidates, and the deciders that chose each candidate.
 function choosers(report, question) {
   const found = new Map();
   for (const decision of question.decisions) {
@@ -11,7 +11,7 @@ function choosers(report, question) {
   return found;
 }
 
-// The best and the chosen candidates, and a strip of all.
+// A table of the best and the chosen candidates, with a strip of all outcomes.
 function outcomes(truth, question, chosenBy) {
   const rows = truth.outcomes.length ? truth.outcomes : knownOutcomes(question);
   if (!rows.length) return null;
@@ -30,14 +30,14 @@ function outcomes(truth, question, chosenBy) {
       number(figure(row.outcome, 6)), el("td", {}, who.join(", ")));
   });
   const better = question.goal ? ` ${question.goal === "maximise" ? "More" : "Less"} is better.` : "";
-  const nothing = base === null ? "" : ` The dashed line is deciding nothing (${figure(base, 5)}).`;
+  const nothing = base === null ? "" : ` The dashed line is the outcome of doing nothing (${figure(base, 5)}).`;
   const shown = table(["#Rank", "Candidate", axis([]), `#${capital(question.unit)}`, "Chosen by"], [strips, ...list], { class: "figures" });
   shown.classList.add("bounded");
   return el("figure", { class: "outcomes" }, el("figcaption", {}, el("h4", {}, capital(question.unit)),
-    el("p", { class: "muted" }, `What a candidate leads to.${better}${nothing}`)), shown);
+    el("p", { class: "muted" }, `The outcome of each candidate.${better}${nothing}`)), shown);
 }
 
-// What the results know, where the questions cannot be read.
+// The outcomes in the results, if the questions cannot be read.
 function knownOutcomes(question) {
   const found = new Map();
   for (const one of question.ties) {

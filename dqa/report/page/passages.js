@@ -1,4 +1,4 @@
-// A decision, passage by passage. SQL and Cypher are coloured by their words alone.
+// Draws the passages of a decision. SQL and Cypher are coloured by a list of keywords, without a parser.
 const KEYWORDS = new Set(`select from where group by having order limit offset union all distinct as on
   join left right inner outer full cross natural using with recursive case when then else end and or not
   in is null like between exists asc desc over partition values cast interval fetch first
@@ -42,7 +42,7 @@ function passage(one) {
   const title = `${one.step ? `${one.step}. ` : ""}${capital(one.title || "")}`;
   const body = [
     one.statement ? highlighted(one.statement) : null,
-    one.translated ? [el("p", { class: "muted" }, "as it ran:"), highlighted(one.translated)] : null,
+    one.translated ? [el("p", { class: "muted" }, "statement that ran:"), highlighted(one.translated)] : null,
     one.status ? el("p", { class: one.tone === "bad" ? "problem" : "muted small" }, one.status) : null,
     one.items ? el("ol", { class: "plan" }, one.items.filter(([change]) => change !== "gone")
       .map(([change, step]) => el("li", { class: change }, el("bdi", {}, step)))) : null,

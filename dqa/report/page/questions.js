@@ -1,4 +1,4 @@
-// The list of questions: sorted, filtered, unfolded; a few rows at a time.
+// The list of questions, which can be sorted, filtered and expanded. It grows by a page of rows.
 const PAGE = 60;
 const state = {
   sort: "", down: false, scenario: "", database: "", decider: "", outcome: "", wrong: false, words: "", shown: PAGE,
@@ -14,7 +14,7 @@ function fits(decision) {
     && (!state.outcome || (state.outcome === "not judged" ? UNJUDGED.has(decision.outcome) : decision.outcome === state.outcome));
 }
 
-// What a column sorts by: a text, or a mean over the decisions of the chosen database and decider.
+// The sort key of a column: a text, or a mean over the decisions of the selected database and decider.
 function orderOf(column) {
   const own = (question) => question.decisions.filter((one) => (!state.database || one.database === state.database)
     && (state.decider === "" || one.contestant === Number(state.decider)));
@@ -49,7 +49,7 @@ function questionList(report) {
     const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
     const found = report.questions.filter((one, place) => (!state.scenario || one.scenario === state.scenario)
       && one.decisions.some(fits) && words.every((word) => searched[place].includes(word)));
-    // A row is made once, so that what a reader opened in it stays open.
+    // A row is created only once, so that its opened parts stay open.
     body.replaceChildren(...sorted(found).slice(0, state.shown).flatMap((question) => {
       if (!made.has(question.id)) made.set(question.id, questionRow(report, question));
       return made.get(question.id).rows();
@@ -110,9 +110,9 @@ function questionList(report) {
 
 function marksExplained(report) {
   const said = [];
-  if (report.databases.length > 1) said.push(`its answers on ${report.databases.join(", ")}, in this order`);
-  if (report.contestants.some((one) => one.epochs.length)) said.push("how many of its attempts were right, as 2/3");
-  return said.length ? el("p", { class: "muted small" }, `A decider's column has ${said.join(": ")}. Each opens what was decided.`) : null;
+  if (report.databases.length > 1) said.push(`The marks in a decider's column are for ${report.databases.join(", ")}, in this order.`);
+  if (report.contestants.some((one) => one.epochs.length)) said.push("A mark such as 2/3 means that 2 of 3 attempts were right.");
+  return said.length ? el("p", { class: "muted small" }, `${said.join(" ")} Select a mark to open the decision.`) : null;
 }
 
 function questionRow(report, question) {
@@ -172,7 +172,7 @@ function isRepeated(report, one) {
   return report.contestants.some((other) => other.run === run && other.epochs.length);
 }
 
-// What opens a decision: its mark, or of several epochs how many were right.
+// The button that opens a decision: a mark, or for several epochs the number of right attempts.
 function pick(report, question, numbers, open) {
   const all = numbers.map((place) => question.decisions[place]);
   const who = `${report.contestants[all[0].contestant].name} on ${all[0].database}`;
@@ -218,7 +218,7 @@ function decision(report, question, one, trace) {
   const fold = el("details", { class: "decision", ontoggle: () => {
     if (!fold.open || body.childElementCount) return;
     if (!trace) {
-      body.replaceChildren(el("p", { class: "muted" }, report.traces || "This decision left no trace."));
+      body.replaceChildren(el("p", { class: "muted" }, report.traces || "No trace of this decision was stored."));
       return;
     }
     body.replaceChildren(...passages(trace.passages));

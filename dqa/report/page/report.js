@@ -18,14 +18,14 @@ function summaryTable(report) {
   const titles = ["Decider", "#Accuracy", "#Right", ...columns.map(([scenario, database]) =>
     el("th", { scope: "col", class: "number" }, capital(scenario), el("small", {}, database,
       el("br"), situations(cells.filter((one) => one.scenario === scenario && one.judged))))),
-  ...(regrets ? ["#Regret", "#Rank"] : []), `#${capital(name)} a question`];
+  ...(regrets ? ["#Regret", "#Rank"] : []), `#${capital(name)} per question`];
   return table(titles, bestFirst(report.contestants, accuracyOf).map((who) => {
     const own = who.figures;
     const shares = columns.map(([scenario, database]) => {
       const one = cells.find((found) => found.contestant === who && found.scenario === scenario && found.database === database);
       return one && one.accuracy !== null ? number(percent(one.accuracy), el("small", {}, interval(one.low, one.high))) : number("–");
     });
-    return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, own.model === "none" ? "asks no model" : breakable(own.model))),
+    return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, own.model === "none" ? "no model" : breakable(own.model))),
       number(el("strong", {}, percent(accuracyOf(who))), el("small", {}, interval(...intervalOf(who)))),
       number(`${own.correct}/${own.judged}`, el("small", {}, situations([who]))), shares,
       regrets ? [estimate(own.relative_regret, percent, 100), estimate(own.rank, (value) => figure(value, 3))] : null,
@@ -33,7 +33,7 @@ function summaryTable(report) {
   }), { class: "summary" });
 }
 
-// How many situations figures rest on, where that is known and one number.
+// The number of situations that figures are based on, if it is known and the same for all cells.
 function situations(cells) {
   const counts = new Set(cells.map((one) => one.situations));
   const [count] = counts;
@@ -49,7 +49,7 @@ function estimate(found, shown, factor = 1) {
 function subtitle(report) {
   const decisions = report.contestants.reduce((sum, { figures }) => sum + figures.judged + figures.unjudged, 0);
   const models = [...new Set(report.contestants.map((one) => one.figures.model))].filter((one) => one !== "none");
-  const scripted = report.contestants.some((one) => one.scripted) ? ", a scripted program and no language model" : "";
+  const scripted = report.contestants.some((one) => one.scripted) ? ", a scripted program, not a language model" : "";
   return [counted(decisions, "decision"), `on ${counted(report.questions.length, "question")}`, `by ${counted(report.contestants.length, "decider")}`,
     `on ${counted(report.databases.length, "database")}${models.length ? `; ${models.join(", ")}${scripted}` : ""}.`].join(" ");
 }

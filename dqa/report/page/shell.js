@@ -12,7 +12,7 @@ function themeButton() {
   show();
 }
 
-// Draws a page, or says in it why it cannot be drawn.
+// Draws a page, or shows the error in the page.
 async function drawPage(draw) {
   themeButton();
   try {

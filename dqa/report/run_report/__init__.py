@@ -1,1 +1,1 @@
-"""The report of runs: typed figures first, then one page that shows them."""
+"""The report of runs: figures as data, and the page that shows them."""

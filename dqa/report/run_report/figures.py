@@ -1,4 +1,4 @@
-"""The figures of a report, counted from results."""
+"""Calculation of a report's figures from results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dqa.core.decision import Usage
 
 _TIES = 8
-"""The most best decisions that a row of the list names."""
+"""Maximum number of best decisions that a row of the list names."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class ReportedRun:
     Attributes
     ----------
     asked
-        The questions; None if they are not available.
+        Questions of the run; None if they are not available.
     lacking
-        Why the questions are not available.
+        Reason why the questions are not available.
     """
 
     run: Run
@@ -68,29 +68,29 @@ class ReportedRun:
 
     @cached_property
     def questions(self) -> Mapping[str, Question]:
-        """The questions by key, if they are available."""
+        """Questions by key; empty if they are not available."""
         return {} if self.asked is None else {one.key: one for one in self.asked.questions}
 
     @cached_property
     def judge(self) -> Judge | None:
-        """What knows the outcomes of candidates, if the questions are available."""
+        """Judge of the candidates' outcomes; None if the questions are not available."""
         rules = None if self.run.spec is None else self.run.spec.rule_set
         return None if self.asked is None else Judge(self.asked, rules)
 
     @cached_property
     def figures(self) -> Evaluation:
-        """The run in figures."""
+        """Summary statistics of the run."""
         return self.run.figures()
 
     @property
     def measure(self) -> str:
-        """What counts as right: runs by other measures are not compared."""
+        """Rule of scoring. Only runs with the same rule are compared."""
         spec, ties = self.run.spec, "official" if self.run.strict_official else "ties"
         return "" if spec is None else f"{spec.rule_set or ''} {ties}"
 
     @property
     def content(self) -> str:
-        """What identifies the questions of an older version, which have no contents."""
+        """Identifier of the questions of runs from older versions, which record no content."""
         return "" if self.run.record is None else self.run.record.content_hash
 
 
@@ -101,16 +101,16 @@ def make_report(
     outcomes: str | None = None,
     traces: str | None = None,
 ) -> Report:
-    """Return the figures of runs; a question that several asked is listed once.
+    """Return the report on runs. A question that occurs in several runs is listed once.
 
     Parameters
     ----------
     title
-        The title of the report.
+        Title of the report.
     runs
-        The runs.
+        Runs to report on.
     outcomes, traces
-        Why they are not shown, as in `Report`.
+        Reasons why outcomes or traces are missing; see `Report`.
     """
     decided = _decided(runs)
     contestants = with_front(_contestants(runs, decided))
@@ -138,7 +138,7 @@ def make_report(
 
 
 def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Result]]]:
-    """Return the results of each question, in all runs, with the places of their runs."""
+    """Return for each question its results in all runs, with the indexes of the runs."""
     grouped: dict[str, list[tuple[int, Result]]] = {}
     for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
         for result in run.run.results:
@@ -148,7 +148,7 @@ def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Resul
 
 
 def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
-    """Return what each run's questions are called in all runs."""
+    """Return for each run the common names of its questions in all runs."""
     unknown = [run.content or f"run {place}" for place, run in enumerate(runs)]
     return match_questions([run.run.results for run in runs], [run.name for run in runs], unknown)[
         0
@@ -156,7 +156,7 @@ def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
 
 
 def _decided(runs: Sequence[ReportedRun]) -> dict[tuple[int, str], list[Result]]:
-    """Return the results of each contestant, by the place of its run and its decider."""
+    """Return the results of each contestant, by the index of its run and its decider."""
     found = ((place, result) for place, run in enumerate(runs) for result in run.run.results)
     groups = grouped(found, lambda one: (one[0], one[1].decider))
     return {key: [result for _, result in results] for key, results in groups.items()}
@@ -185,7 +185,7 @@ def _contestants(
 
 
 def _cost(run: ReportedRun, judged: Sequence[Result]) -> Callable[[Usage], float] | None:
-    """Return what the cost of usage is; None without prices, or if a server counted no tokens."""
+    """Return the cost function of a run; None without prices or if tokens are unknown."""
     prices = run.run.prices
     is_known = prices is not None and all(reports_tokens(result.usage) for result in judged)
     return prices.cost if prices is not None and is_known else None
@@ -204,7 +204,7 @@ def _facts(reported: ReportedRun) -> RunFacts:
 
 
 def _settings(run: Run) -> list[tuple[str, str]]:
-    """Return the settings of a run, in words."""
+    """Return the names and values of a run's settings."""
     models = ", ".join(dict.fromkeys(run.models.values()))
     spec = run.spec
     if not isinstance(spec, RunSpec):
@@ -216,11 +216,11 @@ def _settings(run: Run) -> list[tuple[str, str]]:
         ("Model", models),
         *(("Label", model.description) for model in spec.models if model.label),
         ("Protocol", spec.protocol),
-        ("Rule set", spec.rule_set or "the usual one"),
-        ("Right is", "the official label" if spec.strict_official else "every best candidate"),
+        ("Rule set", spec.rule_set or "default"),
+        ("Right is", "the official answer" if spec.strict_official else "every best candidate"),
         ("Seed", str(spec.seed)),
         *([("Epochs", str(spec.epochs))] if spec.epochs > 1 else []),
-        ("Most replies", str(spec.max_steps)),
+        ("Maximum replies", str(spec.max_steps)),
         *(("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items())),
     ]
     record = run.record
@@ -302,7 +302,7 @@ _HARMS, _NO_CHOICE = "more: worse than nothing", "no choice"
 
 
 def shares_of(results: Sequence[Result]) -> Iterator[Share]:
-    """Yield the parts of a contestant's decisions in each chart."""
+    """Yield the segments of a contestant's bars in the charts."""
     judged = [result for result in results if result.outcome.judged]
     outcomes = [outcome.value for outcome in OF_QUESTIONS]
     yield from _parts("failures", outcomes, [one.outcome.value for one in results])
@@ -311,7 +311,7 @@ def shares_of(results: Sequence[Result]) -> Iterator[Share]:
 
 
 def _parts(chart: Chart, parts: Sequence[str], found: Sequence[str]) -> Iterator[Share]:
-    """Yield the parts that occur."""
+    """Yield the nonempty segments of a chart."""
     counts = Counter(found)
     for part in parts:
         if counts[part]:
@@ -319,14 +319,14 @@ def _parts(chart: Chart, parts: Sequence[str], found: Sequence[str]) -> Iterator
 
 
 def _regret(result: Result) -> str:
-    """Return how much of the possible gain a decision gave away, as a part of the chart."""
+    """Return the segment of the regret chart that a decision belongs to."""
     if result.choice is None:
         return _NO_CHOICE
     share = 0.0 if result.regret == 0.0 else result.relative_regret
     if share is None:
         return _HARMS
     if share == 0.0 and result.regret != 0.0:
-        share = 1e-9  # a loss is never "none"
+        share = 1e-9  # a rounded loss is not "none"
     return next((name for name, most in _REGRETS.items() if share <= most), _HARMS)
 
 
@@ -334,9 +334,9 @@ _LEVEL = 0.05
 
 
 def with_front(found: Iterable[Contestant]) -> tuple[Contestant, ...]:
-    """Mark those that no other is both as right as and as cheap as, and better in one.
+    """Mark the contestants on the Pareto front of accuracy and spending.
 
-    Spending is the first of cost, tokens and replies that any of them has.
+    Spending is measured by the first of cost, tokens and replies that is known.
     """
     contestants = tuple(found)
     names = (name for name in ("cost", "tokens") if any(one.spent[name] for one in contestants))
@@ -363,10 +363,9 @@ def _pairs(
     runs: Sequence[ReportedRun],
     decided: Mapping[tuple[int, str], Sequence[Result]],
 ) -> tuple[PairComparison, ...]:
-    """Compare every two contestants on the questions that both answered.
+    """Compare all pairs of contestants on the questions that both answered.
 
-    Equal questions have one name in all runs. Contestants of runs with other measures of what is
-    right are not compared.
+    Contestants are compared only if their runs have the same rule of scoring.
     """
     names = _names(runs)
     measured: dict[str, list[statistics.Contestant]] = {}
@@ -379,7 +378,7 @@ def _pairs(
 
 
 def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
-    """Return who of those in pairs is right most often; of equals the first."""
+    """Return the first contestant with the highest accuracy among those in `pairs`."""
     names = {name for pair in pairs for name in (pair.first, pair.second)}
     compared = [one for one in contestants if one.name in names]
     best = max(compared, key=lambda one: one.accuracy or 0.0, default=None)
@@ -387,7 +386,7 @@ def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) 
 
 
 def headline_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
-    """Return who is right most often, and whether that differs from the next; "" for nothing."""
+    """Say who is right most often and how this differs from the next; "" if nothing was judged."""
     judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""
@@ -395,7 +394,7 @@ def headline_of(contestants: Sequence[Contestant], pairs: Sequence[PairCompariso
     equal = [other.name for other in others if other.accuracy == best.accuracy]
     sentence = f"{best.name} is right in {_share(best)}"
     if equal:
-        sentence += f", and so {'is' if len(equal) == 1 else 'are'} {listed(equal)}"
+        sentence += f". {listed(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
     elif others:
         sentence += f", more often than {counted(len(others), 'other decider')}"
     worse = [other.name for other in others if other.name not in equal]
@@ -410,13 +409,13 @@ def _share(one: Contestant) -> str:
 
 
 def _next(best: str, second: str, pairs: Sequence[PairComparison]) -> str:
-    """Return how the best compares with the next one on the questions that both answered."""
+    """Compare the best contestant with the second on the questions that both answered."""
     pair = next((one for one in pairs if {one.first, one.second} == {best, second}), None)
     if pair is None:
         return ""
     by_situations = pair.holm_by_situations
     p = pair.holm_by_questions if by_situations is None else by_situations
-    verdict = "is more than chance" if p < _LEVEL else "may be chance"
+    verdict = "is statistically significant" if p < _LEVEL else "may be due to chance"
     points = f"{100 * abs(pair.accuracy.value):.1f} points"
     p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return f" The difference to {second}, which is next, is {points} and {verdict} ({p_text})."
+    return f" The difference to {second} (second) is {points} and {verdict} ({p_text})."

@@ -1,4 +1,4 @@
-"""A report as a page: one self-contained HTML file that opens anywhere, offline."""
+"""The HTML page of a report on runs."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questio
 
 @dataclass(frozen=True)
 class QuestionDetails:
-    """The details of a question in a page.
+    """The details of a question in the page.
 
     Attributes
     ----------
     truth
-        What every candidate leads to; None where that is not known.
+        Outcomes of the candidates; None if unknown.
     traces
-        By place of the decision in its question's row; see `dqa.report.run_report.page`.
+        Results of `trace_details`, by the index of the decision in `QuestionRow.decisions`.
     """
 
     truth: QuestionTruth | None = None
     traces: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the details as the page reads them."""
+        """Return the details in the form that the page reads."""
         truth = None if self.truth is None else self.truth.to_json()
         return {"truth": truth, "traces": {str(place): one for place, one in self.traces.items()}}
 
 
 def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str:
-    """Return a report as one HTML page that asks no network for anything.
+    """Return a report as one self-contained HTML page.
 
     Parameters
     ----------
     report
-        Its figures.
+        Figures of the report.
     details
-        The details of questions, by their ids.
+        Details of questions, by the ids of the questions.
     """
     texts: dict[str, int] = {}
     items = {name: stored_once(one.to_json(), texts) for name, one in details.items()}
@@ -58,19 +58,19 @@ def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str
 
 
 _ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000
-"""The most rows, columns, and characters of a cell and of a text in a page."""
+"""Maximum numbers of rows, columns, characters of a cell, and characters of a text."""
 _BEST, _WORST, _VALUES = 24, 3, 160
-"""Candidates that are named, and outcomes that the strip of all of them shows."""
+"""Maximum numbers of best and of worst candidates that are named, and of values in the strip."""
 
 
 def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, Any]:
-    """Return the `passages` of a trace as a page shows them."""
+    """Return the passages of a trace in the form that the page reads."""
     passages = [passage for passage in read(trace, result, unit) if passage.kind != "heading"]
     return {"passages": [_shortened(passage) for passage in passages]}
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
-    """Return a passage as a page shows it; notes count the rest."""
+    """Return a shortened passage for the page; notes say how much is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated", "text"):
         if name in shown:
@@ -112,9 +112,9 @@ def truth_of(
     question
         The question.
     outcomes
-        The outcomes of its candidates; None where they are not known.
+        Outcomes of its candidates; None if unknown.
     chosen
-        What deciders chose.
+        Candidates that deciders chose.
     """
     if outcomes is None:
         return QuestionTruth(text=question.text, rules=question.rules)
@@ -128,7 +128,7 @@ def truth_of(
 
 
 def _spread(outcomes: Outcomes) -> tuple[float, ...]:
-    """Return the values of all candidates, best first; of very many, evenly picked ones."""
+    """Return the values of all candidates, best first; an evenly spaced sample of many."""
     values = sorted(outcomes.values.tolist(), reverse=outcomes.goal == "maximise")
     if len(values) > _VALUES:
         step = (len(values) - 1) / (_VALUES - 1)

@@ -1,4 +1,4 @@
-"""A report as data: every number of its page is a field of one of these records."""
+"""The data of a report. Every number on the page is a field of one of these records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dqa.report.counts import RunCounts
 
 
 class Reference(Record):
-    """The accuracy of a scenario's best heuristic, and of chance, on the questions of a run."""
+    """The accuracies of a scenario's best heuristic and of chance on the questions of a run."""
 
     scenario: str
     shortcut: str | None
@@ -29,12 +29,12 @@ Chart = Literal["failures", "regret"]
 
 
 class Share(Record):
-    """A part of a contestant's decisions in one of the stacked charts.
+    """A segment of a contestant's bar in a stacked chart.
 
     Attributes
     ----------
     count, of
-        How many, of how many decisions of the contestant in this chart.
+        Number of decisions in the segment, and in the whole bar.
     """
 
     chart: Chart
@@ -49,23 +49,23 @@ class Contestant(Record):
     Attributes
     ----------
     name
-        Its name in the report: the decider, and its run if several runs have one of that name.
+        Name in the report: the decider, with its run if several runs have this decider.
     run
-        The place of its run in `Report.runs`.
+        Index of its run in `Report.runs`.
     scripted
-        Whether a program answered.
+        Whether a scripted program answered instead of a language model.
     figures
-        All its decisions together, as ``dqa compare`` has them; money if the run has prices.
+        Figures of all its decisions, as in ``dqa compare``. Costs need a run with prices.
     situations
-        The number of situations of the judged questions; None if unknown.
+        Number of situations of the judged questions; None if unknown.
     steps
-        The mean of the judged decisions.
+        Mean number of model replies of the judged decisions.
     accuracies
-        By scenario and database.
+        Accuracies by scenario and database.
     epochs
-        By scenario and database; empty of a single epoch.
+        Statistics of repeated questions by scenario and database; empty for a single epoch.
     shares
-        The parts of its bars in the charts.
+        Segments of its bars in the charts.
     """
 
     name: str
@@ -75,7 +75,9 @@ class Contestant(Record):
     situations: int | None = Field(ge=1)
     steps: float | None
     pareto: bool = Field(
-        default=False, description="whether no other is as right for less, or more for as much"
+        default=False,
+        description="whether no other contestant is better in accuracy or spending, and at least "
+        "equal in the other",
     )
     accuracies: tuple[Summary, ...]
     epochs: tuple[EpochStatistics, ...]
@@ -83,12 +85,12 @@ class Contestant(Record):
 
     @property
     def accuracy(self) -> float | None:
-        """The share of right answers among the judged ones; None of nothing."""
+        """Share of right answers among judged answers; None if none was judged."""
         return None if self.figures.accuracy is None else self.figures.accuracy.value
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval by situations, or by questions if all are about one situation."""
+        """The 95 % interval by situations, or by questions if all share one situation."""
         for one in (self.figures.accuracy, self.figures):
             if one is not None and one.low is not None and one.high is not None:
                 return one.low, one.high
@@ -96,7 +98,7 @@ class Contestant(Record):
 
     @property
     def spent(self) -> Mapping[str, float | None]:
-        """The cost, the tokens and the replies of a question."""
+        """Mean cost, tokens and replies per question."""
         efficiency = self.figures.efficiency
         means = {
             name: None if rate is None or rate.per_question is None else rate.per_question.value
@@ -106,7 +108,7 @@ class Contestant(Record):
 
 
 class DecisionRow(Record):
-    """A decision in the list."""
+    """A decision in the list of questions."""
 
     contestant: int = Field(ge=0)
     database: str
@@ -126,18 +128,18 @@ class DecisionRow(Record):
 
 
 class QuestionRow(Record):
-    """A question in the list, with every decision on it.
+    """A question in the list, with all decisions on it.
 
     Attributes
     ----------
     id
-        Unique in the report.
+        Name that is unique in the report.
     key
-        What commands call it.
+        Its name in commands.
     text
-        As deciders read it; None where the questions are not at hand.
+        Text of the question for deciders; None if the questions are not available.
     official, ties
-        The official answer, and the best decisions, of very many the first.
+        Official answer, and best decisions (only the first ones if there are many).
     """
 
     id: str
@@ -147,7 +149,7 @@ class QuestionRow(Record):
     tags: tuple[str, ...]
     official: Candidate | None
     ties: tuple[Candidate, ...]
-    tied: int = Field(ge=0, description="how many are as good as the best")
+    tied: int = Field(ge=0, description="number of best decisions")
     best_value: float | None
     baseline: float | None
     goal: Goal | None
@@ -164,11 +166,11 @@ class RunFacts(Record):
     Attributes
     ----------
     facts
-        Its settings, by name, in words.
+        Names and values of its settings.
     notes
-        Notes on its figures: how answers were scored, which models answered.
+        Notes on its figures: the rule of scoring and the models.
     references
-        What heuristics and chance reach, by scenario.
+        Accuracies of heuristics and of chance, by scenario.
     """
 
     name: str
@@ -179,23 +181,23 @@ class RunFacts(Record):
 
 
 class Report(Record):
-    """A report.
+    """A report on one or more runs.
 
     Attributes
     ----------
     headline
-        Its result in one or two sentences; empty where nothing was judged.
+        Main result in one or two sentences; empty if nothing was judged.
     intervals
-        The clusters that the intervals allow for, in words.
+        Sentences about the clusters that the intervals take into account.
     pairs
-        Every two contestants that were judged by one measure on questions that they share, as
-        ``dqa compare`` has them; their p-values are corrected for all of them.
+        Comparisons of all pairs of contestants that share questions and the rule of scoring, as in
+        ``dqa compare``. The p-values are corrected for all these pairs.
     best
-        The contestant that is right most often among those of `pairs`; None where there is none.
+        Contestant in `pairs` with the highest accuracy; None if there are no pairs.
     outcomes
-        Why the outcomes of candidates are missing, where they are.
+        Reason why the outcomes of candidates are missing; None if they are not.
     traces
-        Why some traces are left out of the page, where some are.
+        Reason why traces are missing in the page; None if they are not.
     """
 
     version: Literal[2] = 2
@@ -214,18 +216,19 @@ class Report(Record):
 
 
 class QuestionTruth(Record):
-    """The outcome of every candidate of a question.
+    """The outcomes of the candidates of a question.
 
     Attributes
     ----------
     text, rules
-        The question and its rules, as deciders read them; None where they are not at hand.
+        Text and rules of the question for deciders; None if they are not available.
     outcomes
-        The best first; of very many the best, the worst and all that were chosen.
+        Outcomes of candidates, the best first. If there are many candidates: only those of the
+        best, the worst and all chosen candidates.
     total
-        How many candidates there are.
+        Number of all candidates.
     values
-        Those of all candidates, in the order of their ranks; of very many, evenly picked ones.
+        Values of all candidates by rank; an evenly spaced sample if there are many.
     """
 
     text: str | None = None

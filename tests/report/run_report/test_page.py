@@ -170,7 +170,7 @@ def test_a_page_that_cannot_be_shown_says_why(tab: Page, page_file: Path, tmp_pa
     (tmp_path / "cut.html").write_text(page, "utf-8")
     tab.goto((tmp_path / "cut.html").as_uri())
     tab.wait_for_selector("body[data-ready=no]")
-    assert "cut short" in tab.inner_text("main")
+    assert "incomplete" in tab.inner_text("main")
     tab.add_init_script("delete globalThis.DecompressionStream")
     tab.goto(page_file.as_uri())
     tab.wait_for_selector("body[data-ready=no]")

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Install dqa into .venv and run it. Needs Python 3.11, 3.12 or 3.13, and nothing else.
+"""Install dqa into .venv and run it. Only Python 3.11, 3.12 or 3.13 is required.
 
     python3 start.py eval [OPTIONS]       evaluate four agents on generated questions
     python3 start.py test [ARGS]          run the quick tests
     python3 start.py lint                 check style and types
-    python3 start.py install              install everything for development, run nothing
-    python3 start.py check [ARGS]         run lint and every test except the deep ones
-    python3 start.py check --deep [ARGS]  run what check leaves out: the deep tests
+    python3 start.py install              install everything for development
+    python3 start.py check [ARGS]         run lint and all tests except the deep tests
+    python3 start.py check --deep [ARGS]  run only the deep tests
     python3 start.py dqa ARGS             run any dqa command
 
-OPTIONS are those of 'dqa eval', ARGS of the tests those of pytest. The commands check and lint
-need a C++ compiler and make. If uv is installed, it installs the packages; otherwise pip does.
+OPTIONS are options of 'dqa eval'; the tests accept the arguments of pytest as ARGS. The commands
+check, lint and install need a C++ compiler and make. If uv is installed, it installs the packages;
+otherwise pip does.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "dqa.stamp"  # exists only while .venv is complete
-EXTRAS = ["openai", "test", "dev"]  # each includes the one before it
+EXTRAS = ["openai", "test", "dev"]  # each extra includes the previous one
 SOURCES = {"--generate", "--generated", "--questions", "--release", "--resume", "--spec"}
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
-# A file stays on one worker, which starts the servers and clusters of its fixtures once.
+# All tests of a file run on one worker, which starts the servers of its fixtures only once.
 PYTEST = ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 QUICK = [*PYTEST, "-m", "not slow and not deep and not integration", "-r", "fEX"]
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 
 
 def main(words: list[str]) -> int:
-    """Run one of the commands above; return its exit code."""
+    """Run a command, and return its exit code."""
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
         return fail("dqa needs Python 3.11, 3.12 or 3.13. Run start.py with one of these.")
     command, rest = (words[0], words[1:]) if words else ("help", [])
@@ -61,17 +62,17 @@ def main(words: list[str]) -> int:
     extra, programs = commands[command]
     folder: Path | None = ROOT
     if extra == "openai":
-        # dqa's hints show commands as this user can type them, and paths are the user's.
+        # Messages of dqa then suggest commands that this user can type. Paths are the user's.
         os.environ["DQA_COMMAND"] = f"python3 {shlex.quote(sys.argv[0])} dqa"
         folder = None
     return set_up(extra) or run(programs, folder)
 
 
 def add_defaults(words: list[str]) -> list[str]:
-    """Return the options of `eval` with generated questions and a new folder, if not named."""
+    """Add defaults to the options of `eval`: generated questions and a new folder."""
     parts = [part for word in words for part in word.split("=", word.startswith("--"))]
     pairs = itertools.pairwise(parts)
-    # '--set NAME' names questions; '--set NAME=VALUE' is a setting.
+    # '--set NAME' is a source of questions; '--set NAME=VALUE' is a setting.
     named = any(option == "--set" and "=" not in value for option, value in pairs)
     if not named and not SOURCES & set(parts):
         words = ["--generate", "25", "--seed", "1", *words]
@@ -84,7 +85,7 @@ def add_defaults(words: list[str]) -> list[str]:
 
 
 def set_up(extra: str) -> int:
-    """Install the project with an extra, unless that is done; return an exit code."""
+    """Install the project with an extra, unless it is installed already. Return an exit code."""
     state = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
     done = STAMP.read_text().split() if STAMP.is_file() else ["", extra]
     if done[0] == state and EXTRAS.index(done[1]) >= EXTRAS.index(extra):
@@ -92,24 +93,24 @@ def set_up(extra: str) -> int:
     try:
         code = install(extra)
     except KeyboardInterrupt:
-        return fail("Interrupted: .venv is not complete. The next start makes it anew.", 130)
+        return fail("Interrupted: .venv is incomplete. The next start creates it again.", 130)
     if code == 0:
         STAMP.write_text(f"{state} {extra}\n")
     return code
 
 
 def install(extra: str) -> int:
-    """Create .venv if necessary, and install the project with an extra; return an exit code."""
+    """Create .venv if necessary, and install the project with an extra. Return an exit code."""
     missing = [tool for tool in ("g++", "make") if extra == "dev" and not shutil.which(tool)]
     if missing:
         return fail(
-            f"The planner of the text worlds is compiled, and {' and '.join(missing)} is missing. "
-            "Install it (on Debian or Ubuntu: apt install g++ make) and start again."
+            f"Missing: {' and '.join(missing)}. The planner of the text worlds must be compiled. "
+            "Install g++ and make (on Debian or Ubuntu: apt install g++ make) and start again."
         )
     python = str(BIN / "python")
     if not STAMP.is_file() or not shutil.which(python):
         say("Creating .venv")
-        shutil.rmtree(VENV, ignore_errors=True)  # an interrupted start may have left a part
+        shutil.rmtree(VENV, ignore_errors=True)  # an interrupted start may have created a part
         if subprocess.call([sys.executable, "-P", "-m", "venv", str(VENV)]):
             return fail(
                 "The virtual environment could not be created. If Python's venv module is "
@@ -121,10 +122,10 @@ def install(extra: str) -> int:
     uv = ["uv", "pip", "install", "--python", python]
     wanted = [] if extra == "dev" else ["--only-binary", ":all:"]
     wanted += ["--editable", f"{ROOT}[{extra}]"]
-    # Some packages call 'python' while they are built; .venv has one.
+    # Some packages call 'python' during their build; .venv contains it.
     paths = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     lines: list[str] = []
-    # uv ignores the settings of pip. If it finds no packages, pip may.
+    # uv ignores the settings of pip, so try pip if uv fails.
     for installer in [uv, pip] if shutil.which("uv") else [pip]:
         code, lines = call(installer + wanted, paths)
         if code == 0:
@@ -133,7 +134,7 @@ def install(extra: str) -> int:
 
 
 def call(command: list[str], environment: dict[str, str]) -> tuple[int, list[str]]:
-    """Run a command; return its exit code and output. A terminal shows the last line."""
+    """Run a command, and return its exit code and output. A terminal shows the last line."""
     lines = []
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace"
@@ -148,7 +149,7 @@ def call(command: list[str], environment: dict[str, str]) -> tuple[int, list[str
 
 
 def run(commands: list[list[str]], folder: Path | None) -> int:
-    """Run programs of .venv until one fails; return its exit code, otherwise 0."""
+    """Run programs of .venv until one fails. Return its exit code, or 0 if none fails."""
     # The programs start many processes. Without cached bytecode, each compiles every module again.
     cached = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
     for name, *words in commands:
@@ -156,7 +157,7 @@ def run(commands: list[list[str]], folder: Path | None) -> int:
         while process.returncode is None:
             try:
                 process.wait()
-            except KeyboardInterrupt:  # the program was interrupted, too, and ends by itself
+            except KeyboardInterrupt:  # the program received the signal too, and will end
                 continue
         if process.returncode:
             return process.returncode
@@ -164,12 +165,12 @@ def run(commands: list[list[str]], folder: Path | None) -> int:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Write to standard error."""
+    """Print to standard error."""
     print(text, end=end, file=sys.stderr, flush=True)
 
 
 def fail(message: str, code: int = 1) -> int:
-    """Write an error message; return an exit code."""
+    """Print an error message, and return an exit code."""
     say(f"error: {message}")
     return code
 

@@ -131,7 +131,7 @@ def test_a_missing_compiler_is_reported_before_any_installation(tmp_path: Path) 
     (checkout.tools / "g++").unlink()
     code, messages, ran = checkout.run("check")
     assert (code, ran) == (1, [])
-    assert "g++ is missing" in messages
+    assert "Missing: g++." in messages
     assert "apt install g++ make" in messages
 
 

@@ -1,4 +1,4 @@
-"""The three servers: what each needs installed, its first data folder, how it runs and answers."""
+"""The three kinds of servers: their packages, data folders, commands and URLs."""
 
 import hashlib
 import os
@@ -44,18 +44,18 @@ class Engine(ABC):
 
     name: ClassVar[str]
     variable: ClassVar[str]
-    """The environment variable in which the integration tests expect its URL."""
+    """The environment variable from which the integration tests read the URL."""
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
     @abstractmethod
     def prepare(self) -> None:
-        """Install what is missing."""
+        """Install missing packages."""
 
     @abstractmethod
     def create(self, site: Site) -> None:
-        """Make the data folder, with the user and the database in it."""
+        """Create the data folder with a user and a database."""
 
-    def clear(self, site: Site) -> None:  # noqa: B027 - most need nothing
+    def clear(self, site: Site) -> None:  # noqa: B027 - most engines need no cleanup
         """Remove files of a killed server that prevent its start."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Engine(ABC):
 
 
 class MariaDB(Engine):
-    """MariaDB from Debian's core packages, which bring the programs and no service."""
+    """MariaDB from Debian's core packages, which contain the programs but no service."""
 
     name = "mariadb"
     variable = "DQA_TEST_MYSQL_URL"
@@ -85,18 +85,18 @@ class MariaDB(Engine):
     def create(self, site: Site) -> None:  # noqa: D102
         settings = {
             "datadir": site.home / "data",
-            # Not one that servers share: each that starts removes whatever `#sql*` it finds there.
+            # A starting server deletes all `#sql*` files in this folder, so it must not be shared.
             "tmpdir": site.home / "tmp",
             "bind-address": "127.0.0.1",
             "port": site.port,
-            "socket": "mariadb.sock",  # relative to datadir: a full path may be too long for one
+            "socket": "mariadb.sock",  # relative to datadir, because a full path may be too long
             "pid-file": "mariadb.pid",
             "skip-name-resolve": 1,
             "character-set-server": "utf8mb4",
             "max-allowed-packet": "64M",
             "innodb-buffer-pool-size": "128M",
             "innodb-log-file-size": "32M",
-            # The data survive a kill of the server, but not one of the machine.
+            # The data survive a crash of the server, but not a crash of the machine.
             "innodb-flush-method": "nosync",
             "innodb-flush-log-at-trx-commit": 2,
             "innodb-doublewrite": 0,
@@ -144,11 +144,11 @@ class MariaDB(Engine):
 
 
 class Postgres(Engine):
-    """PostgreSQL from Debian's package, with a cluster of its own."""
+    """PostgreSQL from Debian's package, with its own data folder (cluster)."""
 
     name = "postgres"
     variable = "DQA_TEST_POSTGRES_URL"
-    stop_signal = signal.SIGINT  # "fast": does not wait for clients to leave
+    stop_signal = signal.SIGINT  # "fast" shutdown, which does not wait for clients
 
     def prepare(self) -> None:  # noqa: D102
         if not all(map(self._program, ("initdb", "postgres", "psql"))):
@@ -170,7 +170,7 @@ class Postgres(Engine):
             "listen_addresses": "127.0.0.1",
             "port": site.port,
             "unix_socket_directories": "",
-            # The data survive a kill of the server, but not one of the machine.
+            # The data survive a crash of the server, but not a crash of the machine.
             "fsync": "off",
             "full_page_writes": "off",
         }
@@ -185,10 +185,9 @@ class Postgres(Engine):
         )
 
     def clear(self, site: Site) -> None:
-        """Remove the lock file, which names a process known to be dead.
+        """Remove the lock file of a killed server.
 
-        PostgreSQL itself takes it for alive in a container whose first process does not wait
-        for orphans.
+        PostgreSQL does not remove it if the killed process remains as a zombie.
         """
         (site.home / "data" / "postmaster.pid").unlink(missing_ok=True)
 
@@ -206,7 +205,7 @@ class Postgres(Engine):
 
     @staticmethod
     def _program(name: str) -> str | None:
-        """Find a program of the newest version; Debian keeps the server's off the path."""
+        """Find a program of the newest version. Debian installs server programs off the path."""
         folders = Path("/usr/lib/postgresql").glob("*/bin")
         return program(name, *sorted(folders, key=lambda f: float(f.parent.name), reverse=True))
 
@@ -216,7 +215,7 @@ class Postgres(Engine):
 
 
 class Neo4j(Engine):
-    """Neo4j Community from the artefacts of ``neo4j/pom.xml``, on Java 17 or later."""
+    """Neo4j Community from the Maven artefacts in ``neo4j/pom.xml``. It needs Java 17 or later."""
 
     name = "neo4j"
     variable = "DQA_TEST_NEO4J_URL"
@@ -225,15 +224,15 @@ class Neo4j(Engine):
         if _java_version() < 17:
             install(["default-jre-headless"], "Java 17")
         if _java_version() < 17:
-            raise ServerError("Neo4j 5.26 needs Java 17 or later; set JAVA_HOME to one")
+            raise ServerError("Neo4j 5.26 needs Java 17 or later: set JAVA_HOME to its folder")
         target = self.jars()
         if target.is_dir():
             if target.stat().st_uid != os.geteuid():
-                raise ServerError(f"{target} belongs to another user; remove it")
+                raise ServerError(f"the folder {target} belongs to another user: remove it")
             return
         if program("mvn") is None:
             install(["maven"], "Maven")
-        # Made aside and renamed when complete, so that a half-done download is never used.
+        # Download into a temporary folder, and rename it when complete.
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
             jars = _made(Path(scratch) / "jars")
             jars.chmod(0o755)
@@ -259,15 +258,15 @@ class Neo4j(Engine):
             "server.http.enabled": "false",
             "server.https.enabled": "false",
             "server.memory.pagecache.size": "64m",
-            # About half the heap for all queries; the server needs the rest.
+            # Queries together may use about half of the heap; the server needs the rest.
             "db.memory.transaction.max": "128m",
             "dbms.memory.transaction.total.max": "256m",
             "server.directories.import": "import",
-            # LOAD CSV reads the import folder and no address.
+            # LOAD CSV may read the import folder, but no network address.
             "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
             "db.tx_log.preallocate": "false",
             "dbms.usage_report.enabled": "false",
-            # Else stopping waits 5 s, twice, for clients that might still come.
+            # Without this setting, stopping waits twice for 5 s for further clients.
             "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         }
         lines = (f"{key}={value}\n" for key, value in settings.items())
@@ -291,8 +290,8 @@ class Neo4j(Engine):
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in opened),
             "-Xms256m",
             "-Xmx512m",
-            # A heap that is full soon ends a statement for want of memory, where Java's default
-            # collector would stop the server again and again, for a minute and more.
+            # With these settings, a full heap soon ends a statement with an out-of-memory error.
+            # Java's default collector would block the server for more than a minute instead.
             *("-XX:+UseParallelGC", "-XX:GCTimeLimit=60", "-XX:GCHeapFreeLimit=10"),
             "-Dfile.encoding=UTF-8",
             "org.neo4j.server.CommunityEntryPoint",
@@ -302,20 +301,20 @@ class Neo4j(Engine):
         ]
 
     def answers(self, site: Site) -> bool:
-        """Return whether the log reports the start; asking the server would need a driver."""
+        """Return whether the log reports the start. A query would need a driver."""
         return " Started." in site.log.read_text(encoding="utf-8", errors="replace")
 
     def url(self, site: Site) -> str:  # noqa: D102
         return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
 
     def _java(self) -> list[str]:
-        # The compiler that optimises would cost a short-lived server more than it saves.
+        # For a short-lived server, the optimising compiler costs more time than it saves.
         java = _java() or _required("java")
         return [java, "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
 
     @staticmethod
     def jars() -> Path:
-        """Return the folder of jars; a changed pom has another one."""
+        """Return the folder of jars; its name depends on the content of the pom."""
         digest = hashlib.sha256((_HERE / "neo4j" / "pom.xml").read_bytes()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"dqa-neo4j-{digest}-{os.geteuid()}"
 
@@ -324,7 +323,7 @@ ENGINES: dict[str, Engine] = {engine.name: engine for engine in (MariaDB(), Post
 
 
 def prepare(names: list[str]) -> None:
-    """Install what the named servers need, one caller at a time on this machine."""
+    """Install the packages of the named servers. Only one process at a time does this."""
     with locked(_HERE):
         for name in names:
             ENGINES[name].prepare()
@@ -338,12 +337,12 @@ def _made(folder: Path) -> Path:
 def _required(name: str) -> str:
     found = program(name)
     if found is None:
-        raise ServerError(f"the program {name} is missing although its package is installed")
+        raise ServerError(f"the program {name} is missing, although its package is installed")
     return found
 
 
 def _succeeds(command: list[str], **environment: str) -> bool:
-    """Run a client; its password goes in the environment, which others cannot read."""
+    """Return whether a client succeeds. Its password is in the environment, which is private."""
     done = subprocess.run(  # noqa: S603 - commands of ours, no shell
         command,
         env={"PATH": PROGRAM_FOLDERS, **environment},
@@ -361,7 +360,7 @@ def _java() -> str | None:
 
 
 def _java_version() -> int:
-    """Return the major version of the Java that will be used, 0 if there is none."""
+    """Return the major version of the installed Java; 0 if there is none."""
     java = _java()
     if java is None:
         return 0

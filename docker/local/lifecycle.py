@@ -1,4 +1,4 @@
-"""One throw-away server from its start to its end, and the folder that remembers it."""
+"""Start, stop and record one temporary server."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _LOG = "server.log"
 
 
 def default_state() -> Path:
-    """Return the state folder used unless one is named: one a user, in the temporary folder."""
+    """Return the default state folder of this user, in the folder for temporary files."""
     return Path(tempfile.gettempdir()) / f"dqa-servers-{os.geteuid()}"
 
 
@@ -36,7 +36,7 @@ def open_state(folder: Path) -> Path:
     Raises
     ------
     ServerError
-        If it cannot be made, or another user owns or can write to it.
+        The folder cannot be created, or another user owns it or can write to it.
     """
     folder = folder.absolute()
     try:
@@ -48,15 +48,15 @@ def open_state(folder: Path) -> Path:
         raise ServerError(f"cannot use the state folder {folder}: {error.strerror}") from error
     if status.st_uid != os.geteuid() or status.st_mode & 0o022 or folder.is_symlink():
         raise ServerError(
-            f"the state folder {folder} must be a folder of yours that others cannot write to; "
-            "choose another with --state"
+            f"the state folder {folder} must belong to you, and others must not be able to write "
+            "to it: choose another folder with --state"
         )
     return folder
 
 
 @dataclass(frozen=True)
 class _Record:
-    """A server that was created."""
+    """The stored data of a created server."""
 
     port: int
     password: str
@@ -70,11 +70,11 @@ class Server:
     Parameters
     ----------
     name
-        Which of ``ENGINES``.
+        Name of the server in ``ENGINES``.
     state
-        The state folder, from `open_state`.
+        State folder from `open_state`.
     timeout
-        Seconds it may take until the server answers, and again until it has stopped.
+        Maximum number of seconds until the server answers, and until it has stopped.
     """
 
     def __init__(self, name: str, state: Path, timeout: float) -> None:
@@ -86,12 +86,12 @@ class Server:
 
     @property
     def created(self) -> bool:
-        """Whether its data exist."""
+        """Whether the server's data exist."""
         return (self._folder / _RECORD).exists()
 
     @property
     def running(self) -> bool:
-        """Whether its process runs."""
+        """Whether the server's process runs."""
         return self.created and self._process().alive()
 
     @property
@@ -100,7 +100,7 @@ class Server:
         return self.engine.url(self._site(self._load()))
 
     def describe(self) -> dict[str, object]:
-        """Return what may be shown to anyone: no password."""
+        """Return the state, the port, the process id and the log, but no password."""
         if not self.created:
             return {"state": "absent"}
         record = self._load()
@@ -108,19 +108,19 @@ class Server:
         return {"state": state, "port": record.port, "pid": record.pid, "log": self._log}
 
     def start(self) -> None:
-        """Create and start it; one that already runs is left as it is.
+        """Create and start the server; do nothing if it already runs.
 
         Raises
         ------
         ServerError
-            If there are data of a server that is down, or it cannot be started.
+            The server is down but has data, or it cannot be started.
         """
         if self.running:
             return
         if self.created:
             raise ServerError(
-                f"{self.name} is down and its data are still there: "
-                f"'restart {self.name}' continues with them, 'stop {self.name}' discards them"
+                f"{self.name} is down, but its data still exist: "
+                f"'restart {self.name}' uses them again, 'stop {self.name}' discards them"
             )
         self._discard()  # files of an interrupted start
         record = _Record(free_port(), secrets.token_hex(16), pid=0, started=0)
@@ -134,42 +134,42 @@ class Server:
             raise
 
     def restart(self) -> None:
-        """Start it again on the same data, port and password, stopping it first if it runs."""
+        """Stop the server if it runs, and start it again with the same data, port and password."""
         self._halt()
         record = self._load()
         self.engine.clear(self._site(record))
         self._launch(record)
 
     def kill(self) -> None:
-        """Kill it without warning; its data stay for `restart`."""
+        """Kill the server without a shutdown. Its data remain for `restart`."""
         self._process().kill()
 
     def pause(self) -> None:
-        """Stop it: it answers no one and closes no connection until `resume`."""
+        """Freeze the server until `resume`. It does not answer, but its connections stay open."""
         self._process().pause()
 
     def resume(self) -> None:
-        """Let it continue after `pause`."""
+        """Resume the server after `pause`."""
         self._process().resume()
 
     def stop(self) -> None:
-        """Stop it cleanly, and discard its data and password."""
+        """Shut the server down, and discard its data and password."""
         if self.created:
             self._halt()
         self._discard()
 
     def _make_home(self, site: Site) -> None:
         self._folder.mkdir()
-        self._folder.chmod(0o711)  # the servers' account passes through, and lists nothing
+        self._folder.chmod(0o711)  # the servers' account can enter the folder, but not list it
         site.home.mkdir()
         give(site.home, 0o700)
         if server_account():
-            what = f"entering {site.home} as 'nobody' (choose a folder it can enter with --state)"
+            what = f"entering {site.home} as 'nobody' (choose an accessible folder with --state)"
             run(["test", "-x", site.home / "."], what=what, as_server=True)
 
     def _launch(self, record: _Record) -> None:
         site = self._site(record)
-        self._log.unlink(missing_ok=True)  # Neo4j reports its start there
+        self._log.unlink(missing_ok=True)  # `Neo4j.answers` reads the log of this start only
         process = Process.spawn(self.engine.command(site), site.home, self._log)
         self._save(replace(record, pid=process.pid, started=process.started))
         try:
@@ -203,8 +203,8 @@ class Server:
         foreign = {entry.name for entry in self._folder.iterdir()} - {"home", _RECORD, _LOG}
         if foreign:
             raise ServerError(
-                f"{self._folder} holds {min(foreign)!r}, which is no part of a server, and is left "
-                "alone; choose another folder with --state"
+                f"{self._folder} contains {min(foreign)!r}, which does not belong to a server, so "
+                "the folder is not deleted: choose another folder with --state"
             )
         shutil.rmtree(self._folder)
 
@@ -219,7 +219,7 @@ class Server:
         try:
             text = (self._folder / _RECORD).read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise ServerError(f"{self.name} has not been started: start {self.name}") from None
+            raise ServerError(f"{self.name} does not exist: run 'start {self.name}'") from None
         return _Record(**json.loads(text))
 
     def _save(self, record: _Record) -> None:

@@ -1,4 +1,4 @@
-"""What the throw-away servers need of a Linux machine: packages, accounts, ports, processes."""
+"""Packages, accounts, ports and processes of the Linux machine that runs the servers."""
 
 import contextlib
 import fcntl
@@ -20,18 +20,18 @@ _POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 class ServerError(Exception):
-    """A server cannot be had; the message says why and what to do."""
+    """A server cannot be provided. The message names the reason and a fix."""
 
 
 def server_account() -> pwd.struct_passwd | None:
-    """Return the account of servers; None for the caller's own.
+    """Return the account that runs the servers; None for the caller's account.
 
-    MariaDB and PostgreSQL refuse to run as root, so for root it is ``nobody``.
+    MariaDB and PostgreSQL refuse to run as root. If the caller is root, the account is ``nobody``.
 
     Raises
     ------
     ServerError
-        If the caller is root and the machine has no account ``nobody``.
+        The caller is root, and the machine has no account ``nobody``.
     """
     if os.geteuid() != 0:
         return None
@@ -39,12 +39,12 @@ def server_account() -> pwd.struct_passwd | None:
         return pwd.getpwnam("nobody")
     except KeyError:
         raise ServerError(
-            "servers do not run as root and there is no account 'nobody'; run this as a user"
+            "servers cannot run as root, and there is no account 'nobody': run this as another user"
         ) from None
 
 
 def _as_server() -> dict[str, Any]:
-    """Return the arguments of `subprocess.Popen` for the account of servers."""
+    """Return the arguments of `subprocess.Popen` that select the servers' account."""
     account = server_account()
     if account is None:
         return {}
@@ -52,7 +52,7 @@ def _as_server() -> dict[str, Any]:
 
 
 def give(path: Path, mode: int) -> Path:
-    """Hand a file or folder to the account servers run as, and set its mode."""
+    """Change the owner of a file or folder to the servers' account, and set its mode."""
     path.chmod(mode)
     if account := server_account():
         os.chown(path, account.pw_uid, account.pw_gid)
@@ -60,7 +60,7 @@ def give(path: Path, mode: int) -> Path:
 
 
 def give_file(path: Path, text: str) -> Path:
-    """Write a file that only the account servers run as can read."""
+    """Write a file that only the servers' account can read."""
     write_private(path, text)
     return give(path, 0o600)
 
@@ -73,7 +73,7 @@ def write_private(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process: one command at a time works on it."""
+    """Lock a folder, so that only one command at a time uses it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -83,11 +83,11 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nothing listens on.
+    """Return a free port of 127.0.0.1.
 
-    It lies below the ephemeral range: while a server is down, the kernel must not hand its
-    port to some client as a source port, or a client that keeps trying would at last connect
-    to itself and the server would find the port taken.
+    The port is below the ephemeral range. Otherwise, while a server is down, the kernel could use
+    the port as the source port of a client; a client that retries would then connect to itself,
+    and the server could not start again.
     """
     chooser = random.SystemRandom()
     for _ in range(100):
@@ -99,12 +99,12 @@ def free_port() -> int:
 
 
 def program(name: str, *folders: Path) -> str | None:
-    """Find a program on the path, in the system's folders, or in folders of its own."""
+    """Return the file of a program in the given folders, on the path, or in system folders."""
     path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), PROGRAM_FOLDERS])
     return shutil.which(name, path=path)
 
 
-def run(  # noqa: PLR0913 - all but two have defaults, and none go together
+def run(  # noqa: PLR0913 - all but two have defaults
     command: Sequence[str | Path],
     *,
     what: str,
@@ -114,29 +114,29 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
     as_server: bool = False,
     timeout: float = 120.0,
 ) -> str:
-    """Run a command to its end and return what it printed.
+    """Run a command, and return its output.
 
     Parameters
     ----------
     command
-        Program and arguments; no secrets, since anyone can list processes.
+        Program and arguments. They must not contain secrets, because anyone can list processes.
     what
-        What is being done, for the error message.
+        Purpose of the command, for error messages.
     folder
-        Where to run; the current folder if None.
+        Working directory; None for the current folder.
     text
-        What the command reads; secrets may go here.
+        Standard input of the command. It may contain secrets.
     environment
-        Its whole environment; the caller's if None.
+        Complete environment of the command; None for the caller's environment.
     as_server
-        Run as the account servers run as.
+        Whether to use the servers' account.
     timeout
-        Seconds the command may take.
+        Maximum duration in seconds.
 
     Raises
     ------
     ServerError
-        If it cannot be run, fails, or takes too long, with the end of its output.
+        The command cannot be run, fails, or takes too long.
     """
     try:
         done = subprocess.run(  # noqa: S603 - commands of ours, no shell
@@ -153,7 +153,9 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
             **(_as_server() if as_server else {}),
         )
     except subprocess.TimeoutExpired:
-        raise ServerError(f"{what} took more than {timeout:.0f} s; is the network slow?") from None
+        raise ServerError(
+            f"{what} took more than {timeout:.0f} s: check the network, and try again"
+        ) from None
     except (OSError, subprocess.SubprocessError) as error:
         raise ServerError(f"{what} failed: {error}") from error
     if done.returncode != 0:
@@ -164,22 +166,22 @@ def run(  # noqa: PLR0913 - all but two have defaults, and none go together
 def tail(text: str, lines: int = 15) -> str:
     """Return the last lines of a log, indented."""
     shown = [line for line in text.splitlines() if line.strip()][-lines:]
-    return "\n".join(f"  {line}" for line in shown) or "  (nothing was logged)"
+    return "\n".join(f"  {line}" for line in shown) or "  (the log is empty)"
 
 
 def install(packages: Sequence[str], why: str) -> None:
-    """Install Debian packages without letting them start a service.
+    """Install Debian packages without starting their services.
 
     Raises
     ------
     ServerError
-        If the machine has no ``apt-get``, the caller is not root, or it fails.
+        The machine has no ``apt-get``, the caller is not root, or the installation fails.
     """
     wanted = " ".join(packages)
     if program("apt-get") is None:
-        raise ServerError(f"{why} is not installed and there is no apt-get to install it with")
+        raise ServerError(f"{why} is not installed, and apt-get is missing: install {why} yourself")
     if os.geteuid() != 0:
-        raise ServerError(f"{why} is not installed; as root: apt-get install {wanted}")
+        raise ServerError(f"{why} is not installed: run 'apt-get install {wanted}' as root")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     options = ["-q", "-y", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=600"]
     with _services_held_back():
@@ -194,8 +196,8 @@ def install(packages: Sequence[str], why: str) -> None:
 
 @contextlib.contextmanager
 def _services_held_back() -> Iterator[None]:
-    """Deny packages the start of services, by Debian's own policy hook."""
-    if _POLICY.exists():  # the machine's own policy stands
+    """Prevent packages from starting services, with Debian's policy hook."""
+    if _POLICY.exists():  # do not replace the machine's own policy
         yield
         return
     _POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
@@ -208,14 +210,14 @@ def _services_held_back() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process; its start time distinguishes it from a later one with the same number."""
+    """A process. Its start time distinguishes it from a later process with the same id."""
 
     pid: int
     started: int
 
     @classmethod
     def spawn(cls, command: Sequence[str], folder: Path, log: Path) -> "Process":
-        """Start a server that outlives the caller, in a clean environment."""
+        """Start a server in a clean environment. It continues after the caller ends."""
         environment = {"PATH": PROGRAM_FOLDERS, "HOME": str(folder), "LANG": "C.UTF-8"}
         handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "ab") as output:
@@ -231,18 +233,18 @@ class Process:
                 **_as_server(),
             )
         state = _stat(child.pid)
-        child.returncode = 0  # it is not ours to wait for; without this Python warns
+        child.returncode = 0  # prevents a warning: this process does not wait for the server
         return cls(child.pid, int(state[19]) if state else 0)
 
     def alive(self) -> bool:
-        """Return whether it runs; a zombie does not."""
+        """Return whether the process runs. A zombie does not run."""
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
         state = _stat(self.pid)
         return state is not None and state[0] not in "ZX" and int(state[19]) == self.started
 
     def ends(self, timeout: float) -> bool:
-        """Wait for its end; return whether it came in time."""
+        """Wait for the end of the process. Return whether it ended in time."""
         deadline = time.monotonic() + timeout
         while self.alive():
             if time.monotonic() > deadline:
@@ -251,28 +253,28 @@ class Process:
         return True
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal, if it still runs."""
+        """Send a signal if the process still runs."""
         if self.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Kill it and its children at once, as a crash of the machine would."""
-        self.signal(signal.SIGSTOP)  # so that it starts no more children meanwhile
+        """Kill the process and its children."""
+        self.signal(signal.SIGSTOP)  # prevents further children
         family = self._family()
         for member in family:
             member.signal(signal.SIGKILL)
         if not all(member.ends(10.0) for member in family):
-            raise ServerError(f"process {self.pid} does not end even when killed")
+            raise ServerError(f"process {self.pid} or one of its children cannot be killed")
 
     def pause(self) -> None:
-        """Stop it and its children where they are: they keep their connections, and answer none."""
+        """Freeze the process and its children. Their connections stay open without answers."""
         self.signal(signal.SIGSTOP)
         for member in self._family():
             member.signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Let it and its children continue."""
+        """Resume the process and its children."""
         for member in reversed(self._family()):
             member.signal(signal.SIGCONT)
 
@@ -286,7 +288,7 @@ class Process:
 
 
 def _stat(pid: int) -> list[str] | None:
-    """Return the fields of /proc/PID/stat after the program's name, or None if it has ended."""
+    """Return the fields of /proc/PID/stat after the program's name; None if the process ended."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

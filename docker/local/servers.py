@@ -1,7 +1,7 @@
-"""Real database servers without Docker: throw-away MariaDB, PostgreSQL and Neo4j on loopback.
+"""Run temporary MariaDB, PostgreSQL and Neo4j servers on 127.0.0.1 without Docker.
 
 Usage: ``python docker/local/servers.py start mariadb postgres neo4j``; see docker/README.md.
-Nothing beyond Python's standard library is needed.
+Only Python's standard library is needed.
 """
 
 import argparse
@@ -14,20 +14,20 @@ from engines import ENGINES, prepare
 from lifecycle import Server, default_state, open_state
 from machine import ServerError, locked
 
-_COMMANDS = {  # what each does, and how many names it takes
-    "start": ("install what is missing, create and start servers, print their URLs", "+"),
-    "stop": ("stop servers cleanly and discard their data (all, if none is named)", "*"),
-    "kill": ("kill servers without warning; their data stay", "+"),
-    "pause": ("stop servers: they answer no one and close no connection", "+"),
-    "resume": ("let paused servers continue", "+"),
-    "restart": ("start servers again on the same data, port and password", "+"),
-    "status": ("show which servers run", "*"),
-    "env": ("print NAME=URL for the integration tests, of all that run if none is named", "*"),
+_COMMANDS = {  # the help of each command, and its number of names for argparse
+    "start": ("install missing packages, create and start servers, and print their URLs", "+"),
+    "stop": ("shut servers down and discard their data (by default, all servers)", "*"),
+    "kill": ("kill servers without a shutdown; their data remain", "+"),
+    "pause": ("freeze servers: they do not answer, but connections stay open", "+"),
+    "resume": ("resume paused servers", "+"),
+    "restart": ("start servers again with the same data, port and password", "+"),
+    "status": ("show the state of servers (by default, all servers)", "*"),
+    "env": ("print NAME=URL for the integration tests (by default, of all running servers)", "*"),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code: 0 done, 1 failed, 2 wrong usage."""
+    """Run a command. Return the exit code: 0 for success, 1 for a failure, 2 for wrong usage."""
     options = _parser().parse_args(arguments)
     try:
         state = open_state(options.state)
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _change(command: str, servers: Sequence[Server]) -> None:
-    """Run a command for several servers at once: they mostly wait."""
+    """Run a command for several servers in parallel."""
     if command == "start":
         prepare([server.name for server in servers])
     with ThreadPoolExecutor(len(servers)) as pool:
@@ -52,7 +52,7 @@ def _change(command: str, servers: Sequence[Server]) -> None:
     errors = [error for result in results if (error := result.exception())]
     for error in errors:
         if not isinstance(error, ServerError):
-            raise error  # a bug, with its traceback
+            raise error  # a bug
     if errors:
         raise ServerError("\n".join(map(str, errors)))
 
@@ -75,14 +75,14 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=default_state(),
         metavar="DIR",
-        help="folder of the servers' data and passwords (default: %(default)s)",
+        help="folder for the servers' data and passwords (default: %(default)s)",
     )
     common.add_argument(
         "--timeout",
         type=float,
         default=60.0,
         metavar="SECONDS",
-        help="how long a server may take to start, and to stop (default: %(default)g)",
+        help="maximum time for a server to start, and to stop (default: %(default)g)",
     )
     parser = argparse.ArgumentParser(prog="servers.py", description=(__doc__ or "").split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _name(text: str) -> str:
     if text not in ENGINES:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(ENGINES)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(ENGINES)}")
     return text
 
 

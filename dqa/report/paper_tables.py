@@ -46,7 +46,7 @@ def _paper_table(table: PaperTable) -> Table:
         scales = [_scale(table, place) for place in places]
         shown = zip(places, scales, strict=True)
         rows.append([who, *(_paper_cell(cells.get(place), *scale) for place, scale in shown)])
-    unit = " a game" if table.measure == "payoff" else " in %"
+    unit = " per game" if table.measure == "payoff" else " in %"
     title = (
         f"{table.name}. {table.title},{unit}: the paper's figure, and below it this run's figure "
         "with its 95 % interval"

@@ -1,8 +1,8 @@
-"""What teams test their own decisions with: fixtures for pytest, and their classes.
+"""Test tools for decisions: fixtures for pytest, and the classes and functions behind them.
 
-The fixtures (`dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_recorded`, `dqa_questions`,
-`dqa_server`) are available wherever this package is installed; docs/testing.md shows them. The
-names below also serve tests without pytest::
+The fixtures `dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_recorded`, `dqa_questions` and
+`dqa_server` are available if this package is installed; docs/testing.md describes them. The
+functions also work without pytest::
 
     import dqa
     from dqa.testing import GivenReplies, answer, assert_choice, query

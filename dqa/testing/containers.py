@@ -1,8 +1,8 @@
-"""Database servers in throw-away containers, for tests.
+"""Temporary database servers in containers, for tests.
 
-Any image will do that understands the environment variables of the official ones. A server counts
-as ready when `dqa` itself can examine it over the network: logs, and restarts during
-initialisation, differ from image to image.
+An image must understand the environment variables of the official image. A server is ready when
+`dqa` can examine it over the network, because logs and restarts during the initialisation differ
+between images.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LOG_LINES = 15
 
 @dataclass(frozen=True)
 class _Server:
-    """How a kind of server is started and reached; the user may do everything on it."""
+    """The settings that start a kind of server and connect to it as its administrator."""
 
     image: str
     variable: str
@@ -83,18 +83,18 @@ _SERVERS = {
     ),
 }
 SERVERS = tuple(_SERVERS)
-"""The kinds of servers there are containers for; each is also the name of its backend."""
+"""The kinds of servers that containers can run. Each is also the name of a backend."""
 
 
 def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
-    """Return why no container can run, with the fix; None if one can.
+    """Return the reason why containers cannot run, with a fix; None if they can.
 
     Parameters
     ----------
     name
-        One of `SERVERS`: its image is looked for, too, and pulled if need be.
+        One of `SERVERS`. Its image is checked too, and pulled if it is missing.
     image
-        The image; else as `run_container`.
+        Image to check; the default is that of `run_container`.
     """
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
@@ -106,43 +106,43 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
         DockerClient(timeout=_ENGINE_SECONDS).client.close()
     except (OSError, DockerException) as error:
         return (
-            f"No Docker engine answers ({error}). Start one, or name where it is in the variable "
-            "DOCKER_HOST."
+            f"No Docker engine answers ({error}). Start one, or set the variable DOCKER_HOST to "
+            "the address of one."
         )
     if name is None or (why := _why_no_image(_image(name, image))) is None:
         return None
     return (
-        f"The image '{_image(name, image)}' is not there and cannot be pulled ({why}). Build it, "
-        f"or name another in the variable {_SERVERS[name].variable}."
+        f"The image '{_image(name, image)}' is missing and cannot be pulled ({why}). Build it, "
+        f"or set the variable {_SERVERS[name].variable} to another image."
     )
 
 
 @contextmanager
 def run_container(name: str, image: str | None = None) -> Iterator[str]:
-    """Run a server in a container until the block ends, and discard its data.
+    """Run a server in a container until the block ends, then discard its data.
 
     Parameters
     ----------
     name
         One of `SERVERS`.
     image
-        The image; by default that of ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or
-        ``DQA_NEO4J_IMAGE``, else the official one.
+        Image of the container. The default is the value of ``DQA_MYSQL_IMAGE``,
+        ``DQA_POSTGRES_IMAGE`` or ``DQA_NEO4J_IMAGE``, or the official image.
 
     Yields
     ------
     str
-        The URL of the server, which is ready; the user in it may do everything there.
+        The URL of the ready server. Its user is an administrator.
 
     Raises
     ------
     UnknownNameError
-        There is no such kind of server.
+        `name` is not one of `SERVERS`.
     MissingKeyError
         The server's driver is not installed.
     DatabaseUnavailableError
-        No engine answers, the package testcontainers or the image is missing, or the server ends or
-        is not ready in two minutes; the message has the end of its log.
+        No Docker engine answers, the package testcontainers or the image is missing, or the server
+        ends or is not ready within two minutes. The message contains the end of the server's log.
     """
     if name not in _SERVERS:
         raise UnknownNameError("kind of container", name, _SERVERS)
@@ -167,25 +167,27 @@ def wait_until_ready(
     seconds: float = _READY_SECONDS,
     ended: Callable[[], str | None] = lambda: None,
 ) -> None:
-    """Wait until a backend can examine a server: one that listens may still be initialising.
+    """Wait until a backend can examine a server.
+
+    A server may accept connections before its initialisation is complete.
 
     Parameters
     ----------
     name
-        The backend's name.
+        Name of the backend.
     url
-        Where the server is.
+        URL of the server.
     seconds
-        How long it may take.
+        Maximum time to wait.
     ended
-        Returns why waiting is useless; None while it is not.
+        Function that returns the reason why the server ended; None while it runs.
 
     Raises
     ------
     MissingKeyError
         The driver is not installed.
     DatabaseUnavailableError
-        The server was not ready in time, or ended.
+        The server was not ready in time, or it ended.
     """
     until = time.monotonic() + seconds
     while True:
@@ -217,7 +219,7 @@ def _container(server: _Server, image: str, password: str) -> DockerContainer:
 
 
 def _start(container: DockerContainer, server: _Server, image: str) -> str:
-    """Start a container and return the host and the port of its server."""
+    """Start a container, and return ``host:port`` of its server."""
     from docker.errors import DockerException
 
     try:
@@ -227,13 +229,13 @@ def _start(container: DockerContainer, server: _Server, image: str) -> str:
         raise DatabaseUnavailableError(
             f"The engine cannot start a container of the image '{image}': {error}"
         ) from error
-    except (ConnectionError, TimeoutError) as error:  # it has no port: it does not run
+    except (ConnectionError, TimeoutError) as error:  # a container without a port has ended
         why = _end_of(container, image) or f"The container of '{image}' does not start: {error}"
         raise DatabaseUnavailableError(why) from error
 
 
 def _end_of(container: DockerContainer, image: str) -> str | None:
-    """Return the end of the log of a container that has ended; None while it runs."""
+    """Return an error message with the end of the container's log; None while it runs."""
     container.reload()
     if container.status in {"created", "running"}:
         return None
@@ -243,9 +245,9 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
 
 
 def _knock(host: str) -> None:
-    """Connect to an engine's local socket once; `OSError` without an answer.
+    """Connect to the local socket of a Docker engine. Raise `OSError` without an answer.
 
-    The engine's client leaves its own attempt open, which fails tests that forbid warnings.
+    The Docker client would leave a failed connection open, which causes a resource warning.
     """
     kind, _, path = host.partition("://")
     if kind == "unix":
@@ -255,7 +257,7 @@ def _knock(host: str) -> None:
 
 
 def _why_no_image(image: str) -> str | None:
-    """Pull a missing image; return why that failed."""
+    """Pull an image if it is missing. Return the error if this fails, otherwise None."""
     from docker.errors import DockerException, ImageNotFound
     from testcontainers.core.docker_client import DockerClient
 
@@ -274,10 +276,10 @@ def _why_no_image(image: str) -> str | None:
 
 @cache
 def _settle_reaper() -> None:
-    """Turn testcontainers' reaper off if its image is not available.
+    """Disable the reaper of testcontainers if its image is not available.
 
-    The reaper is a container that removes the others when this process is killed. Tests must not
-    fail without it.
+    The reaper is a container that removes the other containers if this process is killed. Tests
+    also work without it.
     """
     from testcontainers.core.config import testcontainers_config as config
 

@@ -1,4 +1,4 @@
-"""The fixtures that make databases, and start servers for them."""
+"""The classes behind the fixtures for databases and servers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from dqa.testing.containers import SERVERS, run_container, why_no_container
 
 
 class DatabaseMaker(ExitStack):
-    """Makes databases that exist until the test ends (fixture ``dqa_database``).
+    """Creates databases that exist until the test ends (fixture ``dqa_database``).
 
     Parameters
     ----------
     engine
-        The default engine.
+        Default engine.
     folder
-        The base of relative paths.
+        Base of relative paths.
     fixture
-        Returns a fixture by its name; servers are started only where one is needed.
+        Function that returns a fixture by name. It starts a server only if a test needs one.
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:
@@ -45,21 +45,22 @@ class DatabaseMaker(ExitStack):
         engine: str | None = None,
         **access: Any,  # noqa: ANN401  (as below)
     ) -> Database:
-        """Make a database and open it read-only, behind the guard.
+        """Create a database, and open it read-only behind the guard.
 
         Parameters
         ----------
         content
-            As `dqa.temporary_database` takes it; a relative path starts at the module's folder.
+            Content of the database; see `dqa.temporary_database`. A relative path starts at the
+            folder of the test module.
         engine
-            The backend's name; by default ``--dqa-engine``. A server runs in a container.
+            Name of the backend. The default is ``--dqa-engine``. A server runs in a container.
         **access
-            ``limits``, ``policy`` and ``audit``, as `dqa.temporary_database` takes them.
+            ``limits``, ``policy`` and ``audit``; see `dqa.temporary_database`.
 
         Raises
         ------
         DataError, UsageError, MissingKeyError, DatabaseUnavailableError
-            As `dqa.temporary_database`.
+            See `dqa.temporary_database`.
         """
         chosen = engine or self._engine
         if isinstance(content, Path):
@@ -76,10 +77,11 @@ class ServerStarter(ExitStack):
     Parameters
     ----------
     mode
-        What happens where no container can run: ``require`` fails, ``auto`` skips; ``skip`` starts
-        none anywhere.
+        What to do if no container can run: ``require`` fails the test and ``auto`` skips it.
+        ``skip`` always skips the test.
     environment
-        Where ``DQA_TEST_NAME_URL`` may name a server to use in place of a container.
+        Environment variables. ``DQA_TEST_NAME_URL`` is the URL of a server to use instead of a
+        container.
     """
 
     def __init__(self, mode: str, environment: Mapping[str, str] = os.environ) -> None:
@@ -90,15 +92,15 @@ class ServerStarter(ExitStack):
         self._seeded: set[tuple[str, str]] = set()
 
     def __call__(self, name: str, seed: str | Path | None = None) -> str:
-        """Return the URL of a server, whose user may do everything on it.
+        """Return the URL of a server. Its user is an administrator.
 
         Parameters
         ----------
         name
             ``mysql``, ``postgres`` or ``neo4j``.
         seed
-            A script of SQL or Cypher, or its file, which runs on the server once per session; it is
-            the caller's own and not guarded.
+            SQL or Cypher script, or its file. It runs on the server once per session, without the
+            guard's checks.
 
         Raises
         ------
@@ -127,10 +129,10 @@ class ServerStarter(ExitStack):
                 self._urls[name] = self.enter_context(run_container(name))
             except DqaError as error:
                 problem = str(error)
-            if problem is not None:  # here, so that a report shows this message alone
+            if problem is not None:  # outside of `except`, so that pytest shows only this message
                 pytest.fail(
-                    f"No {name} server: {problem}\nOr name a server that tests may write to in "
-                    f"{variable}, or skip such tests by --dqa-containers=auto.",
+                    f"No {name} server: {problem}\nOr set {variable} to the URL of a server that "
+                    "tests may write to, or skip these tests with --dqa-containers=auto.",
                     pytrace=False,
                 )
         return self._urls[name]

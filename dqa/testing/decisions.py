@@ -1,4 +1,4 @@
-"""Ask in tests, and assert properties of decisions."""
+"""Functions that make decisions in tests and assert properties of decisions."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def ask_in_test(
     question: str | AskedQuestion,
     **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
 ) -> Trace:
-    """Ask one question about a database (fixture ``dqa_ask``); a bug raises its own error.
+    """Ask one question about a database (fixture ``dqa_ask``). A bug raises its own exception.
 
     Parameters
     ----------
     database, question, **fields
-        As `dqa.ask` takes them: rules, candidates, decider, model, calls, ...
+        Arguments of `dqa.ask`: rules, candidates, decider, model, calls, ...
 
     Raises
     ------
     UsageError, QueryError, DataError, InfrastructureError
-        As `dqa.ask`; or a scripted model has no reply left.
+        See `dqa.ask`. A scripted model without further replies also raises an error.
     """
     __tracebackhide__ = True
     try:
         return ask(database, question, debug=True, record=False, **fields)
     except DqaError as error:
-        # Its message says how to fix it; the traceback through the agent would hide that.
+        # The message explains the fix; the traceback through the agent would hide it.
         raise error.with_traceback(None) from None
 
 
@@ -56,9 +56,9 @@ Asker: TypeAlias = Callable[..., Trace]
 
 
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
-    """Fail unless a decision is one of those that are expected.
+    """Fail unless a decision is one of the expected choices.
 
-    Where no candidates are listed, there is no choice, and the answer's own words are compared.
+    If the question lists no candidates, the text of the answer is compared.
     """
     __tracebackhide__ = True
     said = decision.answer.strip() if decision.choice is None else decision.choice
@@ -71,17 +71,17 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:
-    """Fail unless a decision ended as expected: ``answered``, ``unparsable``, ``step_limit``."""
+    """Fail unless a decision ended as expected, such as ``answered`` or ``step_limit``."""
     __tracebackhide__ = True
     wanted = Ending(expected)
     if decision.ending is not wanted:
-        _fail(decision, f"The decision ended as '{decision.ending}', and not as '{wanted}'.")
+        _fail(decision, f"The decision ended as '{decision.ending}', but '{wanted}' was expected.")
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail unless statements that ran have each of these names: tables, columns or labels.
+    """Fail unless all these names of tables, columns or labels occur in statements that ran.
 
-    A name counts as a whole word, in any case, outside of text in quotes.
+    Names are compared as whole words without regard to case. Quoted texts are ignored.
     """
     __tracebackhide__ = True
     asked = [_TEXT.sub("", each.statement) for each in decision.evidence if each.error is None]
@@ -98,7 +98,7 @@ def assert_at_most(
     replies: int | None = None,
     tokens: int | None = None,
 ) -> None:
-    """Fail where a decision took more statements, replies of models or tokens than allowed."""
+    """Fail if a decision took more statements, model replies or tokens than allowed."""
     __tracebackhide__ = True
     used = decision.usage.input_tokens + decision.usage.output_tokens
     for what, took, most in (
@@ -107,18 +107,18 @@ def assert_at_most(
         ("tokens", used, tokens),
     ):
         if most is not None and took > most:
-            _fail(decision, f"The decision took {took} {what}, and at most {most} were allowed.")
+            _fail(decision, f"The decision took {took} {what}, but at most {most} are allowed.")
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:
-    """Return decisions as a person reads them, the last ones of `count`."""
+    """Return the text of the last decisions of a test. `count` is the number of all decisions."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
     shown = [passages_to_text(read(trace)) for trace in traces]
     left = count - len(shown)
     if left:
-        shown.insert(0, f"({left} earlier; dqa_report_decisions says how many are shown)")
+        shown.insert(0, f"({counted(left, 'earlier decision')} not shown)")
     return "\n\n".join(shown)
 
 
@@ -136,7 +136,7 @@ def _summary(decision: Decided) -> Iterator[str]:
     for number, asked in enumerate(decision.evidence, 1):
         yield f"  Statement {number}: {shortened(asked.statement, _LINE)} -> {_outcome(asked)}"
     if not decision.evidence:
-        yield "  No statement was asked."
+        yield "  No statement ran."
 
 
 def _outcome(asked: Evidence) -> str:
@@ -146,7 +146,7 @@ def _outcome(asked: Evidence) -> str:
 
 
 _QUESTIONS: dict[str, QuestionSet] = {}
-"""Generated question sets, by the arguments of `make_questions`."""
+"""Cache of generated question sets, by the arguments of `make_questions`."""
 
 
 def make_questions(
@@ -155,21 +155,21 @@ def make_questions(
     seed: int = 0,
     **options: Any,  # noqa: ANN401  (those of `generate`)
 ) -> QuestionSet:
-    """Generate questions of each scenario with their databases and answers, each set once.
+    """Generate questions with their databases and answers (fixture ``dqa_questions``).
 
-    A question set cannot be changed, so tests may share one (fixture ``dqa_questions``).
+    Question sets are immutable. Calls with the same arguments return the same set.
 
     Parameters
     ----------
     scenarios
-        By name; none for all that can be generated.
+        Names of scenarios. Without names, all scenarios that can be generated.
     count, seed, **options
-        As `dqa.generate` takes them. The same arguments give the same questions everywhere.
+        Arguments of `dqa.generate`. The same arguments give the same questions on every machine.
 
     Raises
     ------
     UsageError, UnknownNameError
-        As `dqa.generate`.
+        See `dqa.generate`.
     """
     key = repr((scenarios, count, seed, sorted(options.items())))
     if key not in _QUESTIONS:

@@ -1,4 +1,4 @@
-"""The fixtures that make chat models: scripted ones, and ones that play a cassette."""
+"""The classes behind the fixtures for chat models: scripted models and recorded models."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ _NO_NAME = re.compile(r"[^\w.-]+")
 
 
 def query(statement: str, thought: str = _THOUGHT, plan: str | None = None) -> Step:
-    """Return the reply that asks the database, in the words of whichever method asks.
+    """Return a reply that runs a statement, in the reply format of the method that asks.
 
     Parameters
     ----------
     statement
-        In the database's language.
+        Statement in the language of the database.
     thought
-        Why it is asked.
+        Reason for the statement.
     plan
-        A numbered list: the plan where it begins or changes.
+        Plan as a numbered list, if the reply begins or changes it.
     """
     return Step(thought, statement, plan)
 
 
 def answer(decision: str, thought: str = _THOUGHT) -> Answer:
-    """Return the reply that decides, in the words of whichever method asks."""
+    """Return a reply with the decision, in the reply format of the method that asks."""
     return Answer(thought, str(decision))
 
 
 class ModelScripter:
-    """Makes chat models with scripted replies (fixture ``dqa_scripted``)."""
+    """Creates chat models with scripted replies (fixture ``dqa_scripted``)."""
 
     def __init__(self) -> None:
         self._made: list[GivenReplies] = []
@@ -58,17 +58,17 @@ class ModelScripter:
         name: str = "scripted:replies",
         all_used: bool = True,
     ) -> GivenReplies:
-        """Make a chat model; its `requests` are those that it received.
+        """Create a chat model. Its attribute `requests` records the requests that it receives.
 
         Parameters
         ----------
         replies
-            In their order: `query`, `answer`, a text, a message of LangChain's, or an exception,
-            which is raised instead. Or a function that makes one of a `Request`.
+            Replies in order: results of `query` or `answer`, texts, LangChain messages, or
+            exceptions, which are raised. Or a function that returns a reply to a `Request`.
         name
-            What traces call the model.
+            Name of the model in traces.
         all_used
-            Whether the test fails where replies are left over.
+            Whether the test fails if replies are left over.
         """
         made = GivenReplies(replies, name=name)
         if all_used:
@@ -76,7 +76,7 @@ class ModelScripter:
         return made
 
     def check_all_used(self) -> None:
-        """Fail where replies are left over."""
+        """Fail if replies are left over."""
         __tracebackhide__ = True
         for made in self._made:
             if made.unused:
@@ -89,16 +89,17 @@ class ModelScripter:
 
 
 class ModelRecorder:
-    """Makes chat models that play a cassette, or record one (fixture ``dqa_recorded``).
+    """Creates chat models that replay or record a cassette (fixture ``dqa_recorded``).
 
     Parameters
     ----------
     folder
-        Where the cassettes of a test module are.
+        Folder of the test module's cassettes.
     test
-        The test's name.
+        Name of the test.
     mode
-        ``none`` plays, ``missing`` records missing cassettes, ``all`` all of them.
+        ``none`` replays cassettes, ``missing`` records missing cassettes, and ``all`` records all
+        cassettes again.
     """
 
     def __init__(self, folder: Path, test: str, mode: str) -> None:
@@ -109,21 +110,21 @@ class ModelRecorder:
         self._recordings: list[tuple[Cassette, Path]] = []
 
     def __call__(self, model: str, *, base_url: str | None = None, seed: int = 0) -> BaseChatModel:
-        """Return the chat model, which needs neither key nor package where its cassette is played.
+        """Return the chat model. A replay needs neither an API key nor the provider's package.
 
         Parameters
         ----------
         model
-            ``provider:model``, e.g. ``openai:gpt-5``.
+            ``provider:model``, such as ``openai:gpt-5``.
         base_url, seed
-            Where it is, and the seed of a scripted one, for recording.
+            URL of the server, and seed of a scripted model. Only recording uses them.
 
         Raises
         ------
         UsageError
-            There is no cassette, or it is of another model.
+            The cassette is missing, or it was recorded with another model.
         MissingKeyError
-            It is to be recorded, and a key or a package is missing.
+            A key or a package that recording needs is missing.
         """
         __tracebackhide__ = True
         if model not in self._models:
@@ -133,7 +134,7 @@ class ModelRecorder:
         return self._models[model]
 
     def close(self, *, keep: bool) -> None:
-        """Move the recordings of a test that passed to their files."""
+        """Close recordings. `keep` moves them to their files; otherwise, print where they are."""
         for cassette, place in self._recordings:
             cassette.close()
             if keep:
@@ -142,8 +143,8 @@ class ModelRecorder:
                 shutil.rmtree(cassette.path.parent)
             else:
                 print(  # noqa: T201  (pytest shows it with the test that failed)
-                    f"The test did not pass, so its cassette stays as it was: {place}\n"
-                    f"The recording is {cassette.path}; copy it there to use it."
+                    f"The test did not pass, so its cassette was not replaced: {place}\n"
+                    f"To use the new recording, copy {cassette.path} to that file."
                 )
 
     def _cassette(self, model: str) -> Cassette:
@@ -156,8 +157,8 @@ class ModelRecorder:
             return cassette
         if not place.exists():
             raise UsageError(
-                f"There is no cassette {place}: record it by 'pytest --dqa-record=missing', which "
-                f"asks {model}."
+                f"There is no cassette {place}. Record it with 'pytest --dqa-record=missing', "
+                f"which calls {model}."
             )
         return Cassette.replay(place, [model])
 

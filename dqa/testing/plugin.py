@@ -1,7 +1,7 @@
-"""The pytest plug-in: options, markers, fixtures, and the report of decisions in tests that fail.
+"""The pytest plug-in: options, markers, fixtures, and the report of decisions in failed tests.
 
-It is loaded in every test run wherever this package is installed, so it imports nothing but pytest;
-the class behind a fixture is imported when a test uses the fixture.
+Pytest loads the plug-in in every test run if this package is installed. It therefore imports only
+pytest, and imports the class behind a fixture when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ RECORDING = ("none", "missing", "all")
 SERVERS = frozenset({"mysql", "postgres", "neo4j"})
 MARKER = "dqa_container"
 _SHOWN = 3
-"""The last decisions of a failed test that its report shows."""
+"""Maximum number of decisions that the report of a failed test shows."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options and ini settings; see docs/testing.md."""
+    """The command-line options and ini settings; see docs/testing.md."""
 
     engine: str
     containers: str
@@ -58,7 +58,7 @@ RECORD = pytest.StashKey[TestRecord]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options, in a group of their own, and the settings."""
+    """Add the options and the ini settings of this plug-in."""
     group = parser.getgroup("dqa", "decisions (dqa)")
     group.addoption(
         "--dqa-engine",
@@ -68,21 +68,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--dqa-containers",
         choices=CONTAINERS,
-        help="tests that need a server in a container: fail where none can run (require, the "
-        "default), are skipped there (auto), or always (skip)",
+        help="what to do with tests that need a database server in a container: 'require' fails "
+        "them if no container can run (the default), 'auto' skips them in this case, 'skip' always "
+        "skips them",
     )
     group.addoption(
         "--dqa-record",
         choices=RECORDING,
         default="none",
-        help="ask recorded models for real and write cassettes: never (none, the default), those "
-        "that are missing, or all",
+        help="which recordings of models (cassettes) to make by calling the real models: 'none' "
+        "(the default), 'missing' ones, or 'all'",
     )
-    parser.addini("dqa_engine", "as --dqa-engine", type="string", default="sqlite")
-    parser.addini("dqa_containers", "as --dqa-containers", type="string", default="require")
+    parser.addini("dqa_engine", "default of --dqa-engine", type="string", default="sqlite")
+    parser.addini("dqa_containers", "default of --dqa-containers", type="string", default="require")
     parser.addini(
         "dqa_cassettes",
-        "folder of cassettes, next to each test module",
+        "name of the folder of cassettes, next to each test module",
         type="string",
         default="cassettes",
     )
@@ -104,13 +105,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        f"{MARKER}: needs a database server in a container; set by itself where a test uses "
-        "dqa_server, or dqa_database with the name of a server as a parameter or as --dqa-engine",
+        f"{MARKER}: needs a database server in a container; set automatically if a test uses "
+        "dqa_server, or uses dqa_database with a server as a parameter or as --dqa-engine",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, as far as that can be seen before they run."""
+    """Mark the tests that need a server, if this is known before they run."""
     by_default = config.stash[OPTIONS].engine in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -122,7 +123,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Observe the decisions that a test makes, by whatever code."""
+    """Record the decisions that any code makes during a test."""
     from dqa.evaluation.observers import observe_decisions
 
     record = TestRecord(deque(maxlen=_SHOWN))
@@ -138,7 +139,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the decisions of a test that fails, once."""
+    """Add the decisions of a failed test to its report, only once."""
     report = yield
     record = item.stash.get(RECORD, None)
     if record is None:
@@ -156,7 +157,7 @@ def pytest_runtest_makereport(
 
 @pytest.fixture
 def dqa_ask() -> Asker:
-    """Ask a question about a database: `dqa.ask`, with rules and candidates in the same call."""
+    """Ask a question about a database, as `dqa.ask` does, with rules and candidates."""
     from dqa.testing.decisions import ask_in_test
 
     return ask_in_test
@@ -164,7 +165,7 @@ def dqa_ask() -> Asker:
 
 @pytest.fixture
 def dqa_database(request: pytest.FixtureRequest) -> Iterator[DatabaseMaker]:
-    """Make guarded, read-only databases of tables, scripts, files or situations."""
+    """Create guarded, read-only databases from tables, scripts, files or situations."""
     from dqa.testing.databases import DatabaseMaker
 
     engine = request.config.stash[OPTIONS].engine
@@ -174,7 +175,7 @@ def dqa_database(request: pytest.FixtureRequest) -> Iterator[DatabaseMaker]:
 
 @pytest.fixture(scope="session")
 def dqa_server(request: pytest.FixtureRequest) -> Iterator[ServerStarter]:
-    """Start database servers in throw-away containers; each once a session."""
+    """Start database servers in temporary containers, each once per session."""
     from dqa.testing.databases import ServerStarter
 
     with ServerStarter(request.config.stash[OPTIONS].containers) as starter:
@@ -183,7 +184,7 @@ def dqa_server(request: pytest.FixtureRequest) -> Iterator[ServerStarter]:
 
 @pytest.fixture
 def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
-    """Make chat models with scripted replies, which store their requests."""
+    """Create chat models with scripted replies. They record their requests."""
     from dqa.testing.models import ModelScripter
 
     scripter = ModelScripter()
@@ -194,7 +195,7 @@ def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
 
 @pytest.fixture
 def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
-    """Make chat models that play a cassette of the test; --dqa-record writes it."""
+    """Create chat models that replay the test's cassette; --dqa-record records it."""
     from dqa.testing.models import ModelRecorder
 
     options = request.config.stash[OPTIONS]
@@ -206,7 +207,7 @@ def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
 
 @pytest.fixture(scope="session")
 def dqa_questions() -> QuestionMaker:
-    """Generate questions with their databases and answers; the same ones once a session."""
+    """Generate questions with their databases and answers, each set once per session."""
     from dqa.testing.decisions import make_questions
 
     return make_questions

@@ -104,7 +104,7 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
         assert "The budget of 9000 tokens is spent" in stopped.err.replace(",", "")
         assert "of 8 decisions could not be judged" in stopped.err
         assert f"'dqa eval --resume {out}' with a higher budget resumes the run" in stopped.err
-        assert "runs that the spent budget ended (not judged)" in stopped.out
+        assert "ended by the run's spent budget (not judged)" in stopped.out
         assert 1 <= outcomes(out)["budget"] <= 3
         assert outcomes(out).total() < 8
         again = dqa("eval", "--resume", out, "--budget-tokens", "9001")

@@ -145,7 +145,7 @@ def test_a_bug_of_a_decider_ends_its_decisions_alone(
     named = ("eval", "--generated", generated, "--deciders", "first,random")
     ran = dqa(*named, "--databases", "sqlite", "--out", out)
     assert ran.code == 1
-    assert "4 runs that crashed (a bug, not judged)" in ran.out
+    assert "4 decisions ended by a bug (not judged)" in ran.out
     crashed, report, last = ran.err.splitlines()
     assert re.fullmatch(
         r"crashed: random at \w+/\d on sqlite and 3 more decisions: "

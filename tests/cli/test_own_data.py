@@ -70,7 +70,7 @@ def test_query_is_guarded_bounded_and_audited(dqa: Command, shop: Path, tmp_path
     long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) "
     long += "SELECT format('%09000d', i) FROM n"
     wide = dqa("query", shop, long, "--row-limit", 900, "--csv")
-    assert "by the limit on bytes: aggregate, filter, or select less" in wide.err
+    assert "the limit on bytes" in wide.err
     entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
     assert [entry["allowed"] for entry in entries] == [False, True]
     hidden = dqa("query", shop, "SELECT * FROM salary", "--tables", "supplier")

@@ -105,7 +105,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     shown = run(
         *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
-    assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
+    assert "Table 1. Chips, per game: the paper's figure, and below it" in shown
     assert "left out: departed: There is no player" in shown
     assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on deals that all pairs share" in shown
@@ -133,7 +133,7 @@ def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
     assert "Name a world (--world)" in str(
         run("games", "tournament", "--games", 2, code=1).exception
     )
-    assert "Table 3. Errands, in %: printed, and below ours" in shown
+    assert "Table 3. Errands, in %: the paper's figure, and below it" in shown
     assert "Person" in shown
 
 

@@ -45,7 +45,7 @@ def test_without_an_engine_the_reason_says_how_to_name_one() -> None:
     why = why_no_container()
     assert why is not None
     assert why.startswith("No Docker engine answers")
-    assert why.endswith("name where it is in the variable DOCKER_HOST.")
+    assert "DOCKER_HOST" in why
     with pytest.raises(DatabaseUnavailableError, match="No Docker engine answers"):
         run_container("mysql").__enter__()
 

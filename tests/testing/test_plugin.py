@@ -160,7 +160,7 @@ def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
     """Without one, the message says how to record it; the file stands beside the module."""
     done = run(pytester, RECORDED)
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["E *There is no cassette *: record it by 'pytest --dqa-record=*"])
+    done.stdout.fnmatch_lines(["E *There is no cassette *. Record it with 'pytest --dqa-record=*"])
     run(pytester, RECORDED, "--dqa-record=missing").assert_outcomes(passed=1)
     cassette = pytester.path / "cassettes/test_shop/test_recorded.scripted-analyst.jsonl"
     recorded = cassette.read_bytes()
@@ -172,9 +172,9 @@ def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
     failing = RECORDED.replace("assert ", "assert not ")
     done = run(pytester, failing, "--dqa-record=all")
     done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["The test did not pass, so its cassette stays as it was: *"])
-    (line,) = [text for text in done.stdout.lines if text.startswith("The recording is")]
-    assert Path(line.split()[3].rstrip(";")).read_bytes() == recorded
+    done.stdout.fnmatch_lines(["The test did not pass, so its cassette was not replaced: *"])
+    (line,) = [text for text in done.stdout.lines if text.startswith("To use the new")]
+    assert Path(line.split()[6]).read_bytes() == recorded
     assert cassette.read_bytes() == recorded
 
 
@@ -216,7 +216,7 @@ def test_without_containers_tests_fail_unless_they_may_be_skipped(
         done.stdout.fnmatch_lines(
             [
                 "No postgres server: The package 'testcontainers' is not installed: pip install *",
-                "Or name a server that tests may write to in DQA_TEST_POSTGRES_URL, *",
+                "Or set DQA_TEST_POSTGRES_URL to the URL of a server that tests may write to, *",
             ]
         )
         assert "Traceback" not in done.stdout.str()

@@ -32,18 +32,18 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
     """
 
     question: str | None = None
-    """What to decide, without a scenario."""
+    """Question to decide. Not allowed with --scenario."""
     scenario: str | None = None
-    """Scenario of the database, if one is loaded: its question is asked, by its rules, and its
-    simulator is available."""
+    """Scenario of the data in the database. It supplies the question, the rules and the
+    simulator."""
     target: Mapping[str, TargetValue] = {}
-    """The values of the scenario's parameters, by name."""
+    """Value of a parameter of the scenario's question. May be repeated."""
     rules: str | None = None
-    """The business rules."""
+    """Business rules for the decision."""
     candidates: str | tuple[Candidate, ...] | None = None
-    """The candidates: a list, or a statement whose first column lists them."""
+    """The possible decisions: a list, or a statement whose first column contains them."""
     context: tuple[str, ...] = ()
-    """Statements whose rows are shown to deciders that write none."""
+    """Statement whose rows are shown to deciders that write no statements. May be repeated."""
 
     @model_validator(mode="after")
     def _makes_one(self) -> Self:

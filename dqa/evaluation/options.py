@@ -43,11 +43,11 @@ class RunOptions(Record, use_attribute_docstrings=True):
     processes: Annotated[int, Field(ge=1)] = 1
     """Processes of this machine that share these threads."""
     patience: Annotated[float, Field(ge=0.0)] = 60.0
-    """How long to wait for a database that went away."""
+    """Maximum time to wait for a database that cannot be reached."""
     fail_fast: bool = False
-    """Stop at the first crash."""
+    """Stop the run at the first crash."""
     audit: Annotated[Path | None, AfterValidator(_absolute)] = None
-    """File to append every statement to, and its result."""
+    """Append every statement and its result to this file."""
     isolation: Isolation = "process"
     """Where statements run: in worker processes, or none: in this one."""
 
@@ -71,33 +71,34 @@ class CallOptions(Record, use_attribute_docstrings=True):
     """How models are called: recordings, retries, rates and budgets."""
 
     record: Annotated[Path | None, AfterValidator(_absolute)] = None
-    """New cassette for every model reply."""
+    """Record all model replies in this new file (a cassette)."""
     replay: Annotated[Path | None, AfterValidator(_absolute)] = None
-    """Cassette that answers in the model's place; no key."""
+    """Replay the model replies of this cassette instead of calling the model. No API key is
+    needed."""
     retries: Annotated[int, Field(ge=0)] = 6
-    """Most further attempts at one reply."""
+    """Maximum number of retries of a failed model call."""
     timeout: Annotated[float, Field(ge=0.1)] = 120.0
-    """Longest time of one attempt at a reply."""
+    """Maximum duration of a model call."""
     reply_limit: Annotated[int, Field(ge=1000)] = 1000000
-    """Most bytes of one reply; a larger one is a failure."""
+    """Maximum size of a model reply in bytes. A larger reply is a failed call."""
     max_concurrency: Annotated[int | None, Field(ge=1)] = None
-    """Most model calls at once."""
+    """Maximum number of simultaneous model calls."""
     requests_per_minute: Annotated[float | None, Field(ge=0.001)] = None
-    """Most model calls."""
+    """Maximum number of model calls per minute."""
     tokens_per_minute: Annotated[float | None, Field(ge=0.001)] = None
-    """Most tokens, in and out together."""
+    """Maximum number of input and output tokens per minute."""
     budget_tokens: Annotated[int | None, Field(ge=1)] = None
-    """Stop once so many tokens are used."""
+    """Stop the run when it has used this number of tokens."""
     budget_cost: Annotated[float | None, Field(ge=0.0)] = None
-    """Stop once so much is spent."""
+    """Stop the run when its cost reaches this amount. Needs the prices of tokens."""
     price_input: Annotated[float | None, Field(ge=0.0)] = None
-    """Price of a million tokens in."""
+    """Price of a million input tokens."""
     price_output: Annotated[float | None, Field(ge=0.0)] = None
-    """Price of a million tokens out."""
+    """Price of a million output tokens."""
     price_cached: Annotated[float | None, Field(ge=0.0)] = None
-    """Price of a million tokens in that the provider had cached."""
+    """Price of a million input tokens that the provider had cached."""
     price_reasoning: Annotated[float | None, Field(ge=0.0)] = None
-    """Price of a million tokens out that are reasoning."""
+    """Price of a million output tokens for reasoning."""
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

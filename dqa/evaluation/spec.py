@@ -101,17 +101,17 @@ class ModelSpec(Record, use_attribute_docstrings=True):
     name: str
     """The model, as provider:model."""
     base_url: str | None = None
-    """URL of an OpenAI-compatible server; else that of the provider."""
+    """URL of an OpenAI-compatible server. By default, the provider's own server."""
     label: str | None = None
-    """The model's name in the results, if two have the same."""
+    """Name of the model in the results, if several models have the same name."""
     top_p: Annotated[float | None, Field(gt=0.0, le=1.0, exclude_if=_is_unset)] = None
-    """Sample from the likeliest tokens of this probability."""
+    """Sample only from the most likely tokens with this total probability (nucleus sampling)."""
     reasoning_effort: Annotated[str | None, Field(exclude_if=_is_unset)] = None
-    """How much the model reasons, e.g. low, medium or high, if it can."""
+    """Amount of reasoning of a reasoning model, such as low, medium or high."""
     extra_body: Annotated[
         dict[str, Any] | None, BeforeValidator(_json_object), Field(exclude_if=_is_unset)
     ] = None
-    """JSON object of other parameters, sent to the server as they are."""
+    """JSON object with further parameters for the model's server."""
 
     def __hash__(self) -> int:
         return hash((self.name, self.base_url, self.label))
@@ -145,32 +145,33 @@ class Deciding(Record, use_attribute_docstrings=True):
     """The models of deciders, and their limits. Each field is an option of the commands."""
 
     model: Annotated[ModelSpec, BeforeValidator(_named_alone)] = ModelSpec(name="scripted:analyst")
-    """Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME."""
+    """Chat model, such as openai:NAME, or scripted:analyst (a program that needs no API key)."""
     protocol: ProtocolName = "react"
-    """How agents and models talk: labelled text, or the provider's own tool calls."""
+    """Format of the model's replies: labelled text (react), or the provider's tool calls
+    (tools)."""
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
-    """A setting of a decider, as 'dqa list --settings DECIDER' names it; may be given several
-    times. A NAME without a value is a named set of questions, as 'dqa list' shows it."""
+    """Setting of a decider; 'dqa list --settings DECIDER' shows all settings. May be repeated. NAME
+    without a value selects a named set of questions; 'dqa list' shows all sets."""
     rule_set: str | None = None
-    """Rules of the simulators, e.g. 'released' or 'paper', which each scenario's simulator must
-    have; by default those of the questions' answers."""
+    """Variant of the simulators' rules, such as 'released' or 'paper'. By default, the rules that
+    the answers of the questions follow."""
     seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of generated questions, of scripted models, and of models with a temperature."""
+    """Seed of random choices: generated questions, scripted models, and models with a
+    temperature."""
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
-    """Temperature of models that have one; above 0 each of several --epochs draws its own
-    replies."""
+    """Sampling temperature of the model. Above 0, replies differ between --epochs."""
     reply_tokens: Annotated[int | None, Field(ge=1)] = None
-    """Most tokens of one reply of a model; by default the server's own limit, if it has one."""
+    """Maximum number of tokens in a reply of the model. By default, the server's limit."""
     max_steps: Annotated[int, Field(ge=1)] = 20
-    """Most model replies for one question."""
+    """Maximum number of model replies for a question."""
     max_parse_failures: Annotated[int, Field(ge=1)] = 3
-    """Most replies in a row that break the format."""
+    """Maximum number of consecutive replies with a wrong format."""
     limits: Limits = Limits()
     """Limits of each statement."""
     display: Display = Display()
     """How values and schemas are shown to models."""
     budget: DecisionBudget = ENDLESS
-    """Budget of one decision; it ends with the best so far."""
+    """Budget of one decision. If it is spent, the best choice so far is the decision."""
 
     if TYPE_CHECKING:
 
@@ -210,27 +211,30 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     questions: QuestionSource
     """Where the questions come from."""
     deciders: _Names
-    """Deciders, separated by commas; by default those of the packages."""
+    """Deciders (methods, baselines or heuristics), separated by commas. By default, the default
+    deciders of the installed packages."""
     models: tuple[_Model, ...] = ()
-    """Several chat models in place of --model, separated by commas: every decider asks each of
-    them."""
+    """Several chat models instead of --model, separated by commas. Every decider runs with each
+    model."""
     epochs: Annotated[int, Field(ge=1)] = 1
-    """How often each question is asked, with the seeds that follow --seed."""
+    """Number of repetitions of each question, with consecutive seeds from --seed."""
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
         default_factory=lambda given: _usual_databases(given.get("questions")),
         validate_default=True,
     )
-    """Where questions' databases are loaded, separated by commas: embedded ones by name, servers
-    by URL, or by name with the URL in DQA_NAME_URL; by default sqlite,ladybug."""
+    """Databases to load the data of questions into, separated by commas: names of embedded
+    databases, URLs of servers, or names of servers whose URL is in the variable DQA_NAME_URL. By
+    default sqlite,ladybug."""
     strict_official: bool = False
-    """Only the official answer counts as right, not another of the best."""
+    """Count only the official answer as right, not other answers that are equally good."""
     r_ves: Annotated[int, Field(ge=0, exclude_if=lambda repetitions: not repetitions)] = 0
-    """How often right statements are timed against the gold one for BIRD's R-VES; 0 for not."""
+    """Number of time measurements of each right statement, for BIRD's efficiency score R-VES. 0
+    measures nothing."""
     policy: Annotated[
         dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
         BeforeValidator(_policy_lists),
     ] = None
-    """JSON file that says what may be read; docs/guard.md."""
+    """JSON file with the tables, columns and rows that may be read (see docs/guard.md)."""
 
     if TYPE_CHECKING:
 
@@ -353,19 +357,20 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     version: Literal[1] = 1
     """Version of this form."""
     world: str
-    """World of the games, as 'dqa list --worlds' shows it."""
+    """World of the games. 'dqa list --worlds' shows all worlds."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
     """Each player with each opponent, or with `NOBODY` in a world of one player."""
     games: Annotated[int, Field(ge=1, le=DEALS)] = 100
-    """How many deals; all pairs play the same ones."""
+    """Number of deals. All pairs of players play the same deals."""
     mirror: bool = False
-    """Play every deal a second time with the hidden things swapped; both are one unit."""
+    """Play every deal twice, the second time with the hidden information of the two players
+    swapped. Statistics treat both games as one unit."""
     epochs: Annotated[int, Field(ge=1)] = 1
-    """How often each game is played, with the seeds that follow --seed for the players; the deals
-    stay."""
+    """Number of repetitions of each game. Players use consecutive seeds from --seed; the deals stay
+    the same."""
     reference: str | None = None
-    """A program of the world: the share of the player's decisions that equal its own is the
-    rational degree. A tournament takes the paper's by default, and none for 'none'."""
+    """Program of the world to compare the player's decisions with. The share of equal decisions is
+    the rational degree. A tournament uses the paper's program by default; 'none' uses none."""
 
     if TYPE_CHECKING:
 

@@ -28,7 +28,7 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
     Raises
     ------
     UsageError
-        They do not make a question.
+        The fields do not define a question.
     """
 
     question: str | None = None
@@ -69,7 +69,7 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         return self
 
     def read(self, database: Database) -> Question:
-        """Make the question of the contents of `database`.
+        """Create the question from the contents of `database`.
 
         Raises
         ------

@@ -42,7 +42,7 @@ _STOPS = (UsageError, DataError, PluginError)
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return a decision as an error ended it; raise the error if it ends the whole run.
+    """Return the decision that an error ended. Raise the error if it ends the whole run.
 
     Evidence, events and usage from before stay; an answer does not.
     """
@@ -261,7 +261,7 @@ class OpenDatabases:
 
     @contextmanager
     def of(self, task: Task) -> Iterator[Database]:
-        """Give the database of a task; the first task of a group opens it."""
+        """Yield the database of a task. The first task of a group opens it."""
         group = task.group
         with self._lock:
             self._users[group] = self._users.get(group, 0) + 1
@@ -303,7 +303,7 @@ def _close(databases: Iterable[Database]) -> None:
 
 
 class Patience:
-    """How long a run still waits for one database; its threads share it.
+    """The remaining time that all threads of a run wait for one database.
 
     A run waits once for a server that never comes back, not once per question. The rest then
     ends as `Ending.INFRASTRUCTURE`.

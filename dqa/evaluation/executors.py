@@ -76,7 +76,7 @@ class Batch(NamedTuple):
 
 
 class Lane(ABC):
-    """A worker that makes one batch after the other."""
+    """A worker that processes batches one after another."""
 
     @abstractmethod
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:

@@ -33,8 +33,7 @@ class FindingShare(Record):
     rate
         The share, in 0..1; None of nothing.
     low, high
-        Its 95 % interval, which counts a question once, however many epochs and databases it was
-        asked in and on (`share_of_questions`).
+        The 95 % interval. Repeats of a question count as one question (`share_of_questions`).
     """
 
     count: int = Field(ge=0)
@@ -45,7 +44,7 @@ class FindingShare(Record):
 
     @classmethod
     def among(cls, runs: Sequence[tuple[str, bool]]) -> Self:
-        """Return the share of runs that have something; each is a question and whether it has."""
+        """Return the share of true values among pairs of a question and a truth value."""
         having = [float(has) for _, has in runs]
         low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
         count, of = int(sum(having)), len(runs)
@@ -206,7 +205,7 @@ class Analysis(Record):
     Attributes
     ----------
     reference
-        The decider whose retrievals tell the types of questions; None without one.
+        The decider whose retrievals classify the questions; None if there is no reference.
     without_data
         Runs whose questions are not available, so that all data count as relevant.
     lacking

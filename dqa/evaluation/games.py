@@ -270,7 +270,7 @@ def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) 
 
 
 def _hash_beginnings(world: World, spec: PlaySpec) -> str:
-    """Return the hash of the first moves of the first deals, which changes with the world."""
+    """Return a hash of the first moves of the first deals, to detect changes of the world."""
     content: list[object] = [spec.world, sorted(spec.world_settings.items())]
     mirrors = (False, True) if spec.mirror else (False,)
     for number in range(1, min(spec.games, _MOST_HASHED) + 1):
@@ -331,7 +331,7 @@ def _connect(
 
 
 def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:
-    """Let deciders refuse games that they cannot play, before anything is played."""
+    """Raise the error of a decider that cannot play the games."""
     with closing(world.start(spec.deal(1))) as episode:
         move = episode.next_move()
         if move is None:

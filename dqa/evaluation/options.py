@@ -102,7 +102,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        """Refuse what contradicts itself before anything is asked."""
+        """Raise an error for options that contradict each other."""
         if self.record is not None and self.replay is not None:
             raise UsageError("record asks the model and replay does not: give one of them.")
         if self.replay is not None and self.limits_spending:

@@ -128,7 +128,7 @@ class Publication(Record):
     Attributes
     ----------
     name
-        What commands call it.
+        Its name in commands.
     citation
         Authors, year, title and venue.
     setting

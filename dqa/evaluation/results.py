@@ -62,7 +62,7 @@ class Outcome(StrEnum):
 
     @property
     def judged(self) -> bool:
-        """Whether it says anything about the decider."""
+        """Whether the outcome can be used to assess the decider."""
         return not self.repeated and self not in {Outcome.UNLABELLED, Outcome.PLAYED}
 
 

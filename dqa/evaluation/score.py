@@ -53,7 +53,7 @@ def usual_rules(questions: QuestionSet) -> str | None:
 
 
 def has_record(questions: QuestionSet, question: Question) -> bool:
-    """Whether a question's outcomes were asked of its own database when it was read."""
+    """Whether the outcomes of a question were queried from the user's database when it was read."""
     return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
 
 

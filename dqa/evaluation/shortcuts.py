@@ -1,4 +1,4 @@
-"""How far shortcuts get: a scenario's heuristics and chance, on the questions that are scored.
+"""Measure the accuracy of a scenario's heuristics and of chance on scored questions.
 
 A heuristic (`dqa.deciders.heuristics`) is one query and calculates nothing by the rules. A score
 says little about decisions as long as a heuristic reaches it on the same questions.
@@ -100,7 +100,7 @@ class Shortcut(Record):
 
 
 class Chance(Record):
-    """What answering at random gets right on average, of the questions of a scenario."""
+    """The average accuracy of random answers to the questions of a scenario."""
 
     scenario: str
     questions: int = Field(ge=1)

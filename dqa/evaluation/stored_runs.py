@@ -202,7 +202,7 @@ def version_of(connection: Connection) -> str | None:
 
 @contextmanager
 def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
-    """Give a connection to a database that may be a store; errors as `open_store`."""
+    """Yield a connection to a database that may be a store. Raise the errors of `open_store`."""
     with translate_errors(store_of(location)):
         engine = open_store(store_of(location), writing=writing)
         try:
@@ -299,7 +299,7 @@ class RunReader:
             return read_results(connection, self._id)
 
     def counts(self) -> list[CountedDecisions]:
-        """Count the decisions by who decided what; in the order of the plan."""
+        """Count the decisions by decider, database, scenario and outcome, in the plan's order."""
         names = CountedDecisions._fields[:-1]
         columns = [RESULTS.c[name] for name in names]
         counted = select(*columns, func.count()).where(RESULTS.c.run_id == self._id)

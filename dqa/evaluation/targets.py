@@ -137,7 +137,7 @@ def places_of(
     described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
     **access: Unpack[Access],
 ) -> dict[str, DatabaseLocation]:
-    """Return the databases that questions are asked about where they are, by name.
+    """Return the users' own databases by name.
 
     Each is opened once, so that one that cannot be asked costs no decision. `described` is what
     scenarios say of their tables, by the databases' names.

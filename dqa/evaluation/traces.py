@@ -1,4 +1,4 @@
-"""Traces: one line a decision, with everything that led to it, step by step."""
+"""Define traces: the records of all steps of decisions, one line per decision."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenanc
 
 
 class Alternative(Record):
-    """One thing that could be chosen.
+    """A candidate with its outcome and rank.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Spread(Record):
     ties
         How many are as good as the best.
     unmoved
-        How many lead to what deciding nothing does; None where nothing tells that.
+        The number of candidates with the same outcome as doing nothing; None if that is unknown.
     """
 
     best: float
@@ -173,7 +173,7 @@ class Trace(Record):
     cost
         The cost of the tokens, if the caller gave prices.
     events
-        Everything that happened, in order; JSON calls it ``trace``.
+        All events in order. The field is called ``trace`` in JSON.
     """
 
     version: Literal[1] = 1
@@ -235,7 +235,7 @@ class Trace(Record):
         decision: Decision,
         provenance: Provenance | None = None,
     ) -> Self:
-        """Return everything about one decision."""
+        """Return the trace of one decision."""
         return cls(
             question=key.question,
             database=key.database,

@@ -148,6 +148,8 @@ def show(  # noqa: PLR0913  (one parameter per option)
         listed = [one for one in selected if epoch in {None, one.epoch}]
         show_output(listed, _decisions(found, listed), as_json=as_json)
         return
+    if scenario or any(ended.values()):
+        raise UsageError("--scenario, --wrong, --failed and --outcome list the decisions of a run.")
     wanted = found.select(question, database, decider, epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]

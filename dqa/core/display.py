@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 from typing import TypeAlias
 
 from dqa.core.errors import UsageError
@@ -103,12 +104,13 @@ def dump_row(row: Sequence[Value]) -> str:
     try:
         text = _JSON.encode(row)
     except ValueError:  # JSON lacks NaN and infinities
-        text = _JSON.encode([_spelled(cell) for cell in row])
+        text = _JSON.encode([spelled_number(cell) for cell in row])
     return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
 
 
-def _spelled(cell: Value) -> Value:
-    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
+def spelled_number(cell: Value) -> Value:
+    """Return a cell, or the text of NaN and infinities, which JSON lacks."""
+    return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -15,10 +15,10 @@ from typing import Any, Self, TypeVar
 import orjson
 
 from dqa.core.database import Cut, Limits, Rows
-from dqa.core.display import Value, dump_row
+from dqa.core.display import Value, dump_row, spelled_number
 from dqa.core.errors import StatementError
 from dqa.databases.errors import UnreadableError, driver_reads
-from dqa.databases.values import CELLS, plain, readable, spelled_number
+from dqa.databases.values import CELLS, plain, readable
 
 
 class Deadline:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from dqa.core.display import Value
+from dqa.core.display import Value, spelled_number
 
 CELLS = frozenset({str, int, float, bool, type(None)})
 """Types that a result holds unchanged."""
@@ -126,11 +126,6 @@ def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
     if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
         return "..."
     return spelled_number(plain(value, levels))
-
-
-def spelled_number(cell: Value) -> Value:
-    """Return a cell, or the text of NaN and infinities, which JSON lacks."""
-    return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 
 def _listed(values: Iterable[Any], levels: int) -> list[Value]:

@@ -104,12 +104,17 @@ def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int,
         return written
     answers: dict[str, dict[str, Any]] = {}
     for number, text in enumerate(read_text(other).split("\n"), start=1):
-        line = parse_json_of(other, text, number) if text.strip() else {}
+        if not text.strip():
+            continue
+        line = parse_json_of(other, text, number)
         if not isinstance(line, dict) or not line.keys() <= {"id", *ANSWERS}:
             fields = ", ".join(sorted(ANSWERS))
             raise ParseError(other, number, f"a line has the fields 'id' and {fields}")
-        answers |= {str(line.pop("id", number)): line} if line else {}
-    asked = {str(one.get("id", n) if isinstance(one, dict) else n): one for n, one in written}
+        name = str(line.pop("id", number))
+        if name in answers:
+            raise ParseError(other, number, f"id: '{name}' is answered twice: remove one line")
+        answers[name] = line
+    asked = {_id_of(number, one): one for number, one in written}
     problems = {
         "has no line for": asked.keys() - answers.keys(),
         "has lines for unknown questions": answers.keys() - asked.keys(),
@@ -121,9 +126,14 @@ def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int,
         if names:
             raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
     return [
-        (n, {**one, **answer} if isinstance(one, dict) else one)
-        for (n, one), answer in zip(written, (answers[name] for name in asked), strict=True)
+        (number, {**one, **answers[_id_of(number, one)]} if isinstance(one, dict) else one)
+        for number, one in written
     ]
+
+
+def _id_of(number: int, question: object) -> str:
+    """Return the id of a question as it is written; by default the number of its line."""
+    return str(question.get("id", number) if isinstance(question, dict) else number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,6 +139,7 @@ def test_answers_are_in_a_file_of_their_own(shop: Path, tmp_path: Path) -> None:
         (text + '{"id": 4, "answer": "Bell"}', "has lines for unknown questions 4"),
         (text + '{"id": 4, "question": "?"}', "a line has the fields 'id' and answer, forbidden"),
         ('{"id": 2, "answer": "Bell"}', "has no line for 3, profit"),
+        (text + '{"id": 3, "answer": "Bell"}', "id: '3' is answered twice"),
     ):
         answers.write_text(changed, "utf-8")
         with pytest.raises(ParseError, match=problem) as error:

@@ -89,7 +89,7 @@ def test_a_scenario_lists_the_best_and_the_worst(
     page = tmp_path / "decision.html"
     dqa.write_decision_page(trace, page)
     text = page.read_text(encoding="utf-8")
-    assert f"{UNMOVED} change nothing" in text
+    assert f"{UNMOVED} candidates change nothing" in text
     assert len(text) < 4 * TRACE_BYTES
 
 

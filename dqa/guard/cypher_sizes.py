@@ -19,6 +19,18 @@ _MOST = 1_000_000
 """The maximum number of items of one range(), and of repetitions of one string."""
 _LARGEST = 4_000_000
 """The maximum number of items and characters that an expression may create in total."""
+_MOST_STEPS = 4_000_000
+"""The maximum number of evaluations within nested list functions."""
+_MOST_FOLDED = 10_000
+"""The maximum number of steps of one reduce(): each step may copy the accumulator."""
+_MOST_TRIED = 1e9
+"""The maximum number of steps of a search for a regular expression."""
+_STORED_TEXT = 1_000.0
+"""The assumed length of a stored text in such a search."""
+_ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
+_FLAGS = re.compile(r"\(\?[a-zA-Z-]+\)")
+_GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|<\w+>|[a-zA-Z-]+:))?([^()]*)\)([*+{]?)")
+_QUANTIFIER = re.compile(r"(?:[*+]|\{\d+,\d*\})[?+]?")
 
 
 class Size(NamedTuple):
@@ -67,6 +79,38 @@ def require_small(size: Size) -> None:
         )
 
 
+def require_few_steps(steps: float) -> None:
+    """Refuse nested list functions with many steps: a server cannot interrupt them."""
+    if steps > _MOST_STEPS:
+        raise Refusal(f"it evaluates an expression over {_MOST_STEPS:,} times; use smaller numbers")
+
+
+def require_fast_pattern(text: str, searched: float) -> None:
+    """Refuse a regular expression whose search may be long: a server cannot interrupt it.
+
+    A search for k quantifiers in n characters takes up to n to the power of k steps. It is
+    exponential if a repeated group contains a quantifier or alternatives.
+
+    Parameters
+    ----------
+    text
+        The regular expression as a quoted text of the statement.
+    searched
+        The maximum length of the searched text; 1 if it is unknown.
+    """
+    pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", text.replace(r"\\", "\\")))
+    while group := _GROUP.search(pattern):
+        body, repeats = group.groups()
+        if repeats and ("|" in body or "?" in body or _QUANTIFIER.search(body)):
+            raise Refusal(f"the pattern repeats ({body}): a search for it may never end")
+        read = "x" if repeats else body
+        pattern = pattern[: group.start()] + read + pattern[group.end(1) + 1 :]
+    pattern, quantifiers = _QUANTIFIER.subn("", pattern)
+    length = searched if searched > 1 else _STORED_TEXT
+    if length**quantifiers * 2.0 ** pattern.count("?") > _MOST_TRIED:
+        raise Refusal("the pattern has too many quantifiers for the text; use CONTAINS or fewer")
+
+
 def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size:
     """Return the size of the result of reduce().
 
@@ -83,6 +127,8 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
         The next value of the accumulator. If it is a map whose values read only keys of the
         previous map, these values.
     """
+    if items.total > _MOST_FOLDED:
+        raise Refusal(f"reduce() may take at most {_MOST_FOLDED:,} steps; use smaller numbers")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
         raise Refusal(f"reduce() could double {name} at each step; use {name} only once in it")
     added = max((value.total % ACCUMULATOR for value in values), default=1.0)

@@ -7,7 +7,7 @@ the maximum size of the value that they read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -158,6 +158,7 @@ class ValueReader:
         self._sizes: dict[str, Size] = {}
         self._rows = 1.0  # the maximum number of rows so far; UNWIND multiplies it
         self._last = ONE  # the size of the last value of a WITH or RETURN
+        self._steps = 1.0  # how often list functions evaluate the current expression
 
     # Tokens
 
@@ -235,6 +236,21 @@ class ValueReader:
         known = self._sizes.get(self.folded(name), size)
         self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
 
+    @contextmanager
+    def _repeated(self, items: float) -> Iterator[None]:
+        """Read what a list function evaluates for each of `items` items."""
+        steps, self._steps = self._steps, self._steps * items
+        if not self.ladybug:  # its worker can be killed
+            sizing.require_few_steps(self._steps)
+        yield
+        self._steps = steps
+
+    def _require_fast_pattern(self, begin: int, searched: Sequence[Size]) -> None:
+        """Check the pattern after ``=~``, which must be one text."""
+        if self.i != begin + 1 or self.keys[begin] != TEXT or self._at("+", "||"):
+            raise Refusal("write the pattern after =~ as one text, such as '.*word.*'")
+        sizing.require_fast_pattern(self.texts[begin], sum_of(searched).total)
+
     def _size_of(self, name: int) -> Size:
         return self._sizes.get(self.folded(name), ONE)
 
@@ -250,6 +266,8 @@ class ValueReader:
                 self.i += 1
             begin = self.i
             sizes.append(self._operand())
+            if operators and operators[-1] == "=~" and not self.ladybug:
+                self._require_fast_pattern(begin, sizes[:-1])
             bare.append(begin if self._is_one_name(begin) else None)
             key = self.keys[self.i]
             if key not in _OPERATORS and (key != "|" or self._around):
@@ -407,10 +425,11 @@ class ValueReader:
 
     def _comprehension(self, size: Size, end: int) -> Size:
         """Read the condition and the value of a list comprehension; `size` is that of its list."""
-        if self._take("WHERE"):
-            self._expression()
-        if self._take("|"):
-            size = sizing.repeated(size.total, self._expression().total)
+        with self._repeated(size.total):
+            if self._take("WHERE"):
+                self._expression()
+            if self._take("|"):
+                size = sizing.repeated(size.total, self._expression().total)
         while self.i < end and self._take(","):
             self._expression()
         return size
@@ -435,7 +454,8 @@ class ValueReader:
             if is_word(self.keys[i]) and self.folded(i) == folded
         )
         is_map = reads_keys and self._at("{") and self.closing[first] + 1 == end
-        values = self._map() if is_map else [self._expression()]
+        with self._repeated(items.total):
+            values = self._map() if is_map else [self._expression()]
         self._sizes[folded] = before
         return sizing.reduced(self.texts[name], start, items, values)
 

@@ -1,5 +1,4 @@
 // Long lists, maps and JSON.
-RETURN size(reduce(l = [], x IN range(1, 300000) | l + x));
 UNWIND range(1, 1000) AS i RETURN [x IN range(1, 1000000) | x * i];
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y UNWIND l AS z RETURN count(*);
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y RETURN collect(DISTINCT x * y);

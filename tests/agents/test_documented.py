@@ -57,11 +57,13 @@ def test_the_blocks_of_python_run(
     place: int, sales: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With scripted models in the place of a language model, and nothing else changed."""
-    block = PYTHON[place].replace('model="openai:gpt-5"', "model=DECIDING")
+    first = place - 1 if "InMemorySaver" in PYTHON[place] else place  # it uses the block before
+    block = "\n".join(PYTHON[first : place + 1])
+    block = block.replace('model="openai:gpt-5"', "model=DECIDING")
     block = block.replace('"openai:gpt-5"', "CALLING")
     given: dict[str, Any] = {
         "CALLING": Caller(calls=[("query", {"statement": DEAREST})]),
-        "DECIDING": GivenReplies([query(DEAREST), answer("North")]),
+        "DECIDING": GivenReplies([query(DEAREST), answer("North")] * 2),
         "__name__": "documented",
     }
     exec(compile(block, "mcp.md", "exec", dont_inherit=True), given)  # noqa: S102

@@ -74,3 +74,8 @@ def test_the_documented_modules_behave_as_the_page_says(written: Path) -> None:
 def test_the_readme_has_the_first_module() -> None:
     assert blocks()["test_suppliers.py"] in README.read_text("utf-8")
     assert len(blocks()["test_suppliers.py"].splitlines()) <= 10
+
+
+def test_the_readme_has_the_start_of_the_module_of_an_own_agent() -> None:
+    start, _, _ = blocks()["test_own_agent.py"].partition("\n\ndef test_my_agent_in_an_embedded")
+    assert start in README.read_text("utf-8")

@@ -18,7 +18,7 @@ from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.loaders.inspection.decisions import DecisionCheck
 from dqa.loaders.inspection.findings import Finding, Findings, Level, lines_of_file
-from dqa.loaders.inspection.schema import SchemaCheck
+from dqa.loaders.inspection.schema import check_schema
 from dqa.loaders.inspection.statements import StatementTrial
 from dqa.loaders.proposal.choices import choose
 from dqa.loaders.proposal.documents import render_scenario
@@ -231,27 +231,28 @@ def check_scenario(
     InfrastructureError
         The database failed.
     """
-    place, found = Path(folder), Findings()
+    place = Path(folder)
     if not (place / DOCUMENT).is_file():
         raise UsageError(
             f"{place} holds no {DOCUMENT}: name the folder of a scenario ('dqa init' makes one)."
         )
     with opened(database, **access) as there:
         read = read_folder(place)
+        found = Findings(read.document)
         for error in read.problems:
             found.add_error(error)
         targets: Sequence[dict[str, str]] = ()
         count = 0
-        if read.scenario is None or read.document is None:
+        if read.scenario is None:
             problem = "the rest of the folder is checked on the database once this is fixed"
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
             _require_targets(read.scenario, target or {})
             trial = StatementTrial(read.scenario, there, found, seconds)
-            SchemaCheck(read.scenario.document, read.document, there, found).run()
+            check_schema(read.scenario.document, there, found)
             _check_texts(read.scenario, found)
             keys = _keys_of(read.scenario)
-            decisions = DecisionCheck(read.scenario, read.document, trial, keys)
+            decisions = DecisionCheck(read.scenario, trial, keys)
             targets, count = decisions.check(target or {}), trial.count
         _check_guesses(place, found)
         return ScenarioCheck(

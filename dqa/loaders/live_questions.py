@@ -81,13 +81,13 @@ def require_confirmed(scenario: Scenario) -> None:
     if not scenario.outcomes.confirmed:
         file = Path(scenario.folder) / DOCUMENT
         line = lines_of(read_text(file)).get(("outcomes", "confirmed"))
-        raise ParseError(file, line, unconfirmed(scenario))
+        raise ParseError(file, line, f"outcomes.confirmed: {unconfirmed(scenario)}")
 
 
 def unconfirmed(scenario: Scenario) -> str:
     """Return the things to check before a proposed scenario decides."""
     return (
-        f"outcomes.confirmed: 'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
+        f"'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
         "the candidates and the outcomes. Check them, then write confirmed = true"
     )
 

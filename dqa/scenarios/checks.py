@@ -6,12 +6,20 @@ Each check yields the path of a field, and the problem with its fix.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from string import Template
 
 from dqa.core.simulator import CountingRules
-from dqa.scenarios.document import Listing, ScenarioDocument
+from dqa.scenarios.document import (
+    ColumnPart,
+    EdgePart,
+    HeuristicPart,
+    Listing,
+    NodePart,
+    ScenarioDocument,
+    TablePart,
+)
 from dqa.scenarios.toml_lines import FieldPath
 
 Problem = tuple[FieldPath, str]
@@ -39,22 +47,30 @@ def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[
         Whether each file of statements exists: ``candidates``, ``outcomes`` and those of
         heuristics, without their endings.
     """
-    check = _Check(document)
+    check = _Check(document, files)
     yield from check.tables()
     yield from check.graph()
     yield from check.parameters()
-    yield from check.candidates(has_file=files["candidates"])
-    yield from check.outcomes(has_file=files["outcomes"])
-    yield from check.analysis()
-    yield from check.heuristics(files)
+    yield from check.candidates()
+    yield from check.outcomes()
+    yield from check.critical_values()
+    yield from check.release_and_matters()
+    yield from check.heuristics()
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
     """Return the problem of a word that is not a known name."""
     names = list(known)
-    close = get_close_matches(word, names, n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
-    return f"there is no {kind} '{word}' (there are: {', '.join(names) or 'none'}){hint}"
+    return (
+        f"there is no {kind} '{word}' (there are: {', '.join(names) or 'none'}){hint(word, names)}"
+    )
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message that suggests the most similar name; empty without one."""
+    by_form = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), by_form, n=1)
+    return f"; did you mean '{by_form[found[0]]}'?" if found else ""
 
 
 def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -101,31 +117,26 @@ def unstated_rule(rules: str, counting: CountingRules) -> str | None:
 class _Check:
     """The checks of one document."""
 
-    def __init__(self, document: ScenarioDocument) -> None:
-        self._document = document
+    def __init__(self, document: ScenarioDocument, files: Mapping[str, bool]) -> None:
+        self._document, self._files = document, files
         self._columns = {t.name: {c.name: c.type for c in t.columns} for t in document.tables}
 
     def tables(self) -> Iterator[Problem]:
         """Check that names are unique and that keys are columns."""
         tables = self._document.tables
-        for index in _repeated([table.name for table in tables]):
-            name = tables[index].name
-            yield ("tables", index, "name"), f"the table '{name}' exists twice; rename one"
+        yield from _repeated(("tables",), "table", tables)
         for index, table in enumerate(tables):
-            for column in _repeated([column.name for column in table.columns]):
-                problem = f"the column '{table.columns[column].name}' exists twice; rename one"
-                yield ("tables", index, "columns"), problem
+            yield from _repeated(("tables", index, "columns"), "column", table.columns)
             yield from self._column(("tables", index, "key"), table.name, *table.key)
 
     def graph(self) -> Iterator[Problem]:
         """Check the tables, columns and labels of nodes and edges."""
         labels = [node.label for node in self._document.nodes]
         for index, node in enumerate(self._document.nodes):
-            yield from self._mapped(("nodes", index), node.table, node.properties)
-            path = ("nodes", index, "key")
-            yield from _known(path, "property", node.key, node.properties)
+            yield from self._mapped(("nodes", index), node)
+            yield from _known(("nodes", index, "key"), "property", node.key, node.properties)
         for index, edge in enumerate(self._document.edges):
-            yield from self._mapped(("edges", index), edge.table, edge.properties)
+            yield from self._mapped(("edges", index), edge)
             for end, (label, column) in (("source", edge.source), ("target", edge.target)):
                 path = ("edges", index, end)
                 yield from _known(path, "node", label, labels)
@@ -134,55 +145,59 @@ class _Check:
     def parameters(self) -> Iterator[Problem]:
         """Check the names of parameters and the sources of their values."""
         for name, parameter in self._document.parameters.items():
-            here: FieldPath = ("parameters", name)
+            path: FieldPath = ("parameters", name)
             if not name.isidentifier() or name in {"candidates", "question_num"}:
-                yield here, f"'{name}' cannot be a parameter's name; use letters and underscores"
-            yield from self._listing(here, parameter)
+                yield path, f"'{name}' cannot be a parameter's name; use letters and underscores"
+            yield from self._listing(path, parameter)
             if parameter.follows is not None:
-                yield from self._listing((*here, "follows"), parameter.follows, needed=True)
+                yield from self._listing((*path, "follows"), parameter.follows, needed=True)
 
-    def candidates(self, *, has_file: bool) -> Iterator[Problem]:
+    def candidates(self) -> Iterator[Problem]:
         """Check that candidates have exactly one source."""
-        here: FieldPath = ("candidates",)
-        part = self._document.candidates
+        part, has_file = self._document.candidates, self._files["candidates"]
         if has_file and part.is_given:
-            yield here, "a file candidates.sql or candidates.cypher lists them already; keep one"
-        yield from self._listing(here, part, needed=not has_file)
+            problem = "a file candidates.sql or candidates.cypher lists them already; keep one"
+            yield ("candidates",), problem
+        yield from self._listing(("candidates",), part, needed=not has_file)
         kind = self._columns.get(part.table or "", {}).get(part.column or "", "text")
         if kind in _UNNAMED and part.type is None:
-            problem = f"the column '{part.column}' holds {kind} values; a candidate is text or an"
-            yield (*here, "column"), f"{problem} integer (with a statement, write its type)"
+            fix = "a candidate is text or an integer (with a statement, write its type)"
+            problem = f"the column '{part.column}' holds {kind} values; {fix}"
+            yield ("candidates", "column"), problem
         for key, name in (("except", part.except_), ("listed_in", part.listed_in)):
-            yield from self._parameter((*here, key), name)
+            yield from self._parameter(("candidates", key), name)
 
-    def outcomes(self, *, has_file: bool) -> Iterator[Problem]:
+    def outcomes(self) -> Iterator[Problem]:
         """Check the fields of the source of outcomes."""
-        here: FieldPath = ("outcomes",)
-        part = self._document.outcomes
+        part, has_file = self._document.outcomes, self._files["outcomes"]
         if (part.source == "python") != (part.python is not None):
-            yield here, "the source 'python' and the field 'python' belong together; give both"
+            problem = "the source 'python' and the field 'python' belong together; give both"
+            yield ("outcomes",), problem
         if (part.source == "query") != has_file:
             fix = "change the source" if has_file else "add one"
             pair = "the source 'query' and a file outcomes.sql or outcomes.cypher"
-            yield (*here, "source"), f"{pair} belong together; {fix}"
+            yield ("outcomes", "source"), f"{pair} belong together; {fix}"
 
-    def analysis(self) -> Iterator[Problem]:
-        """Check the critical values, the part that matters and the files in a release."""
-        document = self._document
-        names = [value.name for value in document.critical_values]
-        for index, value in enumerate(document.critical_values):
-            here: FieldPath = ("critical_values", index)
+    def critical_values(self) -> Iterator[Problem]:
+        """Check the columns of critical values."""
+        names = [value.name for value in self._document.critical_values]
+        for index, value in enumerate(self._document.critical_values):
             columns = [("column", value.table, value.column)]
             columns += [("solved", *column) for column in value.solved]
+            path: FieldPath = ("critical_values", index)
             if value.spared is not None:
-                yield from _known((*here, "spared"), "critical value", value.spared.by, names)
+                yield from _known((*path, "spared"), "critical value", value.spared.by, names)
                 columns += [("spared", *column) for column in value.spared.beside]
             if (sums := value.computed) is not None:
-                named = (*sorted(sums.columns), sums.by)
-                columns += [("computed", sums.table, column) for column in named]
+                columns += [("computed", sums.table, name) for name in sorted(sums.columns)]
+                columns += [("computed", sums.table, sums.by)]
                 columns += [("computed", *sums.beside)] if sums.beside is not None else []
             for field, table, column in columns:
-                yield from self._column((*here, field), table, column)
+                yield from self._column((*path, field), table, column)
+
+    def release_and_matters(self) -> Iterator[Problem]:
+        """Check the parameters of the files in a release, and of the part that matters."""
+        document = self._document
         if document.release is not None:
             name = document.release.database
             if name.startswith("{") and name != "{question_num}":
@@ -199,17 +214,15 @@ class _Check:
         for label in part.along:
             yield from _known(("matters", "along"), "edge", label, labels)
 
-    def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
+    def heuristics(self) -> Iterator[Problem]:
         """Check that each heuristic has a file, and each file a heuristic."""
         names = [part.name for part in self._document.heuristics]
-        for index in _repeated(names):
-            problem = f"the heuristic '{names[index]}' exists twice; rename one"
-            yield (HEURISTICS, index, "name"), problem
+        yield from _repeated((HEURISTICS,), "heuristic", self._document.heuristics)
         for index, name in enumerate(names):
-            if not files.get(heuristic_file(name), False):
+            if not self._files.get(heuristic_file(name), False):
                 problem = f"there is no {heuristic_file(name)}.sql or .cypher; add one"
                 yield (HEURISTICS, index, "name"), problem
-        for stem in files:
+        for stem in self._files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
                 yield (HEURISTICS,), f"the file {stem} belongs to no heuristic; add '{name}'"
@@ -222,35 +235,34 @@ class _Check:
         for column in columns if table in self._columns else ():
             yield from _known(path, f"column of '{table}'", column, self._columns[table])
 
-    def _mapped(
-        self, here: FieldPath, table: str, properties: Mapping[str, str]
-    ) -> Iterator[Problem]:
-        yield from _known((*here, "table"), "table", table, self._columns)
-        for name, column in properties.items() if table in self._columns else ():
-            yield from self._column((*here, "properties", name), table, column)
+    def _mapped(self, path: FieldPath, part: NodePart | EdgePart) -> Iterator[Problem]:
+        """Check the table and the columns of nodes or edges."""
+        yield from self._column((*path, "table"), part.table)
+        for name, column in part.properties.items() if part.table in self._columns else ():
+            yield from self._column((*path, "properties", name), part.table, column)
 
     def _parameter(self, path: FieldPath, name: str | None) -> Iterator[Problem]:
         if name is not None:
             yield from _known(path, "parameter", name, self._document.parameters)
 
     def _listing(
-        self, here: FieldPath, listing: Listing, *, needed: bool = False
+        self, path: FieldPath, listing: Listing, *, needed: bool = False
     ) -> Iterator[Problem]:
+        """Check the source of a list of values."""
         if needed and not listing.is_given:
-            yield here, "say where the values come from: table and column, or sql or cypher"
+            yield path, "say where the values come from: table and column, or sql or cypher"
         if listing.is_statement and listing.table is not None:
-            yield here, "the values come from a table or from a statement; keep one of the two"
+            yield path, "the values come from a table or from a statement; keep one of the two"
         if (listing.table is None) != (listing.column is None):
-            yield here, "table and column belong together; give both"
+            yield path, "table and column belong together; give both"
         elif listing.table is not None and listing.column is not None:
-            yield from self._column((*here, "column"), listing.table, listing.column)
+            yield from self._column((*path, "column"), listing.table, listing.column)
         for column, parameter in listing.where.items():
-            path = (*here, "where", column)
-            yield from self._column(path, listing.table or "", column)
-            yield from self._parameter(path, parameter)
+            yield from self._column((*path, "where", column), listing.table or "", column)
+            yield from self._parameter((*path, "where", column), parameter)
         for key, text in (("sql", listing.sql), ("cypher", listing.cypher)):
             for _, problem in unknown_names(Template(text or ""), self._document.parameters):
-                yield (*here, key), problem
+                yield (*path, key), problem
 
 
 def _known(path: FieldPath, kind: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
@@ -258,6 +270,11 @@ def _known(path: FieldPath, kind: str, word: str, known: Iterable[str]) -> Itera
         yield path, unknown_word(kind, word, known)
 
 
-def _repeated(names: list[str]) -> list[int]:
-    """Return the index of each name that equals an earlier one."""
-    return [index for index, name in enumerate(names) if name in names[:index]]
+def _repeated(
+    path: FieldPath, kind: str, parts: Sequence[TablePart | ColumnPart | HeuristicPart]
+) -> Iterator[Problem]:
+    """Yield a problem for each part whose name is that of an earlier one."""
+    names = [part.name for part in parts]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            yield (*path, index, "name"), f"the {kind} '{name}' exists twice; rename one"

@@ -12,30 +12,20 @@ from dqa.core.display import cell_of
 from dqa.core.errors import DataError, DqaError, InfrastructureError, QueryError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
-from dqa.loaders.inspection.findings import Level
 from dqa.loaders.inspection.statements import StatementTrial, Written
 from dqa.loaders.live_questions import LiveScenario, unconfirmed
 from dqa.scenarios import Scenario
 from dqa.scenarios.checks import heuristic_file
-from dqa.scenarios.including import MergedDocument
 from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.parameters import LIST_SEPARATOR
 from dqa.scenarios.statements import Values
-from dqa.scenarios.toml_lines import FieldPath
 
 _SHOWN_ROWS = 200
 _SHOWN_VALUES = 3
 _TARGETS = 3
 """The number of sample targets."""
-_ANY = {
-    "integer": "1",
-    "number": "1",
-    "decimal": "1",
-    "boolean": "true",
-    "date": "2024-01-01",
-    "timestamp": "2024-01-01 00:00:00",
-}
-"""By type, a value for a parameter that accepts any."""
+_ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:00"}
+"""By type, a value for a parameter that accepts any; by default 1."""
 
 
 class DecisionCheck:
@@ -43,8 +33,8 @@ class DecisionCheck:
 
     Parameters
     ----------
-    scenario, merged
-        The scenario, and its document with the lines of its fields.
+    scenario
+        The scenario.
     trial
         Runs the statements.
     keys
@@ -54,11 +44,10 @@ class DecisionCheck:
     def __init__(
         self,
         scenario: Scenario,
-        merged: MergedDocument,
         trial: StatementTrial,
         keys: Sequence[str],
     ) -> None:
-        self._scenario, self._merged, self._trial, self._keys = scenario, merged, trial, keys
+        self._scenario, self._trial, self._keys = scenario, trial, keys
         self._heuristics = [heuristic_file(one.name) for one in scenario.heuristics]
         stems = ("candidates", "outcomes", "context", *self._heuristics)
         self._written = {stem: trial.written(stem) for stem in stems}
@@ -83,13 +72,13 @@ class DecisionCheck:
         """Report unconfirmed guesses of ``dqa init``, and a simulator that cannot be imported."""
         outcomes = self._scenario.outcomes
         if not outcomes.confirmed:
-            _, _, problem = unconfirmed(self._scenario).partition(": ")
-            self._add_field("error", ("outcomes", "confirmed"), problem)
+            problem = unconfirmed(self._scenario)
+            self._trial.found.add_field(("outcomes", "confirmed"), problem)
         if outcomes.source == "python":
             try:
                 plugins.simulator_of(self._scenario)
             except DqaError as error:
-                self._add_field("error", ("outcomes", "python"), str(error))
+                self._trial.found.add_field(("outcomes", "python"), str(error))
 
     def _try(self, target: Mapping[str, str]) -> None:
         """Run all statements for one target."""
@@ -148,7 +137,7 @@ class DecisionCheck:
         if statements:
             self._trial.report("error", statements[0], problem)
         else:
-            self._add_field("error", ("candidates",), problem)
+            self._trial.found.add_field(("candidates",), problem)
         return None
 
     def _check_listing(self, written: Written, rows: Rows, about: str) -> None:
@@ -206,7 +195,7 @@ class DecisionCheck:
                 try:
                     value = named.get(key) or self._value(key, target, number)
                 except (DataError, QueryError) as error:
-                    self._add_error(("parameters", key), error)
+                    self._trial.found.add_field(("parameters", key), str(error))
                     return ()
                 if value is not None:
                     target[key] = value
@@ -217,7 +206,7 @@ class DecisionCheck:
     def _value(self, key: str, target: Mapping[str, str], number: int) -> str | None:
         parameter = self._scenario.parameters[key]
         if not (parameter.follows or parameter).is_given:
-            return None if parameter.optional else _ANY.get(parameter.type or "", "x")
+            return None if parameter.optional else _ANY.get(parameter.type or "", "1")
         values = LiveScenario(self._scenario, self._trial.database).values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
@@ -225,14 +214,6 @@ class DecisionCheck:
         if parameter.type == "list":
             return LIST_SEPARATOR.join(values[: number + 1])
         return values[number % len(values)]
-
-    # --- findings ---
-
-    def _add_field(self, level: Level, path: FieldPath, problem: str) -> None:
-        self._trial.found.add_field(level, self._merged, path, problem)
-
-    def _add_error(self, path: FieldPath, error: DqaError) -> None:
-        self._add_field("error", path, str(error))
 
 
 def _shown(values: Sequence[object]) -> str:

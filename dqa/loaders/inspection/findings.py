@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -19,7 +17,7 @@ from dqa.scenarios.toml_lines import FieldPath
 Level: TypeAlias = Literal["error", "warning", "note"]
 
 _LONGEST = 600
-"""Most characters of a problem."""
+"""The maximum length of a problem in characters."""
 
 
 class Finding(Record):
@@ -42,23 +40,32 @@ class Finding(Record):
     problem: str
 
     def to_text(self) -> str:
-        """Return the finding on a line."""
+        """Return the finding on one line."""
         where = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{self.level}: {where}: {self.problem}"
 
 
 class Findings:
-    """Collects the findings of a folder without duplicates."""
+    """Collects the findings of a folder without duplicates.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    document
+        The document of the scenario; None if it is not TOML.
+    """
+
+    def __init__(self, document: MergedDocument | None) -> None:
+        self._document = document
         self._found: dict[tuple[str, int | None, str], Finding] = {}
 
     def all(self) -> tuple[Finding, ...]:
         """Return the findings: files in the order of the first finding, each by its lines."""
-        files = list(dict.fromkeys(found.file for found in self._found.values()))
-        ranks = {file: rank for rank, file in enumerate(files)}
-        by_line = sorted(self._found.values(), key=lambda one: (one.line is None, one.line or 0))
-        return tuple(sorted(by_line, key=lambda one: ranks[one.file]))
+        files = list(dict.fromkeys(file for file, *_ in self._found))
+
+        def place(one: Finding) -> tuple[int, bool, int]:
+            return files.index(one.file), one.line is None, one.line or 0
+
+        return tuple(sorted(self._found.values(), key=place))
 
     def add(self, level: Level, file: str, line: int | None, problem: str) -> None:
         """Add a finding."""
@@ -66,16 +73,14 @@ class Findings:
         finding = Finding(level=level, file=file, line=line, problem=text)
         self._found.setdefault((file, line, text), finding)
 
-    def add_field(
-        self, level: Level, merged: MergedDocument, path: FieldPath, problem: str
-    ) -> None:
-        """Add a finding about a field of the document."""
-        where = merged.wrong(path, problem)
-        self.add(level, str(where.file), where.line, where.problem)
-
     def add_error(self, error: ParseError) -> None:
         """Add an error of the folder's reader."""
         self.add("error", str(error.file), error.line, error.problem)
+
+    def add_field(self, path: FieldPath, problem: str) -> None:
+        """Add an error of a field of the document."""
+        if self._document is not None:
+            self.add_error(self._document.wrong(path, problem))
 
 
 def lines_of_file(file: Path) -> list[str]:
@@ -83,10 +88,3 @@ def lines_of_file(file: Path) -> list[str]:
     with suppress(DqaError):
         return read_text(file).split("\n")
     return []
-
-
-def hint(word: str, known: Iterable[str]) -> str:
-    """Return the end of a message that suggests the most similar name; empty without one."""
-    by_form = {name.casefold(): name for name in known}
-    found = get_close_matches(word.casefold(), by_form, n=1)
-    return f"; did you mean '{by_form[found[0]]}'?" if found else ""

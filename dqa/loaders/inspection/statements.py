@@ -20,8 +20,9 @@ from dqa.core.errors import (
     UnknownReferenceError,
 )
 from dqa.core.files import read_text
-from dqa.loaders.inspection.findings import Findings, Level, hint
+from dqa.loaders.inspection.findings import Findings, Level
 from dqa.scenarios import Scenario
+from dqa.scenarios.checks import hint
 from dqa.scenarios.statements import SUFFIXES, Values, filled, split_statements
 
 _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)

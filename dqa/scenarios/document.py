@@ -9,13 +9,9 @@ from __future__ import annotations
 from string import Template
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from dqa.core.simulator import Goal
 from dqa.core.situation import ColumnType
@@ -32,6 +28,17 @@ ParameterType = Literal[
 """The type of a parameter's text; a decimal is a number."""
 
 
+class _WithoutNull(GenerateJsonSchema):
+    """Writes optional fields without null, which TOML does not have."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        optional = schema.get("default", self) is None
+        return self.generate_inner(schema["schema"]) if optional else super().default_schema(schema)
+
+
 class Part(BaseModel):
     """The base of all parts of the document."""
 
@@ -42,7 +49,7 @@ class Part(BaseModel):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a file with this content, for editors."""
-        return cls.model_json_schema(mode="validation", by_alias=True)
+        return cls.model_json_schema(schema_generator=_WithoutNull)
 
 
 class ColumnPart(Part):

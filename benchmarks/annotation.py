@@ -22,8 +22,6 @@ from dqa.loaders.release import read_release
 from dqa_simulators.locating.generator import LocatingSize
 from tests.simulators import reference
 
-NEEDS = ()
-OPTIONAL = ("release",)
 MOST_PLAIN = 1_000
 """Nodes of the largest world that the plain simulator is asked about."""
 

@@ -28,7 +28,6 @@ from dqa_bidder.settings import BidderSettings
 from dqa_bidder.states import ExploredTree
 from dqa_bidder.task import Task
 
-NEEDS = ("games",)
 WORLDS = ("kuhn", "leduc", "holdem", "negotiation")
 MOST_MILLISECONDS = 1.0
 """What BIDDER may take for itself for a request."""
@@ -76,7 +75,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=9, help="times each side runs")
     given = parser.parse_args()
-    require(*NEEDS)
+    require("games")
     print("Milliseconds of processor time for a request")
     print(f"{'world':12} {'plain':>7} {'BIDDER':>7} {'own':>7} {'requests':>9} {'states':>7}")
     wrong = False

@@ -24,7 +24,6 @@ from dqa_dellma.utilities.maximisation import (
 )
 from dqa_dellma.utilities.pairs import Pairs, cut_minibatches, draw_pairs
 
-NEEDS = ()
 WORLDS = 1_000
 SAMPLES = (8, 16, 32, 64)
 VALUES = 3

@@ -21,8 +21,6 @@ from dqa import plugins
 from dqa.worlds.history import History
 from dqa.worlds.world import World
 
-NEEDS = ("games",)
-
 
 def play_world(world: World, games: int) -> None:
     """Play games through a world, by the positions that it gives."""
@@ -55,7 +53,7 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    require(*NEEDS)
+    require("games")
     factory = plugins.world("holdem")
     uniform = factory.settings.model_validate({"strong": "uniform"})
     with tempfile.TemporaryDirectory() as folder:

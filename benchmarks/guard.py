@@ -14,7 +14,6 @@ from statistics import median, quantiles
 from benchmarks.measuring import taken
 from dqa.guard import DIALECTS, check
 
-NEEDS = ()
 CASES = Path(__file__).parents[1] / "tests" / "guard" / "guard_cases"
 BAD = {
     "10 MB": "SELECT " + "x" * 10_000_000,

@@ -39,7 +39,6 @@ from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import PassedQuestions
 
-NEEDS = ()
 MOST_MILLISECONDS = 1.0
 """The most that the harness may add to a question."""
 LEAST_SHARE = 0.85

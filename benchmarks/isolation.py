@@ -22,7 +22,6 @@ import dqa
 from benchmarks.measuring import in_turn
 from dqa.core.database import Isolation
 
-NEEDS = ()
 MOST_MORE = 150e-6
 MOST_TIMES = 1.3
 SMALL, LARGE = "SELECT name, price FROM shop WHERE id = 77", "SELECT * FROM shop"

@@ -21,7 +21,6 @@ from benchmarks.needs import require
 from dqa.api.runs import Run
 from dqa_ldm2 import ModelUse, RefiningSettings, build_memory, refine_memory
 
-NEEDS = ("household", "shop")
 PLAYERS = ("ldm2", "ldm2-refined", "standard", "standard-retrieved")
 BUILD, REFINE, HELD_OUT = 0, 500, 7
 """Seeds: of the first game of the memory, of refining, and of the run of held-out games."""

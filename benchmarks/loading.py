@@ -9,7 +9,6 @@ DQA_TEST_MYSQL_URL and DQA_TEST_NEO4J_URL are set.
 from __future__ import annotations
 
 import argparse
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -21,14 +20,12 @@ from sqlalchemy import create_engine, make_url
 
 import dqa
 from benchmarks.measuring import in_turn, taken
-from benchmarks.needs import SERVERS, find_need, require
+from benchmarks.needs import SERVERS, server_url
 from dqa import plugins
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import namespace_for
 from dqa_simulators.locating.generator import LocatingSize
 
-NEEDS = ()
-OPTIONAL = ("duckdb", "postgres", "mysql", "neo4j")
 EMBEDDED = ("sqlite", "ladybug", "duckdb")
 GRAPHS = ("ladybug", "neo4j")
 DRIVERS = {"postgres": "postgresql+psycopg", "mysql": "mysql+pymysql"}
@@ -86,7 +83,7 @@ def load_plainly(situation: Situation, file: Path) -> None:
 
 def compare(name: str, situation: Situation, rounds: int, folder: Path) -> None:
     """Print the times of one database."""
-    backend, url = plugins.backend(name), os.environ.get(f"DQA_TEST_{name.upper()}_URL")
+    backend, url = plugins.backend(name), server_url(name)
     locations = [url or str(folder / f"{name}-{number}.db") for number in range(rounds + 2)]
     remaining, namespace = iter(locations), namespace_for(situation)
     small = SMALL_CYPHER if name in GRAPHS else SMALL_SQL
@@ -125,14 +122,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9, help="times each load is repeated")
     given = parser.parse_args()
     wanted = [name for name in given.databases.split(",") if name]
-    require(*(name for name in wanted if name in OPTIONAL))
     size = LocatingSize(80, 159, 665, 1_480)
     (situation,) = dqa.generate(("locating",), 1, sizes=[size]).situations.values()
     print(f"one Locating database of {situation.row_count:,} rows, medians of {given.rounds}")
     with TemporaryDirectory() as folder:
         for name in wanted or (*EMBEDDED, *SERVERS):
-            if name in OPTIONAL and not find_need(name).is_met:
-                print(f"{name:9} left out: {find_need(name).remedy}")
+            if name in SERVERS and not server_url(name):
+                print(f"{name:9} left out: DQA_TEST_{name.upper()}_URL is not set")
             else:
                 compare(name, situation, given.rounds, Path(folder))
 

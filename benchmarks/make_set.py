@@ -1,12 +1,9 @@
-"""Draw a named set of questions anew, or measure it (no speed is measured).
+"""Draw a named set of questions anew, and write its manifest (no speed is measured).
 
-Run ``python -m benchmarks.make_set hard-1``.
-
-Draws the set that ``set.toml`` describes, and rewrites ``manifest.json`` and the figures of
-``card.md`` in the set's folder of this checkout. Where only the words of rules or questions
-changed, ``--reword`` is enough: it keeps worlds, questions and answers, once every answer has
-proved to be sure still. ``--figures`` measures the present set, without a new manifest.
-A change of a published set's content needs a new version and name.
+Run ``python -m benchmarks.make_set hard-1``. The set is drawn as its ``set.toml`` describes it, and
+``manifest.json`` in its folder of this checkout is rewritten. If only the words of rules or
+questions changed, use ``--reword``: it keeps worlds, questions and answers, and checks that every
+answer is still sure. A change of a published set's content needs a new version and name.
 """
 
 from __future__ import annotations
@@ -19,10 +16,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import NamedTuple
-
-import numpy as np
 
 import dqa
 from dqa import plugins
@@ -32,11 +26,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import Settings
-from dqa.evaluation.audit import simulate_all
 from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.generator.generate import common_label_rules, gather, size_of
-from dqa.loaders.generator.simulated import SimulatedGenerator
-from dqa.loaders.set_files import CARD, MANIFEST
+from dqa.loaders.set_files import MANIFEST
 from dqa.loaders.sets import (
     SetManifest,
     SetPlan,
@@ -48,51 +40,30 @@ from dqa.loaders.sets import (
 )
 from dqa.scenarios.generation import Drawn, Request, Resistance
 
-NEEDS = ()
-DECIDERS = ("first", "random", "oracle")
-BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-
 
 def main() -> None:
-    """Draw, write and measure."""
+    """Draw a set, or read the present one with new words, and write its manifest."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", help="as the entry point dqa.sets has it")
+    parser.add_argument("name", help="the name of its entry point in the group dqa.sets")
     parser.add_argument("--reword", action="store_true", help="keep worlds and answers")
-    parser.add_argument("--figures", action="store_true", help="only measure the present set")
     arguments = parser.parse_args()
     folder = plugins.question_set(arguments.name)
     assert isinstance(folder, Path), "a set is drawn anew in a checkout"
     plan = read_plan(arguments.name)
     if arguments.reword:
-        reword(plan, arguments.name, folder)
-        return
-    if not arguments.figures:
-        draw(plan, folder)
-    start = perf_counter()
-    made = read_set(arguments.name)
-    print(f"read in {perf_counter() - start:.1f} s")
-    card = (folder / CARD).read_text("utf-8")
-    before, _, rest = card.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    figures = "\n".join(figures_of(made))
-    (folder / CARD).write_text(f"{before}{BEGIN}\n{figures}\n{END}{after}", "utf-8")
-
-
-def draw(plan: SetPlan, folder: Path) -> None:
-    """Search for the set's questions, and write its manifest."""
-    start = perf_counter()
-    drawn = draw_set(plan, DecidersErr(plan.resist) if plan.resist else None)
-    print(f"drawn in {perf_counter() - start:.1f} s")
+        drawn = reworded(arguments.name)
+    else:
+        drawn = draw_set(plan, DecidersErr(plan.resist) if plan.resist else None)
     write(plan, drawn, folder)
 
 
-def reword(plan: SetPlan, name: str, folder: Path) -> None:
-    """Write the manifest of the present worlds, in the words that scenarios have now."""
+def reworded(name: str) -> DrawnSet:
+    """Return the present worlds with the present words of their scenarios."""
     drawn = DrawnSet(read_set(name, check_words=False), read_manifest_of(name).worlds)
     for label in dqa.audit(drawn.questions).labels:
         sure = all(label.agrees.values()) and label.tie_of == 1 and not label.decided_by_last_bit
         assert sure, f"{label.scenario}/{label.question}: {label.reason} Draw the set anew."
-    write(plan, drawn, folder)
+    return drawn
 
 
 def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
@@ -100,9 +71,6 @@ def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
     with TemporaryDirectory() as parent:
         out = Path(parent) / "set"
         write_generated(drawn.questions, out, seed=plan.seed, options=written_options(plan))
-        print(
-            f"{sum(file.stat().st_size for file in out.rglob('*') if file.is_file()) / 1e6:.0f} MB"
-        )
         manifest = manifest_of(plan, drawn, read_manifest(out).files)
     text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
@@ -220,88 +188,6 @@ def _world(scenario: str, drawn: Drawn) -> SetWorld:
         targets=tuple(map(dict, draw.targets)),
         answers=draw.answers,
     )
-
-
-def figures_of(made: QuestionSet) -> Iterator[str]:
-    """Yield the lines of the figures, as tables."""
-    yield ""
-    yield from table(("", *scenarios(made)), what_there_is(made))
-    yield ""
-    yield "How many questions each rule of thumb gets right:"
-    yield ""
-    shortcuts = [
-        (f"`{found.name}`", found.scenario, f"{found.right} of {found.questions}")
-        for found in dqa.measure_shortcuts(made)
-    ]
-    yield from table(("heuristic", "scenario", "right"), shortcuts)
-    yield ""
-    yield "And each baseline:"
-    yield ""
-    run = dqa.evaluate(made, DECIDERS, databases=["sqlite"])
-    right = Counter(
-        (r.decider, r.scenario) for r in run.results if r.outcome is dqa.Outcome.CORRECT
-    )
-    counts = Counter(question.scenario for question in made.questions)
-    rows = [
-        (f"`{name}`", *(f"{right[name, s]} of {counts[s]}" for s in scenarios(made)))
-        for name in DECIDERS
-    ]
-    yield from table(("decider", *scenarios(made)), rows)
-    yield ""
-
-
-def what_there_is(made: QuestionSet) -> list[tuple[str, ...]]:
-    """Return counts, sizes, distances, margins and agreement of rule sets, a column a scenario."""
-    columns = [dict(described(made.select((scenario,)))) for scenario in scenarios(made)]
-    lines = dict.fromkeys(line for column in columns for line in column)
-    return [(line, *(column.get(line, "-") for column in columns)) for line in lines]
-
-
-def described(made: QuestionSet) -> Iterator[tuple[str, str]]:
-    """Yield what there is of one scenario."""
-    situations = [made.situation_of(question) for question in made.questions]
-    rows = Counter(situation.row_count for situation in situations)
-    worlds = len({situation.name for situation in situations})
-    yield "questions", str(len(situations))
-    yield "databases", str(worlds)
-    yield "questions by rows", ", ".join(f"{n:,}: {count}" for n, count in sorted(rows.items()))
-    yield "candidates", spread([len(q.candidates or ()) for q in made.questions])
-    generator = plugins.generator(made.questions[0].scenario)
-    assert isinstance(generator, SimulatedGenerator)
-    far: Counter[int] = Counter()
-    for question, truth in made.labelled:
-        steps = generator.steps(made.situation_of(question), question)
-        far[int(steps[(question.candidates or ()).index(truth.answers[0])])] += 1
-    yield "questions by steps", ", ".join(f"{n}: {count}" for n, count in sorted(far.items()))
-    simulator = plugins.simulator(made.questions[0].scenario)
-    for rules in simulator.rule_sets:
-        outcomes = simulate_all(made, rules)
-        agree = sum(
-            found.ties == made.truth_of(question).answers and not found.decided_by_last_bit
-            for question, found in zip(made.questions, outcomes, strict=True)
-        )
-        margins = [
-            100.0 * found.margin / abs(found.best - (found.baseline or 0.0)) for found in outcomes
-        ]
-        yield f"unique best by `{rules}`", f"{agree} of {len(outcomes)}"
-        yield f"margin by `{rules}`, % of the gain", spread(margins)
-
-
-def spread(values: Sequence[float]) -> str:
-    """Return the least, the median and the most."""
-    told = [f"{x:,.0f}" if x >= 100.0 else f"{x:.3g}" for x in np.percentile(values, [0, 50, 100])]
-    return f"{told[0]} to {told[2]}, median {told[1]}"
-
-
-def scenarios(made: QuestionSet) -> tuple[str, ...]:
-    """Return the scenarios of a set, in order."""
-    return tuple(dict.fromkeys(question.scenario for question in made.questions))
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a Markdown table."""
-    for row in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(row)} |"
 
 
 if __name__ == "__main__":

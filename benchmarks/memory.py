@@ -20,7 +20,6 @@ from statistics import median
 from benchmarks.measuring import taken
 from dqa_ldm2 import Memory, Origin, State, StateAction, open_memory
 
-NEEDS = ()
 THINGS = [f"{a}{b}" for a in ("soap", "tea", "salt", "cell", "note") for b in ("bar", "pot", "box")]
 PLACES = ["cabinet", "drawer", "desk", "shelf", "countertop", "sinkbasin", "fridge", "microwave"]
 DEEDS = ["put a", "put a clean", "put a hot", "put a cool", "find two", "look at a"]

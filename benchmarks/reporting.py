@@ -16,10 +16,8 @@ from statistics import median
 
 import dqa
 from benchmarks.measuring import run_command, taken
-from benchmarks.needs import find_need
+from benchmarks.needs import has
 
-NEEDS = ()
-OPTIONAL = ("playwright",)
 LIMIT = 5.0
 TIMES = 3
 
@@ -63,7 +61,7 @@ def main() -> int:
         row = "<tr><th>locating/1</th><td>1/2</td><td>a</td><td>b</td></tr>"
         table = f"<table>{row * given.questions}</table>"
         plain.write_text(f"<!doctype html><body data-ready=yes>{table}", "utf-8")
-        if find_need("playwright").is_met and Path(given.chromium).is_file():
+        if has("playwright") and Path(given.chromium).is_file():
             opened, least = open_pages(given.chromium, [page, plain])
             found["opening it"] = (opened, least)
         size = page.stat().st_size / 1e6

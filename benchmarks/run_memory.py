@@ -19,7 +19,6 @@ from pathlib import Path
 import dqa
 from benchmarks.measuring import megabytes_of
 
-NEEDS = ()
 MOST_MEGABYTES = 500
 EPOCHS = 4
 _PAUSE = 0.2

@@ -16,7 +16,6 @@ import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
-NEEDS = ()
 ROOT = Path(__file__).parents[1]
 BUDGETS = {
     "dqa/core": 1_700,

@@ -10,7 +10,6 @@ import sys
 
 from benchmarks.measuring import child_seconds, run_command
 
-NEEDS = ()
 TIMES = 5
 COMMANDS = {
     "--help": 0.3,

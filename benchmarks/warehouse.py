@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import Any
 from sqlalchemy import create_engine, make_url
 
 import dqa
-from benchmarks.needs import SERVERS
+from benchmarks.needs import SERVERS, server_url
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Rows
 from dqa.core.files import parse_json
@@ -39,8 +38,6 @@ from examples.make_warehouse import make_warehouse
 from examples.warehouse_shape import FULL
 from examples.warehouse_tables import NODES, RELATIONSHIPS
 
-NEEDS = ("duckdb",)
-OPTIONAL = ("postgres", "mysql", "neo4j")
 FOLDER = Path(__file__).parents[1] / "examples" / "warehouse"
 QUESTIONS = FOLDER / "questions.jsonl"
 FILES = {"sqlite": "warehouse.db", "duckdb": "warehouse.duckdb", "ladybug": "warehouse.lbug"}
@@ -240,48 +237,37 @@ def decide(where: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Make, measure and compare; print a line a database."""
+def report(name: str, measured: Measured, first: Measured) -> bool:
+    """Print the slowest statement of a database; return whether it is fast and decides alike."""
+    slowest = max(measured.seconds, key=measured.seconds.__getitem__)
+    seconds, differs = measured.seconds[slowest], measured.differs(first)
+    print(
+        f"{name:9} slowest of {len(measured.seconds)} statements {seconds:.2f} s ({slowest}); "
+        f"decisions {f'DIFFER: {differs}' if differs else 'alike'}",
+        flush=True,
+    )
+    return seconds < BOUND and not differs
+
+
+def main() -> int:
+    """Make, measure and compare; print a line for each database."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=FULL, help="order lines")
     parser.add_argument("--decide", action="store_true", help="run the methods as well")
-    parser.add_argument("--only", default="", help="names of databases, separated by commas")
-    given = parser.parse_args(arguments)
-    urls = {name: os.environ.get(f"DQA_TEST_{name.upper()}_URL", "") for name in SERVERS}
-    wanted = given.only.split(",") if given.only else [*FILES, *SERVERS]
-    first: tuple[str, Measured] | None = None
-    wrong = 0
+    given = parser.parse_args()
+    urls = {name: server_url(name) for name in SERVERS}
+    first: Measured | None = None
+    good = True
     with tempfile.TemporaryDirectory() as folder:
-        for name in wanted:
-            if name in SERVERS and not urls[name]:
-                print(f"{name:9} left out: DQA_TEST_{name.upper()}_URL is not set")
-                continue
-            started = perf_counter()
+        for name in (*FILES, *filter(urls.get, SERVERS)):
             with made(name, given.lines, Path(folder), urls) as where:
-                filled = perf_counter() - started
                 measured = measure(where)
-                slowest = max(measured.seconds, key=lambda key: measured.seconds[key])
-                seconds = measured.seconds[slowest]
-                first = first or (name, measured)
-                differs = measured.differs(first[1])
-                wrong += bool(differs) + (seconds >= BOUND)
-                print(
-                    f"{name:9} made in {filled:.0f} s; slowest of {len(measured.seconds)} "
-                    f"statements {seconds:.2f} s ({slowest}), "
-                    f"{'all' if seconds < BOUND else 'NOT ALL'} below {BOUND:g} s; decisions "
-                    f"{f'DIFFER from {first[0]}: {differs}' if differs else 'alike'}",
-                    flush=True,
-                )
-                for key, taken in sorted(measured.seconds.items()):
-                    if taken >= BOUND:
-                        print(f"          {taken:.2f} s: {key}", flush=True)
+                first = first or measured
+                good &= report(name, measured, first)
                 if given.decide:
                     for decider, choices in decide(where).items():
                         print(f"          {decider}: {'; '.join(choices.values())}", flush=True)
-    if first is not None:
-        for key, chosen in first[1].decisions.items():
-            print(f"{key:16} {chosen[0]} (heuristics: {', '.join(chosen[1:])})")
-    return 1 if wrong else 0
+    return int(not good)
 
 
 if __name__ == "__main__":

@@ -28,8 +28,6 @@ from dqa.core.fitting import fit_schema
 from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens
 
-NEEDS = ("duckdb",)
-
 
 @dataclass(frozen=True, slots=True)
 class Recall:
@@ -81,7 +79,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--tokens", type=int, default=MOST_TOKENS, help="of the schema's text")
     given = parser.parse_args()
-    require(*NEEDS)
+    require("duckdb")
     wide = make_wide_schema(given.tables, given.questions, given.seed)
     with TemporaryDirectory() as folder:
         for name, make in (("sqlite", make_sqlite), ("duckdb", make_duckdb)):

@@ -226,6 +226,17 @@ def parse_json_of(file: Traversable | str, text: str, line: int | None = None) -
         raise ParseError(str(file), line, str(error)) from error
 
 
+def json_lines(file: Path, *, home: Path | None = None) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the JSON value of each line that is not empty.
+
+    Raise `ParseError` for a line that is not JSON. For `home` and other errors see `read_text`.
+    """
+    # Not splitlines(): a JSON string may contain other line separators.
+    for number, line in enumerate(read_text(file, home=home).split("\n"), start=1):
+        if line.strip():
+            yield number, parse_json_of(file, line, number)
+
+
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the values of a TOML text; raise `ValueError` if it is invalid or too deep."""
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -60,6 +61,8 @@ class Truth:
     forbidden
         Candidates that the rules forbid, which are not only bad. Their outcome is that of the worst
         of the others.
+    heuristics
+        The choices of the heuristics that a user's own question names, by name.
     """
 
     answers: tuple[Candidate, ...] = ()
@@ -68,6 +71,7 @@ class Truth:
     source: str = ""
     tables: tuple[GoldTable, ...] = ()
     forbidden: tuple[Candidate, ...] = ()
+    heuristics: Mapping[str, Candidate] = field(default_factory=dict, compare=False)
 
     @property
     def is_known(self) -> bool:

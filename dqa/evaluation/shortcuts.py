@@ -112,6 +112,7 @@ def choose_by_shortcuts(
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
+    The choices of heuristics that a user's own question names are known with the question.
     Questions about a user's own database are answered there, others on SQLite in memory.
 
     Parameters
@@ -150,7 +151,10 @@ def choose_by_shortcuts(
                     question=question.key,
                     scenario=scenario,
                     candidates=len(question.candidates) if question.candidates else None,
-                    choices={} if database is None else _choices(deciders, question, database),
+                    choices={
+                        **({} if database is None else _choices(deciders, question, database)),
+                        **question_set.truth_of(question).heuristics,
+                    },
                 )
     return tuple(found[question.key] for question in question_set.questions)
 

@@ -18,7 +18,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.display import candidate_name
 from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
-from dqa.core.files import parse_json_of, read_text
+from dqa.core.files import json_lines, read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
@@ -72,14 +72,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
         A database failed.
     """
     file = questions if isinstance(questions, Path) else None
-    written: Iterable[tuple[int, object]]
-    if isinstance(questions, Path):
-        # Not splitlines(): a JSON string may contain other line separators.
-        numbered = enumerate(read_text(questions).split("\n"), start=1)
-        written = ((n, parse_json_of(questions, line, n)) for n, line in numbered if line.strip())
-        written = _with_answers(questions, list(written))
-    else:
-        written = enumerate(questions, start=1)
+    written = _read_file(questions) if isinstance(questions, Path) else enumerate(questions, 1)
     lines = [_line(value, number, file, scenario) for number, value in written]
     where = "The list of questions" if file is None else str(file)
     if not lines:
@@ -91,22 +84,20 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
         return reading.read(lines, scenarios, limit)
 
 
-def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
-    """Return questions with the answers of the file ``NAME.answers.jsonl`` next to theirs, if any.
+def _read_file(file: Path) -> Iterable[tuple[int, object]]:
+    """Return the lines of a file, with the answers of the file ``NAME.answers.jsonl``, if any.
 
     Raises
     ------
     ParseError
-        It lacks questions, or has others, or it answers one that its own line answers.
+        The file of answers lacks questions, or has others, or answers a question twice.
     """
+    written = list(json_lines(file))
     other = file.with_suffix(f".answers{file.suffix}")
     if not other.is_file():
         return written
     answers: dict[str, dict[str, Any]] = {}
-    for number, text in enumerate(read_text(other).split("\n"), start=1):
-        if not text.strip():
-            continue
-        line = parse_json_of(other, text, number)
+    for number, line in json_lines(other):
         if not isinstance(line, dict) or not line.keys() <= {"id", *ANSWERS}:
             fields = ", ".join(sorted(ANSWERS))
             raise ParseError(other, number, f"a line has the fields 'id' and {fields}")
@@ -114,26 +105,21 @@ def _with_answers(file: Path, written: list[tuple[int, Any]]) -> list[tuple[int,
         if name in answers:
             raise ParseError(other, number, f"id: '{name}' is answered twice: remove one line")
         answers[name] = line
-    asked = {_id_of(number, one): one for number, one in written}
+    asked = {str(one.get("id", n)): one for n, one in written if isinstance(one, dict)}
     problems = {
         "has no line for": asked.keys() - answers.keys(),
         "has lines for unknown questions": answers.keys() - asked.keys(),
         "repeats answers of the questions": {
-            name for name, one in asked.items() if isinstance(one, dict) and ANSWERS & one.keys()
+            name for name, one in asked.items() if ANSWERS & one.keys()
         },
     }
     for problem, names in problems.items():
         if names:
             raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
     return [
-        (number, {**one, **answers[_id_of(number, one)]} if isinstance(one, dict) else one)
-        for number, one in written
+        (n, {**one, **answers[str(one.get("id", n))]} if isinstance(one, dict) else one)
+        for n, one in written
     ]
-
-
-def _id_of(number: int, question: object) -> str:
-    """Return the id of a question as it is written; by default the number of its line."""
-    return str(question.get("id", number) if isinstance(question, dict) else number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +242,26 @@ class _Reading:
         written = line.written
         with line.field("database"):
             database = self._database_of(line)
+        question = self._question(line, scenario, database)
+        candidates = question.candidates
+        with line.field("answer"):
+            answers = _answers_of(written.answer, candidates)
+        with line.field("heuristics"):
+            heuristics = {
+                name: _answers_of(self._candidates(listed, database)[:1], candidates)[0]
+                for name, listed in written.heuristics.items()
+            }
+        truth = Truth(answers, heuristics=heuristics)
+        with line.field("outcomes" if written.outcomes else "forbidden"):
+            truth = _judged_by(written, truth, candidates)
+        if written.scenario is not None:
+            with line.field("scenario"):
+                truth = self._with_outcomes(question, truth)
+        return LabelledQuestion(question, truth)
+
+    def _question(self, line: _Line, scenario: str, database: str) -> Question:
+        """Return the question of a line, with its candidates."""
+        written, listed = line.written, line.written.candidates
         if written.scenario is None:
             with line.field("rules"):
                 rules = _rules_of(line)
@@ -264,38 +270,25 @@ class _Reading:
             live = self._database(database)
             with line.field("scenario"):
                 question = ask_scenario(plugins.scenario(scenario), live, written.target)
-        if written.candidates is None:
+        candidates, query = question.candidates, question.candidate_query
+        if listed is None:
             with line.field("target"):
                 require_candidates(question)
         else:
             with line.field("candidates"):
-                question = replace(
-                    question,
-                    candidates=self._candidates(written.candidates, database),
-                    candidate_query=(
-                        written.candidates if isinstance(written.candidates, str) else None
-                    ),
-                )
-        candidates = question.candidates
+                candidates = self._candidates(listed, database)
+            query = listed if isinstance(listed, str) else None
         if candidates is not None:
             candidates = self.lists.setdefault(candidates, candidates)  # equal lists are shared
-        question = replace(
+        return replace(
             question,
             id=line.id,
             situation=database,
             candidates=candidates,
+            candidate_query=query,
             context_queries=written.context,
             tags=written.tags,
         )
-        with line.field("answer"):
-            truth = Truth(_answers_of(written.answer, candidates))
-        if written.forbidden or written.outcomes is not None:
-            with line.field("outcomes" if written.outcomes else "forbidden"):
-                truth = _judged_by(written, truth, candidates)
-        if written.scenario is not None:
-            with line.field("scenario"):
-                truth = self._with_outcomes(question, truth)
-        return LabelledQuestion(question, truth)
 
     def _database_of(self, line: _Line) -> str:
         named = line.written.database
@@ -316,7 +309,8 @@ class _Reading:
         simulator, database = plugins.simulator(scenario), self._database(name)
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
             outcomes = simulator.outcomes_in(database, question)
-            return Truth(truth.answers or (outcomes.answer,), tuple(outcomes.values.tolist()))
+            answers, values = truth.answers or (outcomes.answer,), outcomes.values.tolist()
+            return replace(truth, answers=answers, outcomes=tuple(values))
         if name not in self.situations:
             schema = plugins.scenario(scenario).schema
             self.situations[name] = read_situation(database, schema, name)
@@ -360,6 +354,8 @@ def _judged_by(
     written: OwnQuestion, truth: Truth, candidates: tuple[Candidate, ...] | None
 ) -> Truth:
     """Return the truth with forbidden candidates, and with the outcome of each candidate."""
+    if not written.forbidden and written.outcomes is None:
+        return truth
     if candidates is None:
         raise UsageError("needs candidates: list them")
     forbidden = _answers_of(written.forbidden, candidates)
@@ -375,7 +371,7 @@ def _judged_by(
         raise UsageError(f"is missing of {', '.join(missing) or 'every candidate'}")
     outcomes = tuple(values.get(one, min(values.values())) for one in candidates)
     best = tuple(one for one, value in values.items() if value == max(values.values()))
-    return Truth(truth.answers or best, outcomes, forbidden=forbidden)
+    return replace(truth, answers=truth.answers or best, outcomes=outcomes, forbidden=forbidden)
 
 
 def _answers_of(

@@ -28,7 +28,7 @@ def _names(value: object) -> object:
 
 def _candidates(value: object) -> object:
     """Return a statement unchanged, and a list of candidates as names."""
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
     if not isinstance(value, list | tuple) or not value:
         raise ValueError("must be a list of names, or a statement whose first column lists them")
@@ -65,8 +65,8 @@ _Answers: TypeAlias = Annotated[
     BeforeValidator(_names, json_schema_input_type=str | int | list[str | int]),
 ]
 _Candidates: TypeAlias = Annotated[
-    tuple[Candidate, ...] | str | None,
-    BeforeValidator(_candidates, json_schema_input_type=list[str | int] | str | None),
+    tuple[Candidate, ...] | str,
+    BeforeValidator(_candidates, json_schema_input_type=list[str | int] | str),
 ]
 _Id: TypeAlias = Annotated[
     Annotated[str, Field(min_length=1)] | None,
@@ -82,7 +82,7 @@ class RulesFile(Record):
     )
 
 
-ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden"})
+ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden", "heuristics"})
 """The fields of a question that no decider may see, and that a file of answers may have."""
 
 
@@ -103,7 +103,7 @@ class OwnQuestion(Record):
         None, min_length=1, description="the decision in words; required without a scenario"
     )
     rules: str | RulesFile = Field("", description="the business rules: a text, or a file of one")
-    candidates: _Candidates = Field(
+    candidates: _Candidates | None = Field(
         None,
         description="the possible choices: a list, or one SQL or Cypher statement whose first "
         "column lists them; without it an answer is only compared with the right ones",
@@ -118,6 +118,11 @@ class OwnQuestion(Record):
     )
     forbidden: _Answers = Field(
         (), description="candidates that the rules forbid, which are counted apart from wrong ones"
+    )
+    heuristics: dict[str, _Candidates] = Field(
+        default_factory=dict,
+        description="baselines by name: a list with the choice, or a statement whose first value "
+        "is the choice",
     )
     id: _Id = Field(None, description="unique in the file; by default the number of its line")
     tags: _OneOrMore = Field((), description="words that group questions in results")

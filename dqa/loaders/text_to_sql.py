@@ -22,7 +22,14 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from dqa import plugins
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.files import UnsuitableFileError, open_regular, parse_json_of, read_bytes, read_text
+from dqa.core.files import (
+    UnsuitableFileError,
+    json_lines,
+    open_regular,
+    read_bytes,
+    read_json,
+    read_text,
+)
 from dqa.core.question import Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import problem_of
@@ -64,25 +71,30 @@ class _Entry(BaseModel):
 
 
 class _Layout(NamedTuple):
-    """The locations of a form's questions, databases and gold statements.
+    """The locations of a form's questions and databases.
 
     Attributes
     ----------
     questions
         The file of questions.
     databases
-        The folder of SQLite files; for a server ``mysql`` or ``postgres`` in `engine`.
+        The folder of SQLite files; empty for databases on a server.
     match
         The rule for matching rows.
-    gold
-        The file of gold statements, one on each line, for entries without one; "" without it.
+    engine
+        ``sqlite``, or the engine of the server: ``mysql`` or ``postgres``.
     """
 
     questions: str
     databases: str
     match: MatchRule
     engine: str = "sqlite"
-    gold: str = ""
+
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """Possible files of gold statements, one on each line, for entries without one."""
+        stem = Path(self.questions).stem
+        return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,26 +169,20 @@ class TextToSqlReader:
 BIRD = TextToSqlReader(
     name="BIRD's form",
     layouts=(
-        _Layout("dev.json", "dev_databases", "set", gold="dev.sql"),
-        _Layout("mini_dev_sqlite.json", "dev_databases", "set", gold="mini_dev_sqlite_gold.sql"),
-        _Layout(
-            *("mini_dev_mysql.json", "dev_databases", "set", "mysql"),
-            gold="mini_dev_mysql_gold.sql",
-        ),
-        _Layout(
-            *("mini_dev_postgresql.json", "dev_databases", "set", "postgres"),
-            gold="mini_dev_postgresql_gold.sql",
-        ),
-        _Layout("train.json", "train_databases", "set", gold="train_gold.sql"),
+        _Layout("dev.json", "dev_databases", "set"),
+        _Layout("mini_dev_sqlite.json", "dev_databases", "set"),
+        _Layout("mini_dev_mysql.json", "dev_databases", "set", "mysql"),
+        _Layout("mini_dev_postgresql.json", "dev_databases", "set", "postgres"),
+        _Layout("train.json", "train_databases", "set"),
     ),
     extra_files=("dev_tables.json", "train_tables.json"),
 )
 SPIDER = TextToSqlReader(
     name="Spider's form",
     layouts=(
-        _Layout("dev.json", "database", "table", gold="dev_gold.sql"),
-        _Layout("train_spider.json", "database", "table", gold="train_gold.sql"),
-        _Layout("train.json", "database", "table", gold="train_gold.sql"),
+        _Layout("dev.json", "database", "table"),
+        _Layout("train_spider.json", "database", "table"),
+        _Layout("train.json", "database", "table"),
         _Layout("spider2-lite.jsonl", "resource/databases", "columns"),
     ),
     extra_files=("tables.json", f"{_SPIDER2_GOLD}/spider2lite_eval.jsonl"),
@@ -240,12 +246,11 @@ class _Reading:
 
     def _entries(self, file: Path) -> list[Any]:
         """Return the entries of a JSON list, of JSON lines or of a CSV file."""
-        text = read_text(file, home=self.folder)
         if file.suffix == ".csv":
-            return list(_csv_rows(text))
+            return list(_csv_rows(read_text(file, home=self.folder)))
         if file.suffix == ".jsonl":
-            return _json_lines(file, text)
-        entries = parse_json_of(file, text)
+            return [value for _, value in json_lines(file, home=self.folder)]
+        entries = read_json(file, home=self.folder)
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         return entries
@@ -286,23 +291,16 @@ class _Reading:
 
     def _gold_lines(self, count: int) -> list[str]:
         """Return the statements of the gold file; none if it is missing or does not fit."""
-        file = self.folder / self.layout.gold
-        if not file.is_file():
+        file = next(filter(Path.is_file, (self.folder / one for one in self.layout.gold)), None)
+        if file is None:
             return []
-        try:
-            lines = read_text(file, home=self.folder).split("\n")
-        except DataError as error:
-            self._report(file, f"this cannot be read: {error}", "not read")
-            return []
+        lines = read_text(file, home=self.folder).split("\n")
         found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]
-        if len(found) != count:
-            self._report(
-                file,
-                f"{counted(len(found), 'statement')} for {counted(count, 'question')}",
-                "not read",
-            )
-            return []
-        return found
+        if len(found) == count:
+            return found
+        problem = f"{counted(len(found), 'statement')} for {counted(count, 'question')}"
+        self._report(file, problem, "not read")
+        return []
 
     def _truth(self, number: int, entry: _Entry) -> Truth:
         """Return the gold statements of an entry; several are right in Defog's notation."""
@@ -358,11 +356,6 @@ class _Reading:
         self.defects.append(Defect(file, None, problem, action))
 
 
-def _json_lines(file: Path, text: str) -> list[Any]:
-    lines = enumerate(text.split("\n"), start=1)
-    return [parse_json_of(file, line, number) for number, line in lines if line.strip()]
-
-
 def _csv_rows(text: str) -> Iterator[dict[str, str]]:
     """Yield the rows of a CSV file by column, without empty cells."""
     for row in csv.DictReader(StringIO(text, newline="")):
@@ -388,8 +381,7 @@ class _Spider2Gold:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD
         file = self._gold / "spider2lite_eval.jsonl"
         self._options: dict[str, dict[str, Any]] = {}
-        entries = _json_lines(file, read_text(file, home=folder)) if file.is_file() else []
-        for number, entry in enumerate(entries, start=1):
+        for number, entry in json_lines(file, home=folder) if file.is_file() else ():
             if not isinstance(entry, dict) or not isinstance(entry.get("instance_id"), str):
                 raise ParseError(file, None, f"entry {number} has no text in instance_id")
             self._options[entry["instance_id"]] = entry

@@ -150,6 +150,25 @@ def test_answers_are_in_a_file_of_their_own(shop: Path, tmp_path: Path) -> None:
         dqa.read_questions(written(tmp_path, asked), shop)
 
 
+def test_heuristics_of_a_set_stand_below_its_table(shop: Path, tmp_path: Path) -> None:
+    """A statement chooses by its first value, a list is a constant choice; both may be secret."""
+    asked = {**BEST, "candidates": ["Arnold", "Bell"]}
+    cheapest = "SELECT name FROM supplier WHERE name IS NOT NULL ORDER BY price"
+    own = written(tmp_path, asked, asked)
+    both = {"cheapest": cheapest, "always-bell": ["Bell"]}
+    answers = ({"answer": "Arnold", "heuristics": both}, {"answer": "Bell", "heuristics": both})
+    written(tmp_path, *answers, name="own.answers.jsonl")
+    run = dqa.evaluate(dqa.read_questions(own, shop), "first", out=tmp_path / "run")
+    found = [(one.name, one.right, one.questions) for one in run.shortcuts]
+    assert found == [("cheapest", 1, 2), ("always-bell", 1, 2)]
+    assert "cheapest" in run.report()
+    assert dqa.read_run(tmp_path / "run").shortcuts == run.shortcuts
+    for wrong in ({"x": ["Castle"]}, {"x": "SELECT name FROM nowhere"}, {"x": 3}):
+        line = {**asked, "heuristics": wrong}
+        with pytest.raises(dqa.UsageError, match="Question 1 of the list: heuristics"):
+            dqa.read_questions([line], shop)
+
+
 def test_an_id_belongs_to_one_question(shop: Path, tmp_path: Path) -> None:
     """Also if the other id is a line number."""
     for lines in ([{**BEST, "id": "a"}] * 2, [{**BEST, "id": 2}, BEST]):

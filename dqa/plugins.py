@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dqa.deciders.base import DeciderFactory
     from dqa.evaluation.findings import Analyse
     from dqa.evaluation.papers import Publication
-    from dqa.loaders.base import QuestionReader
+    from dqa.loaders.reading import QuestionReader
     from dqa.models.scripted import Responder
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CONTRACTS: Mapping[str, str] = {
     "decider": "dqa.deciders.base:DeciderFactory",
     "database": "dqa.databases.base:Backend",
-    "reader": "dqa.loaders.base:QuestionReader",
+    "reader": "dqa.loaders.reading:QuestionReader",
     "event": "dqa.core.events:Event",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",

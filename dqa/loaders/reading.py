@@ -1,18 +1,79 @@
-"""Reads a folder of questions with the reader that recognises it."""
+"""Readers of question folders, and the selection of one by the files of a folder.
+
+Readers are found by entry point in the group ``dqa.readers``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from dqa import plugins
 from dqa.core.errors import ParseError, PluginError, UsageError
 from dqa.core.files import require_folder
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.base import QuestionReader
-from dqa.loaders.release import READER as RELEASE
 from dqa.loaders.release_layout import Form
+
+
+@runtime_checkable
+class QuestionReader(Protocol):
+    """Reads question sets of one layout.
+
+    Attributes
+    ----------
+    name
+        The layout in messages.
+    in_place
+        Whether questions name their databases, which are queried where they are.
+    """
+
+    name: str
+
+    @property
+    def in_place(self) -> bool:
+        """Whether databases are queried in place."""
+        ...
+
+    @property
+    def rule_set(self) -> str | None:
+        """The rule set of the answers; None if each question set names its own."""
+        ...
+
+    def recognises(self, folder: Path) -> bool:
+        """Return whether a folder has this layout, judged by file names only."""
+        ...
+
+    def read(
+        self,
+        folder: Path,
+        *,
+        scenarios: Sequence[str] | None = None,
+        form: Form = "relational",
+        limit: int | None = None,
+    ) -> QuestionSet:
+        """Read a folder.
+
+        Parameters
+        ----------
+        folder
+            A folder that `recognises` accepts, or that the user assigned to this reader.
+        scenarios
+            The scenarios to read; None for all.
+        form
+            Which database files to read, if the layout has several kinds.
+        limit
+            Most questions of each scenario; None for all. A reader may return more.
+
+        Raises
+        ------
+        DataError
+            The folder cannot be read.
+        UnknownNameError
+            The layout holds none of `scenarios`.
+        """
+        ...
 
 
 def reader_of(folder: Path | str) -> QuestionReader:
@@ -37,7 +98,7 @@ def reader_of(folder: Path | str) -> QuestionReader:
             f"{folder} looks like {names} at once: move what belongs to one of them to a folder "
             "of its own."
         )
-    return found[0] if found else RELEASE
+    return found[0] if found else plugins.reader("dqa")
 
 
 def read_questions(

@@ -30,7 +30,7 @@ _LEFT_OUT = "the question is left out"
 
 
 class ReleaseReader:
-    """Reads releases of this layout; see `dqa.loaders.base.QuestionReader`."""
+    """Reads releases of this layout; see `dqa.loaders.reading.QuestionReader`."""
 
     name = "a DQA release"
     rule_set = "released"

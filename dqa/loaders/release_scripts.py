@@ -48,20 +48,18 @@ _IGNORED = _pattern(
     r".*)?"
 )
 _TABLE = _pattern(
-    rf"\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)*({_NAME})\s*\((.*)\)[^)]*"
+    rf"\s*CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:{_NAME}\s*\.\s*)*({_NAME})\s*\(.*"
 )
-_DEFINITION = _pattern(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+")
-_KEYS = frozenset({"PRIMARY", "KEY", "UNIQUE", "FOREIGN", "CONSTRAINT", "CHECK", "INDEX"})
 _INSERT = _pattern(
     rf"\s*INSERT\s+INTO\s+(?:{_NAME}\s*\.\s*)*({_NAME})\s*"
-    rf"(?:\(\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*\)\s*)?VALUES(?!\w)"
+    rf"\(\s*({_NAME}(?:\s*,\s*{_NAME})*)\s*\)\s*VALUES(?!\w)"
 )
 _ROW = _pattern(rf"\s*\(\s*({_LITERAL}(?:\s*,\s*{_LITERAL})*)\s*\)\s*(?:,\s*(?=\()|\Z)")
 _LITERALS = _pattern(_LITERAL)
 _CREATE_NODE = _pattern(rf"\s*CREATE\s*{_NODE}")
 _CREATE_EDGE = _pattern(
-    rf"\s*MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}(<?)-\s*\[\s*(?:{_NAME})?\s*:\s*({_NAME})\s*"
-    rf"{_MAP}\]\s*-(>?)\s*{_END}"
+    rf"\s*MATCH\s*{_NODE},\s*{_NODE}CREATE\s*{_END}-\s*\[\s*(?:{_NAME})?\s*:\s*({_NAME})\s*"
+    rf"{_MAP}\]\s*->\s*{_END}"
 )
 _PROPERTIES = _pattern(rf"({_NAME})\s*:\s*({_LITERAL})")
 
@@ -107,17 +105,15 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
         A statement cannot be read, or a table is missing; names the line and the statement.
     """
     script = _Script(text, schema, file, _sql_text)
-    declared: dict[str, list[str]] = {}
+    declared: set[str] = set()
     for start, statement in script.statements():
         if (insert := _INSERT.match(statement)) is not None:
-            _add_rows(script, insert, start, declared)
+            _add_rows(script, insert, start)
         elif (table := _TABLE.fullmatch(statement)) is not None:
-            words = [one.split()[0] for one in _DEFINITION.findall(table[2]) if one.strip()]
-            declared[_unquoted(table[1])] = [
-                _unquoted(word) for word in words if word.upper() not in _KEYS
-            ]
+            declared.add(_unquoted(table[1]))
         elif not _IGNORED.fullmatch(statement):
-            raise script.wrong(start, statement, "CREATE TABLE or INSERT INTO ... VALUES")
+            expected = "CREATE TABLE or INSERT INTO table(columns) VALUES"
+            raise script.wrong(start, statement, expected)
     for table_schema in schema.tables:
         name = table_schema.name
         if name not in declared and not script.rows[name]:
@@ -127,17 +123,14 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
     return script.parsed(ordered=False)
 
 
-def _add_rows(
-    script: _Script, insert: re.Match[str], start: int, declared: Mapping[str, list[str]]
-) -> None:
-    """Add the rows of an INSERT; those of an unknown table are reported only."""
+def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
+    """Add the rows of an INSERT; report those of an unknown table only."""
     name, statement, position = _unquoted(insert[1]), insert.string, insert.end()
     if name not in script.rows:
         script.add_defect(start, f"there is an unknown table '{name}'", "ignored")
         return
     table = script.schema.table(name)
-    wanted = table.column_names
-    listed = re.findall(_NAME, insert[2]) if insert[2] else declared.get(name, wanted)
+    wanted, listed = table.column_names, re.findall(_NAME, insert[2])
     names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), wanted, start)
     missing = [column for column in wanted if column not in names]
     if missing:
@@ -180,7 +173,7 @@ def _add_edge(
     script: _Script, found: re.Match[str], nodes: Mapping[str, NodeSchema], start: int
 ) -> None:
     """Add the row of an edge between two nodes that the statement matches by their keys."""
-    *matched, left, back, label, body, forth, right = found.groups()
+    *matched, left, label, body, right = found.groups()
     keys: dict[str, tuple[str, str]] = {}
     for variable, node_label, text in (matched[:3], matched[3:]):
         node = script.part(f"label '{_unquoted(node_label)}'", nodes, start)
@@ -189,12 +182,10 @@ def _add_edge(
             problem = f"MATCH of a {node.label} by {list(names)}; expected its key '{node.key}'"
             raise script.error(start, problem)
         keys[_unquoted(variable or "")] = (node.label, cells[0])
-    ends = [_unquoted(right if back else left), _unquoted(left if back else right)]
+    ends = _unquoted(left), _unquoted(right)
     for variable in ends:
         if variable not in keys:
             raise script.error(start, f"'{variable}' is not bound by the MATCH before it")
-    if bool(back) == bool(forth):
-        raise script.wrong(start, found[0], "an arrow in one direction: -[:TYPE {...}]->")
     (source, source_key), (target, target_key) = (keys[variable] for variable in ends)
     edges = {f"(:{e.source[0]})-[:{e.label}]->(:{e.target[0]})": e for e in script.schema.edges}
     edge = script.part(f"(:{source})-[:{_unquoted(label)}]->(:{target})", edges, start)

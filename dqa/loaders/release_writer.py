@@ -57,12 +57,12 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             path = layout.database_file(folder, form, entry)
             if (name, form) not in rendered:
                 text = dialect.render(question_set.situation_of(question))
-                rendered[name, form] = _encoded(path, text)
+                rendered[name, form] = text.encode("utf-8")
             # The same bytes, however many questions have a file of this database.
             contents[path] = rendered[name, form]
     for scenario, listed in entries.items():
         path = known[scenario].questions_file(folder)
-        contents[path] = _encoded(path, json.dumps(listed, indent=4) + "\n")
+        contents[path] = (json.dumps(listed, indent=4) + "\n").encode("utf-8")
     for path, content in contents.items():
         try:
             make_private_folder(path.parent)
@@ -131,10 +131,3 @@ def _outcomes(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[
 def _refuse_bad_name(name: str) -> None:
     if not name or name in {".", ".."} or any(sign in name for sign in '/\\:*?"<>|\0'):
         raise DataError(f"The situation's name {name!r} cannot be the name of a file.")
-
-
-def _encoded(path: Path, text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(f"{path.name} cannot be written as UTF-8: {error.reason}.") from error

@@ -99,7 +99,7 @@ class _Layout(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextToSqlReader:
-    """Reads folders of one form; see `dqa.loaders.base.QuestionReader`.
+    """Reads folders of one form; see `dqa.loaders.reading.QuestionReader`.
 
     Attributes
     ----------

@@ -51,6 +51,7 @@ def test_both_languages_fill_the_same_typed_rows() -> None:
 
 
 _NODE_ROWS = '("baltic", 1.5, FALSE, 10, 0.0, 0), ("krakow", 2.5, TRUE, 1e1, -2E-3, 0)'
+_NODE_HEAD = SQL_ROWS.splitlines()[1].partition(" (")[0]
 _FIRST, _LAST = SQL.index("INSERT INTO trade_node"), SQL.index("INSERT INTO flow")
 
 
@@ -63,12 +64,11 @@ _FIRST, _LAST = SQL.index("INSERT INTO trade_node"), SQL.index("INSERT INTO flow
         "-- a comment; with 'quotes'\n# another\n/* INSERT\nINSERT INTO */\n\n" + SQL,
         "SET NAMES utf8mb4;\nDROP TABLE IF EXISTS flow;\nSTART TRANSACTION;\n" + SQL + "COMMIT;\n",
         SQL_TABLES.replace("TABLE", "TABLE IF NOT EXISTS") + SQL_ROWS.rstrip(";\n"),
-        SQL.replace("INSERT INTO flow(source, dest, flow)", "INSERT INTO flow"),
         SQL.replace('(source, dest, flow) VALUES ("krakow", "baltic", 0.25)',
                     '(flow, dest, source) VALUES (0.25, "baltic", "krakow")'),
-        f"{SQL[:_FIRST]}INSERT INTO trade_node VALUES\n{_NODE_ROWS};\n{SQL[_LAST:]}",
+        f"{SQL[:_FIRST]}{_NODE_HEAD}\n{_NODE_ROWS};\n{SQL[_LAST:]}",
     ],
-    ids=["crlf", "lines", "names", "comments", "session", "no-last-semicolon", "no-columns",
+    ids=["crlf", "lines", "names", "comments", "session", "no-last-semicolon",
          "column-order", "rows-of-one-insert"],
 )  # fmt: skip
 def test_other_spellings_of_an_sql_script_give_the_same_situation(text: str) -> None:
@@ -83,15 +83,13 @@ def test_other_spellings_of_an_sql_script_give_the_same_situation(text: str) -> 
         CYPHER.replace(";\n", "; ").replace("CREATE", "\ncreate\n"),
         CYPHER.replace("[r:", "[:").replace("(SWE:Country {n", "(`the one`:Country {n")
         .replace("(SWE)", "(`the one`)"),
-        CYPHER.replace("(krakow)-[r:source{flow:0.25}]->(baltic)",
-                       "(baltic)<-[r:source{flow:0.25}]-(krakow)"),
         "// a comment; with 'quotes'\n/* and\nmore */\n\n" + CYPHER,
         "CREATE CONSTRAINT c FOR (n:Country) REQUIRE n.name IS UNIQUE;\n" + CYPHER.rstrip(";\n"),
     ],
-    ids=["crlf", "lines", "names", "backwards", "comments", "constraint"],
+    ids=["crlf", "lines", "names", "comments", "constraint"],
 )  # fmt: skip
 def test_other_spellings_of_a_cypher_script_give_the_same_situation(text: str) -> None:
-    """Line ends, quotes, directions and variables do not matter."""
+    """Line ends, quotes and variables do not matter."""
     assert _graph(text) == _graph(CYPHER)
 
 
@@ -219,10 +217,9 @@ def test_sql_errors_have_the_line_and_the_expected_text(
         ("", None, "no CREATE of a Trade_node"),
         (CYPHER + "RETURN 1", 6, "found 'RETURN 1'; expected CREATE (:Label"),
         (CYPHER.replace(":Country {name:", ":Realm {name:", 1), 3, "found label 'Realm'"),
-        (CYPHER.replace("0.25}]->", "0.25}]-"), 4, "expected an arrow in one direction"),
+        (CYPHER.replace("0.25}]->", "0.25}]-"), 4, "or MATCH ... CREATE (a)-[:TYPE"),
         (CYPHER.replace("r:source", "r:flows"), 4, "found (:Trade_node)-[:flows]->(:Trade_node)"),
         (CYPHER.replace("(krakow)-", "(cracow)-"), 4, "'cracow' is not bound"),
-        (CYPHER.replace("0.25", "{}"), 4, "or MATCH ... CREATE (a)-[:TYPE"),
         (CYPHER.replace('(SWE:Country {name:"SWE"})', '(SWE:Country {home_node:"baltic"})'), 5,
          "expected its key 'name'"),
         (CYPHER.replace('home_node:"baltic", ', ""), 3, "'home_node' holds NULL; expected text"),

@@ -149,7 +149,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 class GeneratedReader:
-    """The reader of generated folders (`dqa.loaders.base.QuestionReader`)."""
+    """The reader of generated folders (`dqa.loaders.reading.QuestionReader`)."""
 
     name = "a generated folder"
     rule_set = None  # the manifest has it

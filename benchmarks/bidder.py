@@ -96,7 +96,7 @@ def main() -> int:
         found = in_turn({"plain": send, "ours": decide_all}, given.rounds)
         plain = 1e3 * found["plain"].cpu / len(model.replies)
         ours = 1e3 * found["ours"].cpu / sum(recorder.steps for recorder in recorders)
-        asked, states = [tree.asked for tree in trees], [len(tree.nodes) for tree in trees]
+        asked, states = [tree.asked for tree in trees], [tree.states for tree in trees]
         wrong |= ours - plain > MOST_MILLISECONDS
         wrong |= any(a > s for a, s in zip(asked, states, strict=True))
         print(

@@ -1,4 +1,4 @@
-"""The baselines: one reply, with thoughts, checked, and a tree of thoughts (appendix B.1)."""
+"""The baselines: direct, chain of thought, Reflexion, and tree of thoughts (appendix B.1)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dqa_bidder.settings import ReflexionSettings, ThoughtsSettings
 from dqa_bidder.task import Task
 
 _LONGEST_DRAFT, _LONGEST_THOUGHT = 8_000, 4_000
-"""Characters of a draft, and of a thought, that later prompts show."""
+"""The maximum number of characters of a draft, and of a thought, in later prompts."""
 
 
 class Direct(TaskDecider):
-    """Asks for the decision alone."""
+    """Ask only for the decision."""
 
 
 class ChainOfThought(TaskDecider):
-    """Asks for thoughts first, in the same reply (Wei et al.)."""
+    """Let the model think before it decides, in the same reply (Wei et al.)."""
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
         """Return the decision."""
@@ -41,10 +41,10 @@ class Revision(Finding):
 
 
 class Reflexion(TaskDecider):
-    """Decides with thoughts, checks the decision, and refines it (Shinn et al.)."""
+    """Decide with thoughts, then let the model check and correct the decision (Shinn et al.)."""
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
-        """Return the decision; if a budget is spent, the last one."""
+        """Return the last decision before the rounds or the budget end."""
         choice = ask_choice("cot", task, asking)
         for number in range(1, self.settings.own_as(ReflexionSettings).rounds + 1):
             before = choice
@@ -65,13 +65,13 @@ class Level(Finding):
     Attributes
     ----------
     level
-        Number of the level, from 1.
+        The number of the level, from 1.
     thoughts
         The proposed thoughts.
     votes
-        How often each was found the best.
+        The number of votes for each thought.
     kept
-        Numbers of those that continue, from 0, the best first.
+        The numbers of the thoughts that continue, from 0, the best first.
     """
 
     model_config = ConfigDict(title="thoughts")
@@ -83,18 +83,18 @@ class Level(Finding):
 
 
 class TreeOfThoughts(TaskDecider):
-    """Proposes thoughts level by level and votes on them (Yao et al.); the last level decides.
+    """Propose thoughts level by level, and vote on them (Yao et al.). The last level decides.
 
     There are at most ``depth * (kept + votes)`` requests.
     """
 
     @property
     def own(self) -> ThoughtsSettings:
-        """Its settings."""
+        """The settings of the tree."""
         return self.settings.own_as(ThoughtsSettings)
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
-        """Return the decision of the thought that was voted best."""
+        """Return the decision of the thought with the most votes."""
         kept: list[tuple[Thought, ...]] = [()]
         for level in range(1, self.own.depth + 1):
             last = level == self.own.depth
@@ -128,7 +128,7 @@ class TreeOfThoughts(TaskDecider):
     def _best(
         self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking
     ) -> list[tuple[Thought, ...]]:
-        """Return the paths that continue; if a budget ends the votes, by those that there are."""
+        """Return the paths that continue. If the budget ends the voting, use the votes so far."""
         votes = [0] * len(proposed)
         try:
             if len(proposed) > 1:
@@ -152,7 +152,7 @@ class TreeOfThoughts(TaskDecider):
         votes: list[int],
         asking: Asking,
     ) -> None:
-        """Count votes; unusable ones do not count, unless all of them are."""
+        """Count the votes. Unusable votes do not count. If all are unusable, raise the error."""
         warmer = asking.model.bind(temperature=self.own.temperature)
         thoughts = [
             Thought(

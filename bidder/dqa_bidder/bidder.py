@@ -1,6 +1,6 @@
-"""BIDDER: infer hidden states, explore, add rewards up, and decide by both directions.
+"""BIDDER: infer hidden states, explore, combine rewards, and decide by past and future.
 
-The five steps of the paper are methods, so a subclass replaces one of them.
+The five steps of the paper are methods that a subclass can replace.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 from dqa.core.budgets import ENDLESS
 from dqa.core.database import Database
@@ -21,7 +22,7 @@ from dqa.deciders.method import Asking, Choice, MethodDecider, Options
 from dqa.deciders.replies import Chosen
 from dqa.worlds.base import is_move, require_foreseen
 from dqa.worlds.world import CHANCE, Position
-from dqa_bidder.exploration import Steps, Tree
+from dqa_bidder.exploration import Answer, Tree
 from dqa_bidder.replies import (
     EndPayoff,
     HiddenStates,
@@ -32,7 +33,7 @@ from dqa_bidder.replies import (
 )
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.settings import BidderSettings, TaskSettings
-from dqa_bidder.states import Node
+from dqa_bidder.states import ExploredTree, Node
 from dqa_bidder.task import METHOD, Task, read_task
 
 Hidden = dict[str, dict[str, str]]
@@ -40,9 +41,9 @@ Hidden = dict[str, dict[str, str]]
 
 _NOT_LOOKING_AHEAD = "direct, cot, reflexion or tree-of-thoughts"
 _MOST_ESTIMATED = 20
-"""Actions of a question that is not a move, beyond which the model names the best ones."""
+"""If a question that is not a move has more actions, the model selects the best ones."""
 _MOST_LISTED = 10
-"""Actions of another player, beyond which the model names the most likely ones."""
+"""If another player has more actions, the model selects the most likely ones."""
 
 
 def shown(  # noqa: PLR0913
@@ -54,7 +55,7 @@ def shown(  # noqa: PLR0913
     root: bool = True,
     public: bool = False,
 ) -> dict[str, Any]:
-    """Return the values that the prompts of the family have in common.
+    """Return the values that all prompts of the family use.
 
     Parameters
     ----------
@@ -63,13 +64,13 @@ def shown(  # noqa: PLR0913
     asking
         Renders the situation.
     position
-        The state that the prompt is about; None for that of the task.
+        The position of the prompt; None for the position of the task.
     hidden
-        The inferred states of others.
+        The inferred states of the other players.
     root
-        Whether the state is that of the task.
+        Whether this is the position of the task.
     public
-        Whether the state has nothing that one player alone knows.
+        Whether the position contains only what all players see.
     """
     position = position or task.position
     values: dict[str, Any] = {"task": task, "position": position, "hidden": hidden or {}}
@@ -85,33 +86,33 @@ def shown(  # noqa: PLR0913
 
 
 def _listed(position: Position | None, actions: Sequence[Candidate]) -> dict[str, Any]:
-    """Return legal actions, and how a prompt lists them."""
+    """Return the legal actions, and the text that lists them in a prompt."""
     legal = [str(action) for action in actions]
     words = "" if position is None else position.in_words(actions)
     return {"legal": legal, "listed": words or json.dumps(legal, ensure_ascii=False)}
 
 
 class TaskDecider(MethodDecider[Task]):
-    """Base class of the family: reads a question as a `Task`."""
+    """The base class of BIDDER and its baselines."""
 
     package = "dqa_bidder"
     looks_ahead: ClassVar[bool] = False
-    """Whether it uses what follows from actions."""
+    """Whether the decider explores the results of actions."""
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions, or if looking ahead is impossible."""
+        """Raise `UsageError` if the question has no actions, or if its moves cannot be explored."""
         if self.looks_ahead:
             require_foreseen(question, self.name, _NOT_LOOKING_AHEAD)
         if not is_move(question):
             check_question(question, METHOD)
 
     def read(self, question: Question, database: Database, recorder: Recorder) -> Task:
-        """Read the question; see `read_task`."""
+        """Read the task of a question; see `read_task`."""
         own = self.settings.own_as(TaskSettings)
         return read_task(question, database, recorder, self.settings, own.context)
 
     def choose(self, task: Task, question: Question, asking: Asking) -> Chosen:
-        """Choose; the only legal action needs no model."""
+        """Choose an action. If only one is legal, the model is not asked."""
         del question
         if len(task.actions) == 1 and not task.form:
             choice = Choice.only(task.actions[0], "It is the only legal action.")
@@ -120,11 +121,11 @@ class TaskDecider(MethodDecider[Task]):
         return self.solve(task, asking)
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
-        """Choose one of two actions or more; here in one reply."""
+        """Choose one of at least two actions, by default in one reply."""
         return ask_choice("direct", task, asking).chosen
 
     def choose_at_once(self, task: Task, asking: Asking) -> Chosen:
-        """Choose in one reply."""
+        """Choose an action in one reply."""
         return ask_choice("direct", task, asking).chosen
 
 
@@ -144,9 +145,9 @@ def ask_choice(
 
 
 class Bidder(TaskDecider):
-    """The method.
+    """The method BIDDER.
 
-    Its steps are `infer_hidden` (section 2.1), `expect_actions` (2.2), `estimate_payoffs` and
+    The steps are `infer_hidden` (section 2.1), `expect_actions` (2.2), `estimate_payoffs` and
     `estimate_end` (2.3), `aggregate` (Algorithm 2) and `make_decision` (2.3).
     """
 
@@ -154,11 +155,11 @@ class Bidder(TaskDecider):
 
     @property
     def own(self) -> BidderSettings:
-        """Its settings."""
+        """The settings of the method."""
         return self.settings.own_as(BidderSettings)
 
     def infer_hidden(self, task: Task, asking: Asking) -> Hidden:
-        """Ask for the most likely state of everything that others know."""
+        """Ask for the most likely state of each hidden variable of the other players."""
         variables = () if task.position is None else task.position.hidden
         asked: dict[str, list[str]] = {}
         for one in variables:
@@ -169,9 +170,9 @@ class Bidder(TaskDecider):
     def expect_actions(
         self, task: Task, position: Position, hidden: Hidden, most: int, asking: Asking
     ) -> Mapping[Candidate, float]:
-        """Ask for the most likely actions of another player, at most so many.
+        """Ask for at most `most` likely actions of another player, with their probabilities.
 
-        The prompt has nothing that the viewer alone knows. The probabilities add up to 1.
+        The prompt does not contain what only the viewer knows. The probabilities add up to 1.
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
@@ -194,7 +195,10 @@ class Bidder(TaskDecider):
     def estimate_payoffs(
         self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
     ) -> Payoffs:
-        """Ask for the payoffs of actions, in the game's own unit; of a question, from 0 to 1."""
+        """Ask for the payoffs of actions.
+
+        They are in the unit of the game, or from 0 to 1 for a question that is not a move.
+        """
         root = unknown.position is None or unknown.position is task.position
         values = {
             **shown(task, asking, unknown.position, hidden, root=root),
@@ -206,7 +210,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for the payoff of a state in which hidden values or new cards decide it."""
+        """Ask for the payoff of an end that hidden values or new cards decide."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
@@ -215,11 +219,11 @@ class Bidder(TaskDecider):
         return asking.ask("end", EndPayoff, context=context, **values).payoff
 
     def aggregate(self, tree: Tree) -> Returns:
-        """Combine rewards to returns."""
+        """Combine the rewards of each action to its return."""
         return aggregate(tree, self.own.beta, self.own.returns)
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
-        """Ask for the decision, by the past, the hidden states and the returns."""
+        """Ask for the decision, given the past, the hidden states and the returns."""
         is_mean = self.own.returns != "collected" and returns.horizon > 0
         values = {
             **shown(task, asking, None, hidden),
@@ -237,7 +241,7 @@ class Bidder(TaskDecider):
         return asking.ask("decision", Choice, context=context, **values).chosen
 
     def solve(self, task: Task, asking: Asking) -> Chosen:
-        """Take the steps."""
+        """Take the steps of the method."""
         own, hidden, left = self.own, {}, self.own.calls - 1
         if own.inference and left and _has_shown_something(task.position):
             hidden, left = self.infer_hidden(task, asking), left - 1
@@ -249,22 +253,29 @@ class Bidder(TaskDecider):
             if task.position is None:
                 self._estimate(task, tree, asking, left)
             else:
-                steps = Steps(
-                    lambda at, most, asks: self.expect_actions(task, at, hidden, most, asks),
-                    lambda unknown, asks: self.estimate_payoffs(task, unknown, hidden, asks),
-                    lambda at, asks: self.estimate_end(task, at, hidden, asks),
-                )
                 parallel = own.parallel if self.settings.budget == ENDLESS else 1
-                tree.explore(task.position, steps, asking, (left, parallel))
+                ask = partial(self._ask, task, tree, hidden)
+                tree.explore(task.position, ask, asking, (left, parallel))
         except OutOfBudgetError as error:
             spent = error
         tree.normalise()
-        asking.note("exploration", tree.found())
-        for warning in _warnings(tree, own):
-            asking.recorder.warn_once(warning.model_copy(update={"step": asking.recorder.steps}))
+        explored = tree.found()
+        asking.note("exploration", explored)
+        _warn(asking, explored, tree.estimates, own)
         returns = self.aggregate(tree)
         asking.note("returns", returns)
         return self._decide(task, hidden, returns, asking, spent)
+
+    def _ask(self, task: Task, tree: Tree, hidden: Hidden, node: Node, asking: Asking) -> Answer:
+        """Ask about an explored state."""
+        if node.of == "reply":
+            most = 1 if node.in_turn else tree.replies
+            return self.expect_actions(task, node.at, hidden, most, asking)
+        if node.of != "own":
+            return self.estimate_end(task, node.at, hidden, asking)
+        selected = tree.breadth if node.considered is None else None
+        unknown = Unknown(node.at, node.unknown, node.known, selected)
+        return self.estimate_payoffs(task, unknown, hidden, asking)
 
     def _estimate(self, task: Task, tree: Tree, asking: Asking, left: int) -> None:
         """Estimate the actions of a question that is not a move."""
@@ -288,7 +299,7 @@ class Bidder(TaskDecider):
         asking: Asking,
         spent: OutOfBudgetError | None,
     ) -> Chosen:
-        """Decide; if a budget is spent in one last reply, or else by the largest return."""
+        """Decide. If the budget is spent, decide in one last reply or by the largest return."""
         if spent is None:
             try:
                 return self.make_decision(task, hidden, returns, asking)
@@ -308,48 +319,47 @@ class Bidder(TaskDecider):
 
 
 def _has_shown_something(position: Position | None) -> bool:
-    """Whether another player has acted, so that something hidden can be inferred."""
+    """Return whether another player has acted, so that hidden states can be inferred."""
     if position is None or not position.hidden:
         return False
     return any(event.actor not in (position.viewer, CHANCE) for event in position.events)
 
 
-def _warnings(tree: Tree, own: BidderSettings) -> list[WarningEvent]:
-    """Return what readers of the decision need to know: states without an answer, odd rewards."""
-    found: list[WarningEvent] = []
-    states = len(tree.nodes)
-    if tree.unasked:
-        found.append(
-            WarningEvent(
-                about="calls",
-                text=f"{tree.unasked} of {states} explored states were not asked about, because of "
-                f"bidder.calls={own.calls} or a budget: raise it, or lower bidder.horizon or "
-                "bidder.breadth.",
-                considered=states - tree.unasked,
-                total=states,
+def _warn(
+    asking: Asking, tree: ExploredTree, estimates: Sequence[Payoffs], own: BidderSettings
+) -> None:
+    """Record warnings about states without a reply, and about invalid rewards."""
+
+    def warn(about: Literal["calls", "replies", "rewards"], count: int, of: int, text: str) -> None:
+        if count:
+            step, considered = asking.recorder.steps, of - count
+            asking.recorder.warn_once(
+                WarningEvent(step=step, about=about, text=text, considered=considered, total=of)
             )
-        )
-    if tree.unusable:
-        found.append(
-            WarningEvent(
-                about="replies",
-                text=f"For {tree.unusable} of {states} explored states no reply could be used, "
-                "however often the model was asked again: they are left without an answer.",
-                considered=states - tree.unusable,
-                total=states,
-            )
-        )
-    clipped = sum(len(one.clipped) for one in tree.estimates)
-    missing = sum(len(one.missing) for one in tree.estimates)
-    if clipped or missing:
-        total = sum(len(one.payoffs) + len(one.missing) for one in tree.estimates)
-        found.append(
-            WarningEvent(
-                about="rewards",
-                text=f"Of {total} rewards {clipped} were outside of their range and were clipped, "
-                f"and {missing} were missing, although the model was asked again.",
-                considered=total - clipped - missing,
-                total=total,
-            )
-        )
-    return found
+
+    states = tree.states
+    warn(
+        "calls",
+        tree.unasked,
+        states,
+        f"The model was not asked about {tree.unasked} of {states} explored states, because of "
+        f"bidder.calls={own.calls} or a budget. Raise this limit, or lower bidder.horizon or "
+        "bidder.breadth.",
+    )
+    warn(
+        "replies",
+        tree.unusable,
+        states,
+        f"For {tree.unusable} of {states} explored states no reply could be used, although the "
+        "model was asked again. These states have no rewards.",
+    )
+    clipped = sum(len(one.clipped) for one in estimates)
+    missing = sum(len(one.missing) for one in estimates)
+    rewards = sum(len(one.payoffs) + len(one.missing) for one in estimates)
+    warn(
+        "rewards",
+        clipped + missing,
+        rewards,
+        f"Of {rewards} rewards {clipped} were outside of their range and were clipped, and "
+        f"{missing} were missing, although the model was asked again.",
+    )

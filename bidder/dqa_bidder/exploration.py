@@ -1,18 +1,18 @@
-"""Exploration with opponent modelling (Algorithm 1): the states that may follow, each once.
+"""Exploration with opponent modelling (Algorithm 1): find the states that may follow.
 
-One step of the horizon is an own turn and the expected replies of the others (equation 2). Actions
-in a row of one player and stage are one turn, such as a proposal and its utterance; after the first
-of them only the best next one is followed, and of another player the most likely one. A trajectory
-ends at the horizon, at a terminal, and at a chance event. States that the viewer cannot tell apart
-are one node, asked about once.
+One step of the horizon is an own turn and the expected replies of the others (equation 2).
+Consecutive actions of one player in one stage, such as a proposal and its utterance, are one turn.
+After the first action of a turn, only the best next action is explored, or the most likely next
+action of another player. A trajectory ends at the horizon, at a terminal, and at a chance event.
+States that the viewer cannot distinguish are one node, and the model is asked about a node once.
 
-Where several replies are followed, an end that hidden values or new cards decide is estimated, so
-that each reply leads to a payoff.
+If several replies are explored, the model also estimates the ends that hidden values or new cards
+decide. Each reply then leads to a payoff.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -20,54 +20,36 @@ from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.method import Asking
 from dqa.worlds.world import Position
-from dqa_bidder.replies import Payoffs, Unknown
-from dqa_bidder.states import ExploredTree, Node, NodeKind, outline_of
+from dqa_bidder.replies import Payoffs
+from dqa_bidder.states import ExploredTree, Node, NodeKind
 
 Expected: TypeAlias = Mapping[Candidate, float]
 """The probabilities of another player's actions."""
-_Answer: TypeAlias = Payoffs | Expected | float | UnparsableReplyError
-_Result: TypeAlias = _Answer | OutOfBudgetError
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """How to ask about a state.
-
-    Attributes
-    ----------
-    expect
-        Asks for another player's most likely actions, at most so many.
-    estimate
-        Asks for the payoffs of own actions.
-    estimate_end
-        Asks for the payoff where hidden values or new cards decide it.
-    """
-
-    expect: Callable[[Position, int, Asking], Expected]
-    estimate: Callable[[Unknown, Asking], Payoffs]
-    estimate_end: Callable[[Position, Asking], float]
+Answer: TypeAlias = Payoffs | Expected | float
+"""The payoffs of own actions, the expected actions of another player, or the payoff of an end."""
+Ask: TypeAlias = Callable[[Node, Asking], Answer]
+"""Asks the model about a state."""
+_Result: TypeAlias = Answer | UnparsableReplyError | OutOfBudgetError
 
 
 @dataclass(slots=True)
 class Tree:
-    """The explored states; `explore` fills it.
+    """The explored states. `explore` adds them.
 
     Attributes
     ----------
     horizon
         T.
-    breadth
-        Most actions of a state that are explored.
-    replies
-        Most replies to a state that are followed.
+    breadth, replies
+        The maximum number of own actions, and of replies, that are explored in a state.
     nodes
         The states, the root first.
     asked
-        Number of requests.
+        The number of requests.
     estimates
-        The replies with payoffs.
+        The model's replies with payoffs.
     scale
-        The payoffs that the rewards 0 and 1 stand for.
+        The payoffs that correspond to the rewards 0 and 1.
     """
 
     horizon: int
@@ -84,32 +66,22 @@ class Tree:
         """The state of the decision."""
         return self.nodes[0]
 
-    @property
-    def unasked(self) -> int:
-        """Number of nodes that a bound left without an answer."""
-        return sum(not node.asked for node in self.nodes)
-
-    @property
-    def unusable(self) -> int:
-        """Number of nodes without a usable reply."""
-        return sum(node.unusable for node in self.nodes)
-
     def found(self) -> ExploredTree:
         """Return the tree for a trace."""
         return ExploredTree(
-            nodes=tuple(node.found() for node in self.nodes),
-            outline=tuple(outline_of(self.root, "", set())),
             horizon=self.horizon,
+            states=len(self.nodes),
             asked=self.asked,
-            unasked=self.unasked,
-            unusable=self.unusable,
+            unasked=sum(not node.asked for node in self.nodes),
+            unusable=sum(node.unusable for node in self.nodes),
             scale=self.scale,
+            outline=tuple(self.root.outline("", set())),
         )
 
     def normalise(self) -> None:
-        """Scale rewards and payoffs to 0 to 1, over what the decision at the root can bring.
+        """Scale rewards and payoffs to 0 to 1.
 
-        That is what is at stake there, and what an estimate or an end has beyond it.
+        The scale covers the stakes of the decision at the root, and all estimates and ends.
         """
         position = self.root.position
         values = [*((0.0, 1.0) if position is None else position.stakes)]
@@ -127,43 +99,42 @@ class Tree:
     def explore(
         self,
         position: Position,
-        steps: Steps,
+        ask: Ask,
         asking: Asking,
         bounds: tuple[int, int],
     ) -> None:
-        """Explore wave by wave: requests that do not need each other's replies run at once.
+        """Explore in waves. The requests of a wave are independent and run in parallel.
 
-        If the requests run out, the states met last stay without an answer. So does a later state
-        without a usable reply.
+        If no requests are left, the states found last stay without a reply.
 
         Parameters
         ----------
         position
-            The state of the decision.
-        steps
-            How to ask about a state.
+            The position of the decision.
+        ask
+            Asks about a state.
         asking
             The model.
         bounds
-            Most requests, and most at once.
+            The maximum number of requests, and of parallel requests.
 
         Raises
         ------
         UnparsableReplyError
-            No reply about the first state can be used.
+            No reply about the first state is usable. Later states may stay without a reply.
         OutOfBudgetError, InfrastructureError, BudgetSpentError
-            As `Asking.ask` raises them; the tree has the states until then.
+            `Asking.ask` raised the error. The tree contains the states found so far.
         """
         most, parallel = bounds
-        self._meet(position, 0)
+        self._find(position, 0)
         while True:
             waiting = [node for node in self.nodes if not node.asked]
-            # The states nearest to the root matter most.
+            # The states nearest to the root are the most important.
             waiting.sort(key=lambda node: (node.depth, node.number))
             wave = waiting[: max(most - self.asked, 0)]
             if not wave:
                 return
-            replies = asking.ask_all([self._ask(node, steps) for node in wave], parallel)
+            replies = asking.ask_all([_request(ask, node) for node in wave], parallel)
             spent: OutOfBudgetError | None = None
             for node, reply in zip(wave, replies, strict=True):
                 if isinstance(reply, OutOfBudgetError):
@@ -174,31 +145,7 @@ class Tree:
             if spent is not None:
                 raise spent
 
-    def _ask(self, node: Node, steps: Steps) -> Callable[[Asking], _Result]:
-        """Return the request about a node.
-
-        An unusable reply, but for the first node, and a spent budget are results: the other
-        replies of the wave count.
-        """
-
-        def ask(asking: Asking) -> _Result:
-            try:
-                if node.of == "reply":
-                    return steps.expect(node.at, 1 if node.in_turn else self.replies, asking)
-                if node.of != "own":
-                    return steps.estimate_end(node.at, asking)
-                most = self.breadth if node.considered is None else None
-                return steps.estimate(Unknown(node.at, node.unknown, node.known, most), asking)
-            except UnparsableReplyError as error:
-                if not node.number:
-                    raise
-                return error
-            except OutOfBudgetError as error:
-                return error
-
-        return ask
-
-    def _take(self, node: Node, reply: _Answer) -> None:
+    def _take(self, node: Node, reply: Answer | UnparsableReplyError) -> None:
         node.asked = True
         if isinstance(reply, UnparsableReplyError):
             node.unusable = True
@@ -216,8 +163,8 @@ class Tree:
         else:
             self._follow(node, reply)
 
-    def _meet(self, position: Position, depth: int) -> Node:
-        """Return the node of a state; one that is met on a shorter way is explored further."""
+    def _find(self, position: Position, depth: int) -> Node:
+        """Return the node of a state. Explore it further if this path to it is shorter."""
         node = self._by_key.get(position.key)
         if node is None:
             node = self._add(position, depth)
@@ -251,9 +198,9 @@ class Tree:
         return node
 
     def _look_at_ends(self, node: Node, position: Position) -> None:
-        """Note the rewards of actions that end the game with a payoff that the rules tell.
+        """Note the rewards of actions that end the game with a payoff that the rules determine.
 
-        The best of them are explored even if the model does not name them.
+        The best of these actions are explored even if the model does not select them.
         """
         ends: dict[Candidate, float] = {}
         for action in position.actions:
@@ -262,41 +209,58 @@ class Tree:
             if payoff is not None:
                 ends[action] = payoff
         node.unknown = tuple(action for action in position.actions if action not in ends)
-        best: Iterable[Candidate] = sorted(ends, key=lambda action: -ends[action])
-        if len(position.actions) > self.breadth:
-            best = list(best)[: self.breadth]
-        kept = set(best)
-        node.known = {action: ends[action] for action in ends if action in kept}
+        most = self.breadth if len(position.actions) > self.breadth else None
+        best = set(sorted(ends, key=lambda action: -ends[action])[:most])
+        node.known = {action: payoff for action, payoff in ends.items() if action in best}
         node.rewards = dict(node.known)
         node.asked = not node.unknown
-        looked_at = {*node.known, *node.unknown}
-        is_listed = len(node.unknown) <= self.breadth
-        node.considered = (
-            tuple(one for one in position.actions if one in looked_at) if is_listed else None
-        )
+        explored = {*node.known, *node.unknown}
+        node.considered = tuple(one for one in position.actions if one in explored)
+        if len(node.unknown) > self.breadth:
+            node.considered = None
 
     def _expand(self, node: Node) -> None:
         if node.depth >= self.horizon or (node.in_turn and not node.asked):
             return
         for action in node.followed:
-            child = self._meet(node.at.after(action), node.depth + 1)
+            child = self._find(node.at.after(action), node.depth + 1)
             node.children[action] = child
             if child.in_turn and child.depth > node.depth:
                 child.depth = node.depth
                 self._expand(child)
 
     def _follow(self, node: Node, replies: Expected) -> None:
-        """Meet what the replies of another player lead to."""
+        """Find the states after the replies of another player."""
         node.replies = replies
         for action in replies:
-            child = node.children[action] = self._meet(node.at.after(action), node.depth)
+            child = node.children[action] = self._find(node.at.after(action), node.depth)
             is_end = child.of in ("terminal", "chance")
             if len(replies) > 1 and is_end and child.payoff is None and not child.unusable:
                 child.asked = False
 
 
+def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
+    """Return the request about a node.
+
+    A spent budget is a result, so that the other replies of the wave are used. So is an unusable
+    reply, except about the first node.
+    """
+
+    def request(asking: Asking) -> _Result:
+        try:
+            return ask(node, asking)
+        except UnparsableReplyError as error:
+            if not node.number:
+                raise
+            return error
+        except OutOfBudgetError as error:
+            return error
+
+    return request
+
+
 def _acts_again(position: Position) -> bool:
-    """Whether the mover acts in the turn of the last event, an action of theirs."""
+    """Return whether the mover continues the turn of the last event."""
     if position.node != "decision" or not position.events:
         return False
     if position.events[-1].actor != position.mover:

@@ -1,4 +1,4 @@
-"""The factories that the entry points name; they import a decider when it is made."""
+"""The factories that the entry points name; a factory imports its decider when it is called."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ BIDDER = _member(
 )
 BIDDER_T1 = _member(
     "bidder-t1",
-    "as bidder, one own move ahead (BIDDER, T = 1)",
+    "like bidder, with a horizon of one own move (BIDDER, T = 1)",
     _BIDDER,
     BidderSettings,
     fixed=("horizon",),
 )
 BIDDER_T2 = _member(
     "bidder-t2",
-    "as bidder, two own moves ahead (BIDDER, T = 2)",
+    "like bidder, with a horizon of two own moves (BIDDER, T = 2)",
     _BIDDER,
     TwoStepSettings,
     fixed=("horizon",),
 )
 BIDDER_T3 = _member(
     "bidder-t3",
-    "as bidder, three own moves ahead (BIDDER, T = 3)",
+    "like bidder, with a horizon of three own moves (BIDDER, T = 3)",
     _BIDDER,
     ThreeStepSettings,
     fixed=("horizon",),
 )
 DIRECT = _member(
     "direct",
-    "asks for the action alone (BIDDER, appendix B)",
+    "asks only for the action (BIDDER, appendix B)",
     "dqa_bidder.baselines:Direct",
     TaskSettings,
 )
 COT = _member(
     "cot",
-    "thinks in the reply that decides (BIDDER, appendix B)",
+    "thinks and decides in one reply (BIDDER, appendix B)",
     "dqa_bidder.baselines:ChainOfThought",
     TaskSettings,
 )
 REFLEXION = _member(
     "reflexion",
-    "decides, checks that and decides again (BIDDER, appendix B)",
+    "decides, checks the decision, and decides again (BIDDER, appendix B)",
     "dqa_bidder.baselines:Reflexion",
     ReflexionSettings,
 )
 TREE_OF_THOUGHTS = _member(
     "tree-of-thoughts",
-    "proposes thoughts, votes, continues with the best (BIDDER, appendix B)",
+    "proposes thoughts, votes, and continues with the best (BIDDER, appendix B)",
     "dqa_bidder.baselines:TreeOfThoughts",
     ThoughtsSettings,
 )

@@ -1,7 +1,7 @@
 """The figures of the BIDDER paper (Zhang et al., 2024, sections 3.1.2 to 3.2.3): Tables 1 to 3.
 
-Figures are as printed, even where a mean is not that of its row. Players and opponents have
-the names of their counterparts here.
+Figures are as printed, even if a printed mean is not the mean of its row. Players and opponents
+have the names of the corresponding deciders and programs.
 """
 
 from __future__ import annotations

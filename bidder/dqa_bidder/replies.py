@@ -1,4 +1,4 @@
-"""The replies of models to BIDDER's steps: hidden states, payoffs, thoughts and votes."""
+"""The typed replies to BIDDER's prompts: hidden states, payoffs, thoughts and votes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from dqa.deciders.replies import action_text, read_action, tighten
 from dqa.worlds.world import HiddenVariable, Position
 
 _DIGITS = 4
-"""Significant digits of numbers in prompts."""
+"""The number of significant digits in prompts."""
 _SHOWN = 60
-"""Most characters of a value that a message shows."""
+"""The maximum number of characters of an invalid value in a message."""
 
 
 class HiddenStates(Reply):
@@ -42,11 +42,8 @@ class HiddenStates(Reply):
             said = _folded(listed.get(fold(one.player))).get(fold(one.name))
             state = next((state for state in one.states if fold(state) == fold(said)), None)
             if state is None:
-                what = (
-                    "is missing"
-                    if said is None
-                    else f"cannot be {shortened(json.dumps(said), _SHOWN)}"
-                )
+                wrong = f"cannot be {shortened(json.dumps(said), _SHOWN)}"
+                what = "is missing" if said is None else wrong
                 states = json.dumps(list(one.states), ensure_ascii=False)
                 problems.append(f"{one.name} of {one.player} {what}: its states are {states}")
             else:
@@ -58,21 +55,20 @@ class HiddenStates(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The actions of a state whose payoffs are estimated.
+    """The actions for which the model writes numbers.
 
     Attributes
     ----------
     position
-        The state; None for a question that is not a move.
+        The position; None for a question that is not a move.
     actions
-        The actions to estimate.
+        The actions.
     known
-        The payoffs of other actions, which follow from the rules.
+        The payoffs of further actions, which follow from the rules.
     most
-        How many of the actions the model names and estimates, the most promising ones; None for
-        all.
+        The number of most promising actions that the model selects; None for all actions.
     is_chance
-        Whether the numbers are probabilities.
+        Whether the numbers are probabilities instead of payoffs.
     """
 
     position: Position | None
@@ -83,24 +79,24 @@ class Unknown:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest number; of a question that is not a move, 0 and 1."""
+        """The least and the largest number."""
         if self.position is None or self.is_chance:
             return 0.0, 1.0
         return self.position.payoff_range
 
 
 class _Numbers(Reply):
-    """A number for each action of a state, in the field that has no default.
+    """A number for each action, in the only field without a default.
 
-    A number outside of the range, or an action without one, is a flaw. If it stays, numbers are
-    clipped, and that of an action without one is unknown.
+    The model is asked again if a number is missing or out of range. If this does not help, numbers
+    are clipped, and missing numbers are unknown.
 
     Attributes
     ----------
     clipped, missing
-        Actions with a number outside, and without one.
+        The actions whose number was out of range, and the actions without a number.
     problems
-        The flaws in words.
+        Descriptions of these problems.
     """
 
     clipped: tuple[Candidate, ...] = Field(default=(), title="clipped")
@@ -109,7 +105,7 @@ class _Numbers(Reply):
 
     @property
     def flaws(self) -> Sequence[str]:
-        """Why the model is asked again."""
+        """The reasons to ask the model again."""
         return self.problems
 
     @model_validator(mode="before")
@@ -117,7 +113,7 @@ class _Numbers(Reply):
     def _read(cls, reply: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         asked: Unknown | None = info.context
         if asked is None:
-            return reply  # made by a program
+            return reply  # not a model's reply
         (name,) = (name for name, one in cls.model_fields.items() if one.is_required())
         listed = reply.get(name)
         if not isinstance(listed, Mapping):
@@ -134,7 +130,7 @@ class _Numbers(Reply):
         elif len(found) < asked.most:
             problems.append(f"{len(found)} of {asked.most} actions have a number")
         elif not outside:
-            problems = []  # there are enough, whatever else is in the reply
+            problems = []  # enough actions have a number, so ignore other entries
         if not found:
             raise UnparsableReplyError("; ".join(problems) or "No action has a number.")
         best = sorted(found, key=lambda action: -found[action])[: asked.most]
@@ -148,7 +144,7 @@ class _Numbers(Reply):
 
 
 class Payoffs(_Numbers):
-    """The expected payoff of each action of a state, in legal order."""
+    """The expected payoff of each action, in legal order."""
 
     model_config = ConfigDict(title="payoffs")
 
@@ -156,7 +152,7 @@ class Payoffs(_Numbers):
 
 
 class Probabilities(_Numbers):
-    """How likely another player takes each action."""
+    """The probability of each action of another player."""
 
     model_config = ConfigDict(title="expected moves")
 
@@ -165,11 +161,11 @@ class Probabilities(_Numbers):
     @model_validator(mode="after")
     def _are_some(self) -> Self:
         if not any(self.probabilities.values()):
-            raise UnparsableReplyError("At least one action has a probability above 0.")
+            raise UnparsableReplyError("At least one action needs a probability above 0.")
         return self
 
     def of_most_likely(self, most: int) -> dict[Candidate, float]:
-        """Return the most likely actions, at most so many; their probabilities add up to 1."""
+        """Return at most `most` likely actions, with probabilities scaled to a sum of 1."""
         chances = self.probabilities
         likely = sorted(chances, key=lambda action: -chances[action])[:most]
         total = sum(chances[action] for action in likely)
@@ -177,7 +173,7 @@ class Probabilities(_Numbers):
 
 
 class EndPayoff(Reply):
-    """The expected payoff where hidden values or new cards decide; the context is its range."""
+    """The expected payoff of an end without a known payoff; the context is the range."""
 
     model_config = ConfigDict(title="expected result")
 
@@ -196,7 +192,7 @@ class EndPayoff(Reply):
 
 
 def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate, float], list[str]]:
-    """Return the numbers of actions, and the other entries."""
+    """Return the numbers of the actions, and the problems of invalid entries."""
     actions = {tighten(str(action)): action for action in asked.actions}
     aside = {tighten(str(action)) for action in asked.known}
     found: dict[Candidate, float] = {}
@@ -205,17 +201,17 @@ def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate,
         action, number = actions.get(tighten(name)), _number(value)
         if action is None:
             if tighten(name) not in aside:
-                problems.append(f"'{shortened(name, _SHOWN)}' is none of the actions")
+                problems.append(f"'{shortened(name, _SHOWN)}' is not one of the actions")
         elif number is None:
             shown_value = shortened(json.dumps(value, default=str), _SHOWN)
-            problems.append(f"'{action}' has {shown_value}, which is no number")
+            problems.append(f"'{action}' has {shown_value}, which is not a number")
         else:
             found[action] = number
     return found, problems
 
 
 class Thought(Reply):
-    """A thought, and the action that it decides for; None for a thought that does not decide."""
+    """A thought, and the action that it decides for; None if it does not decide."""
 
     text: str
     action: Candidate | None = None
@@ -223,7 +219,7 @@ class Thought(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Proposing:
-    """The context of `Thoughts`: their number, and whether they decide among options."""
+    """The context of `Thoughts`: the maximum number, the options, and whether a thought decides."""
 
     most: int
     options: Options
@@ -231,7 +227,7 @@ class Proposing:
 
 
 class Thoughts(Reply):
-    """Several thoughts that follow the same ones."""
+    """Several possible next thoughts."""
 
     model_config = ConfigDict(title="proposed thoughts")
 
@@ -242,7 +238,7 @@ class Thoughts(Reply):
     def _read(cls, reply: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
         asked: Proposing | None = info.context
         if asked is None:
-            raise ValueError("Thoughts are read with their prompt's bounds.")
+            raise ValueError("Thoughts can only be read with the context of their prompt.")
         found, problems = [], []
         for one in reply if isinstance(reply, list) else []:
             try:
@@ -251,13 +247,13 @@ class Thoughts(Reply):
                 problems.append(str(error))
         if not found:
             raise UnparsableReplyError(
-                f"No thought can be used: {problems[0] if problems else 'there is none'} Write "
+                f"No thought can be used. {problems[0] if problems else 'There is none.'} Write "
                 '{"thoughts": [...]} as the task says.'
             )
         return found[: asked.most]
 
 
-def _thought(reply: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whatever a model gave)
+def _thought(reply: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (JSON from a model)
     if isinstance(reply, str):
         reply = {"thought": reply}
     if not isinstance(reply, Mapping):
@@ -277,7 +273,7 @@ def _thought(reply: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whateve
 
 
 class Vote(Reply):
-    """The number of the best thought, from 1; the context is how many there are."""
+    """The number of the best thought, from 1; the context is the number of thoughts."""
 
     model_config = ConfigDict(title="vote")
 
@@ -294,7 +290,7 @@ class Vote(Reply):
         )
 
 
-def _number(value: Any) -> float | None:  # noqa: ANN401  (whatever a model gave)
+def _number(value: Any) -> float | None:  # noqa: ANN401  (JSON from a model)
     try:
         number = float("nan" if isinstance(value, bool) else value)
     except (TypeError, ValueError, OverflowError):
@@ -302,7 +298,7 @@ def _number(value: Any) -> float | None:  # noqa: ANN401  (whatever a model gave
     return number if isfinite(number) else None
 
 
-def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)
+def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (JSON from a model)
     return {fold(name): part for name, part in value.items()} if isinstance(value, Mapping) else {}
 
 
@@ -311,5 +307,5 @@ def _plain(value: float) -> str:
 
 
 def rounded(value: float) -> float:
-    """Return a number as prompts show it."""
+    """Return a number with the digits that prompts show."""
     return float(_plain(value))

@@ -1,23 +1,25 @@
-"""Reward aggregation: the return of an action in the long run (equations 3 to 5, Algorithm 2).
+"""Reward aggregation: the long-run return of each action (equations 3 to 5, Algorithm 2).
 
-By default (``expected``) the return of an action is its expected payoff: the best own action after
-each reply, averaged over the replies by their probabilities. A trajectory counts once, with the
-payoff of its end, or else with its last estimate, however long it is. So all are comparable.
+With ``expected`` (the default), the return of an action is its expected payoff: the mean over the
+replies by their probabilities, each followed by the best own action. A trajectory counts once, with
+the payoff of its end or, without an end, with its last estimate. Trajectories of different lengths
+are therefore comparable.
 
-The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the
-largest of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing
-defines; it is k, as in equation 3. The paper leaves open four points:
+The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
+sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
+here it is k, as in equation 3. The paper leaves four points open:
 
-- The reward of a state on a trajectory is that of the action taken there; the last state has the
-  reward of its best action.
-- Several own actions of one turn have the reward of the last.
-- A trajectory that ends before T, at a terminal or by chance, keeps its last reward (``padded``),
-  or has only the rewards that it collects (``collected``).
-- A reward that no reply gave is the next one of the trajectory, or else the last.
+- The reward of a state on a trajectory is the reward of the action taken there. The last state has
+  the reward of its best action.
+- Several own actions in one turn have the reward of the last of them.
+- A trajectory that ends before T, at a terminal or by chance, repeats its last reward (``padded``)
+  or has only the rewards that it collected (``collected``).
+- A missing reward is replaced by the next reward of the trajectory.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pydantic import ConfigDict, Field
@@ -38,7 +40,7 @@ class ActionReturn(Finding):
     action
         The action.
     value
-        The largest return of a trajectory that begins with it; None if no reward is known.
+        The largest return of a trajectory that begins with the action; None if no reward is known.
     path
         That trajectory: who does what.
     """
@@ -54,15 +56,15 @@ class Returns(Finding):
     Attributes
     ----------
     returns
-        The return of each action that was considered, in legal order.
+        The return of each considered action, in legal order.
     horizon, beta
         T, and the attenuation coefficient.
     ceiling
         The largest possible return.
     scale
-        The payoffs that the rewards 0 and 1 stand for.
+        The payoffs that correspond to the rewards 0 and 1.
     best
-        The action with the largest return; None if none is known.
+        The action with the largest return; None if no return is known.
     """
 
     model_config = ConfigDict(title="returns")
@@ -75,7 +77,7 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
     def shown(self, value: float | None, *, mean: bool) -> float | None:
-        """Return a return for a prompt: as it is, or as a weighted mean in the game's unit."""
+        """Return a return for a prompt: unchanged, or as a weighted mean in the game's unit."""
         if value is None or not mean:
             return None if value is None else rounded(value)
         low, high = self.scale
@@ -83,7 +85,7 @@ class Returns(Finding):
 
 
 def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Returns:
-    """Return the return of each action of the root that was considered, in legal order.
+    """Return the return of each considered action of the root, in legal order.
 
     Parameters
     ----------
@@ -95,11 +97,13 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
         How rewards are combined.
     """
     powers = [beta**k for k in range(tree.horizon + 1)]
-    rest = [sum(powers[k:]) if returns == "padded" else powers[k] for k in range(len(powers))]
-    ways = _Expecting() if returns == "expected" else _Summing(powers, rest)
+    last = [sum(powers[k:]) for k in range(len(powers))] if returns == "padded" else powers
+    courses = _Courses(powers, last)
+    if returns == "expected":
+        courses = _Courses([0.0], [1.0], step=0)
     found = []
     for action in tree.root.considered or ():
-        best = ways.of_action(tree.root, action, 0)
+        best = courses.of_action(tree.root, action, 0)
         value = None if best.first is None else best.total
         found.append(ActionReturn(action=action, value=value, path=best.path))
     known = [one for one in found if one.value is not None]
@@ -116,90 +120,68 @@ def aggregate(tree: Tree, beta: float, returns: Aggregation = "expected") -> Ret
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best course from a state: its first reward (None if none is known), value and steps."""
+    """The best course from a state: its first reward (None if unknown), its value and its steps."""
 
     first: float | None = None
     total: float = 0.0
     path: tuple[str, ...] = ()
 
 
-class _Expecting:
-    """Expected payoffs: the rules' at an end, or else the last estimate on the way."""
-
-    def __init__(self) -> None:
-        self.found: dict[int, _Best] = {}
-
-    def of_action(self, node: Node, action: Candidate, k: int = 0) -> _Best:
-        """Return the value of what follows an action; if that is unknown, of its estimate."""
-        del k  # every payoff is that of the end, however late
-        child, step = node.children.get(action), f"{node.mover}: {action}"
-        after = _Best() if child is None else self._from_node(child)
-        if after.first is not None:
-            return _Best(after.first, after.total, (step, *after.path))
-        reward = node.rewards.get(action)
-        return _Best(reward, reward or 0.0, (step,))
-
-    def _from_node(self, node: Node) -> _Best:
-        if node.number not in self.found:
-            self.found[node.number] = _Best()  # a position that returns to itself adds nothing
-            self.found[node.number] = self._calculated(node)
-        return self.found[node.number]
-
-    def _calculated(self, node: Node) -> _Best:
-        if node.payoff is not None:
-            return _Best(node.payoff, node.payoff)
-        if node.of != "reply":
-            ways = [self.of_action(node, action) for action in node.followed]
-            known = [way for way in ways if way.first is not None]
-            return max(known, key=lambda way: way.total, default=_Best())
-        after = {reply: self._from_node(node.children[reply]) for reply in node.replies}
-        if not after or any(way.first is None for way in after.values()):
-            return _Best()  # a part of the replies is not comparable with all of them
-        total = sum(node.replies[reply] * way.total for reply, way in after.items())
-        likely = max(after, key=lambda reply: node.replies[reply])
-        chance = node.replies[likely]
-        step = f"{node.mover}: {likely}" + (f" ({chance:.0%})" if chance < 1 else "")
-        return _Best(total, total, (step, *after[likely].path))
-
-
 @dataclass(slots=True)
-class _Summing:
-    """Sums along trajectories; calculates what follows a node once for each own move number."""
+class _Courses:
+    """The best course from each state.
 
-    powers: list[float]
-    rest: list[float]
-    found: dict[tuple[int, int], _Best] = field(default_factory=dict)
+    Attributes
+    ----------
+    weights, last
+        The weight of the reward of own move k if rewards follow it, and if it is the last one.
+    step
+        The increase of k with each own turn; 0 if the weights do not depend on k.
+    """
+
+    weights: Sequence[float]
+    last: Sequence[float]
+    step: int = 1
+    _found: dict[tuple[int, int], _Best] = field(default_factory=dict)
 
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
-        """Return the best trajectory that takes an action as own move number `k`."""
-        reward = node.rewards.get(action)
-        after, child = _Best(), node.children.get(action)
+        """Return the best course that takes an action as own move `k`."""
+        reward, child, after = node.rewards.get(action), node.children.get(action), _Best()
         goes_on = child is not None and child.in_turn
-        if child is not None and (goes_on or k < len(self.powers) - 1):
-            after = self.from_node(child, k if goes_on else k + 1)
+        if child is not None and (goes_on or k + self.step < len(self.weights)):
+            after = self._of_node(child, k if goes_on else k + self.step)
         path = (f"{node.mover}: {action}", *after.path)
         if after.first is None:
-            return _Best(reward, (reward or 0.0) * self.rest[k], path)
+            return _Best(reward, (reward or 0.0) * self.last[k], path)
         if goes_on:
             return _Best(after.first, after.total, path)
         first = after.first if reward is None else reward
-        return _Best(first, self.powers[k] * first + after.total, path)
+        return _Best(first, self.weights[k] * first + after.total, path)
 
-    def from_node(self, node: Node, k: int) -> _Best:
-        """Return the best trajectory from a node, whose next own move has number `k`."""
+    def _of_node(self, node: Node, k: int) -> _Best:
+        """Return the best course from a node, whose next own move is number `k`."""
         key = (node.number, k)
-        if key not in self.found:
-            self.found[key] = _Best()  # a position that returns to itself adds nothing
-            self.found[key] = self._from_node(node, k)
-        return self.found[key]
+        if key not in self._found:
+            self._found[key] = _Best()  # a position that returns to itself adds nothing
+            self._found[key] = self._calculated(node, k)
+        return self._found[key]
 
-    def _from_node(self, node: Node, k: int) -> _Best:
-        if node.of == "terminal" and node.payoff is not None:
-            return _Best(node.payoff, node.payoff * self.rest[k], ())
+    def _calculated(self, node: Node, k: int) -> _Best:
+        if node.payoff is not None:
+            return _Best(node.payoff, node.payoff * self.last[k])
         if node.of == "reply" and node.replies:
-            (reply,) = node.replies
-            after = self.from_node(node.children[reply], k)
-            return _Best(after.first, after.total, (f"{node.mover}: {reply}", *after.path))
+            return self._mean(node, k)
         ways = [self.of_action(node, action, k) for action in node.followed]
         known = [way for way in ways if way.first is not None]
         return max(known, key=lambda way: way.total, default=_Best())
+
+    def _mean(self, node: Node, k: int) -> _Best:
+        """Return the mean over the replies. It is unknown if the value of any reply is unknown."""
+        after = {reply: self._of_node(node.children[reply], k) for reply in node.replies}
+        likely = max(after, key=lambda reply: node.replies[reply])
+        chance, way = node.replies[likely], after[likely]
+        step = f"{node.mover}: {likely}" + (f" ({chance:.0%})" if chance < 1 else "")
+        if any(one.first is None for one in after.values()):
+            return _Best(path=(step, *way.path) if len(after) == 1 else ())
+        total = sum(node.replies[reply] * one.total for reply, one in after.items())
+        return _Best(way.first if len(after) == 1 else total, total, (step, *way.path))

@@ -1,4 +1,4 @@
-"""The settings of BIDDER and the baselines that it is compared with."""
+"""The settings of BIDDER and its baselines."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic import Field
 from dqa.deciders.method import MethodSettings
 
 FAMILY = "bidder"
-"""The common name of these deciders in settings."""
+"""The name of these deciders in settings."""
 
 Aggregation: TypeAlias = Literal["expected", "padded", "collected", "none"]
-"""How the rewards of trajectories are combined, if at all."""
+"""How the rewards of trajectories are combined."""
 Horizon: TypeAlias = Annotated[
     int,
     Field(
         ge=0,
         le=8,
-        description="T, how many own turns are looked ahead, each with the replies of others",
+        description="T, the number of own turns to explore, each with the replies of others",
     ),
 ]
 
@@ -28,26 +28,28 @@ class TaskSettings(MethodSettings):
     """The settings of every decider of the family."""
 
     context: int = Field(
-        default=40_000, ge=1_000, description="most characters of rows that every prompt shows"
+        default=40_000,
+        ge=1_000,
+        description="maximum number of characters of rows in every prompt",
     )
 
 
 class ReflexionSettings(TaskSettings):
     """The settings of Reflexion."""
 
-    rounds: int = Field(default=1, ge=1, le=10, description="how often a decision is checked")
+    rounds: int = Field(default=1, ge=1, le=10, description="number of checks of a decision")
 
 
 class ThoughtsSettings(TaskSettings):
     """The settings of a tree of thoughts."""
 
     depth: int = Field(
-        default=2, ge=1, le=5, description="how many thoughts follow one another; the last decides"
+        default=2, ge=1, le=5, description="number of levels of thoughts; the last level decides"
     )
-    thoughts: int = Field(default=3, ge=1, le=10, description="how many are proposed at a time")
-    kept: int = Field(default=1, ge=1, le=10, description="how many thoughts of a level continue")
-    votes: int = Field(default=3, ge=1, le=20, description="how often each level is judged")
-    temperature: float = Field(default=0.7, ge=0.0, le=2.0, description="of each vote")
+    thoughts: int = Field(default=3, ge=1, le=10, description="number of thoughts in a reply")
+    kept: int = Field(default=1, ge=1, le=10, description="number of thoughts that continue")
+    votes: int = Field(default=3, ge=1, le=20, description="number of votes on each level")
+    temperature: float = Field(default=0.7, ge=0.0, le=2.0, description="temperature of a vote")
 
 
 class BidderSettings(TaskSettings):
@@ -63,58 +65,58 @@ class BidderSettings(TaskSettings):
     )
     horizon: Horizon = 1
     inference: bool = Field(
-        default=True, description="whether what others hide is inferred from their actions"
+        default=True, description="whether hidden states of others are inferred from their actions"
     )
     returns: Aggregation = Field(
         default="expected",
-        description="expected: the expected payoff after an action, over the likely replies; "
-        "the paper's sum of rewards, in which a trajectory that ends before T keeps its last "
-        "reward (padded), or has only the rewards that it collects (collected); none: decides "
-        "without exploration and returns",
+        description="expected: the expected payoff of an action over the likely replies; padded "
+        "and collected: the paper's sum of rewards, in which a trajectory that ends before T "
+        "repeats its last reward (padded) or has only its own rewards (collected); none: no "
+        "exploration and no returns",
     )
     replies: int = Field(
         default=2,
         ge=1,
         le=10,
-        description="most replies to an own action that are followed, the most likely ones; 1 for "
-        "padded and collected",
+        description="number of most likely replies that are explored after an own action; always 1 "
+        "for padded and collected",
     )
     beta: float = Field(
         default=0.9,
         ge=0.0,
         le=1.0,
-        description="the attenuation coefficient of padded and collected: what a payoff counts "
-        "for that is estimated one own move later",
+        description="attenuation coefficient of padded and collected: the weight of a reward one "
+        "own move later",
     )
     breadth: int = Field(
         default=3,
         ge=1,
         le=50,
-        description="actions of a position that are looked at; where more are legal, the model "
-        "names the most promising ones",
+        description="number of actions that are explored in a position; if more are legal, the "
+        "model selects the most promising ones",
     )
     calls: int = Field(
         default=64,
         ge=1,
         le=10_000,
-        description="most requests of one decision, corrections not counted; the last is kept for "
-        "the decision",
+        description="maximum number of requests of a decision, without corrections; the last is "
+        "reserved for the decision",
     )
     parallel: int = Field(
         default=4,
         ge=1,
         le=64,
-        description="most requests at once; one after another where a budget bounds the decision",
+        description="maximum number of parallel requests; 1 if a budget limits the decision",
     )
 
 
 class TwoStepSettings(BidderSettings):
-    """BIDDER that looks two own moves ahead."""
+    """The settings of BIDDER with T = 2."""
 
     horizon: Horizon = 2
 
 
 class ThreeStepSettings(BidderSettings):
-    """BIDDER that looks three own moves ahead."""
+    """The settings of BIDDER with T = 3."""
 
     horizon: Horizon = 3

@@ -1,9 +1,8 @@
-"""The task of a decision: a question, the rows about it, and the position of a move."""
+"""Read the task of a decision: the question, its rows, and the position if it is a move."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -11,7 +10,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.context import Context, cut_rows, goal_of, list_actions
+from dqa.deciders.context import cut_rows, goal_of, list_actions, read_context
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.event_table import events_statement
@@ -25,18 +24,11 @@ _HISTORY = {
     "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
 }
 """The statement for each table of a history."""
-_TOLD_BY_POSITION = frozenset({"events", "hidden"})
-"""Tables whose content the position shows."""
+_SHOWN_BY_POSITION = frozenset({"events", "hidden"})
+"""The tables whose content the description of the position contains."""
 _DECIDER = "the decision maker"
 _MOST = 2_000
-"""Most actions that a prompt lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Read(Context):
-    """A context, in whose messages the method has its name."""
-
-    method: ClassVar[str] = METHOD
+"""The maximum number of actions in a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +38,21 @@ class Task:
     Attributes
     ----------
     scenario
-        The scenario's name.
+        The name of the scenario.
     goal
-        The question's text.
+        The text of the question.
     rules
-        The business rules, or those of the game.
+        The business rules, or the rules of the game.
     actions
-        The actions.
+        The legal actions.
     rows
-        The rows of queries, besides the position.
+        The rows of queries that the position does not show.
     noun
         The word for an action.
     states_form
-        Whether the goal may say how to answer, as a user's own question may.
+        Whether the goal may prescribe the form of the answer. A user's own question may do so.
     position
-        The state that the question is about, where it is a move of a world.
+        The position if the question is a move of a world.
     form
         The form of further actions; see `dqa.core.question.Question.free_form`.
     """
@@ -77,37 +69,37 @@ class Task:
 
     @property
     def mover(self) -> str:
-        """Who decides."""
+        """The player who decides."""
         return (self.position and self.position.mover) or _DECIDER
 
     @property
     def played(self) -> int:
-        """How many events really happened; prompts mark later ones as assumed."""
+        """The number of real events. Prompts mark later events as assumed."""
         return 0 if self.position is None else len(self.position.events)
 
 
 def read_task(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Task:
-    """Read the task of a question; every statement is evidence.
+    """Read the task of a question, and record every statement as evidence.
 
     Parameters
     ----------
     question
         The question.
     database
-        Its database.
+        The database of the question.
     recorder
         Records the statements.
     settings
         The limits of statements.
     most
-        Most characters of rows.
+        The maximum number of characters of rows.
 
     Raises
     ------
     UsageError
-        The question has no action, or nothing says which rows bear on it.
+        The question has no action, or does not define which rows to read.
     DataError
         The history of a move has gaps, or breaks the rules.
     InfrastructureError
@@ -116,13 +108,11 @@ def read_task(
     if is_move(question):
         return _read_move(question, database, recorder, settings, most)
     listed = list_actions(question, database, METHOD)
-    read = _Read.of(
-        question, listed, database, recorder, limits=settings.limits, display=settings.display
-    )
+    read = read_context(METHOD, question, listed, database, recorder, settings)
     if len(read.actions) > _MOST:
         raise UsageError(
-            f"Question '{question.key}' leaves {len(read.actions):,} actions to compare, and a "
-            f"prompt lists {_MOST:,} at most: let the context name the best few (--context)."
+            f"Question '{question.key}' has {len(read.actions):,} actions to compare, but a prompt "
+            f"lists at most {_MOST:,}. Use a context that lists only the best ones (--context)."
         )
     return Task(
         scenario=question.scenario,
@@ -139,27 +129,27 @@ def read_task(
 def _read_move(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Task:
-    """Read the history by query, and the position from it."""
-    told: list[str] = []
+    """Read the history with queries, and the position from it."""
+    shown: list[str] = []
     for table, statement in _statements(question, database):
         found = observe(database, statement, settings.limits, settings.display)
         recorder.add_evidence(found)
-        if table not in _TOLD_BY_POSITION and found.error is None and found.row_count:
-            told.append(found.observation)
+        if table not in _SHOWN_BY_POSITION and found.error is None and found.row_count:
+            shown.append(found.observation)
     position = find_position(question, database)
     return Task(
         scenario=question.scenario,
         goal=goal_of(question),
         rules=question.rules,
         actions=position.actions,
-        rows=cut_rows("\n\n".join(told), most, recorder, "bidder.context"),
+        rows=cut_rows("\n\n".join(shown), most, recorder, "bidder.context"),
         position=position,
         form=question.free_form,
     )
 
 
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
-    """Return the statements by table: a question's own, a history's, or a scenario's."""
+    """Return statements with their tables: the question's own, the history's or the scenario's."""
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]
     if question.scenario in plugins.names("world"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 
 from dqa.core.database import Database
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
@@ -13,14 +14,13 @@ from dqa.deciders.context import check_question, list_actions
 from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.replies import Chosen
 from dqa_dellma.findings import ContextRead, OnlyAction
-from dqa_dellma.problem import METHOD, Briefing, Decided, Problem
-from dqa_dellma.settings import DirectSettings
+from dqa_dellma.problem import METHOD, Decided, Problem, read_problem
 
 
-class ProblemDecider(MethodDecider[Briefing | Candidate]):
+class ProblemDecider(MethodDecider[Problem | Candidate]):
     """Turn a question into a problem and solve it.
 
-    `read` returns a `Briefing`, or the action of a question with only one.
+    `read` returns a `Problem`, or the action of a question with only one action.
     """
 
     package = "dqa_dellma"
@@ -52,47 +52,36 @@ class ProblemDecider(MethodDecider[Briefing | Candidate]):
 
     def read(
         self, question: Question, database: Database, recorder: Recorder
-    ) -> Briefing | Candidate:
-        """Return the context of the question, or its only action."""
+    ) -> Problem | Candidate:
+        """Return the problem of a question, or its only action."""
         actions = list_actions(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]
-        limits, display = self.settings.limits, self.settings.display
-        return Briefing.of(question, actions, database, recorder, limits=limits, display=display)
+        return read_problem(question, actions, database, recorder, self.settings)
 
-    def choose(self, task: Briefing | Candidate, question: Question, asking: Asking) -> Chosen:
+    def choose(self, task: Problem | Candidate, question: Question, asking: Asking) -> Chosen:
         """Solve the problem, or choose the only action without asking the model."""
-        if not isinstance(task, Briefing):
+        if not isinstance(task, Problem):
             return _choose_only(question, task, asking)
         recorder = asking.recorder
         if recorder.ended_by is not None:
             raise OutOfBudgetError(f"The budget of {recorder.spent} is spent.")
-        problem, read = task.problem(self._context, recorder)
-        asking.note("context", read)
-        return self.solve(problem, question.key, asking)
+        asking.note("context", task.read)
+        return self.solve(task, question.key, asking)
 
-    def choose_at_once(self, task: Briefing | Candidate, asking: Asking) -> Chosen:
+    def choose_at_once(self, task: Problem | Candidate, asking: Asking) -> Chosen:
         """Return the decision of a single reply."""
-        if not isinstance(task, Briefing):
+        if not isinstance(task, Problem):
             return Chosen(str(task), task)
-        problem, _ = task.problem(self._context, asking.recorder)
-        return ask_decision("zero_shot", problem, asking).chosen
+        return ask_decision("zero_shot", task, asking).chosen
 
-    def last_choice(self, task: Briefing | Candidate, recorder: Recorder) -> Chosen | None:
+    def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Chosen | None:
         """Return the decision of the last reply that contains one, such as a vote."""
-        if isinstance(task, Briefing):
-            problem, _ = task.problem(self._context, recorder)
-            for event in reversed(recorder.events):
-                if isinstance(event, ReplyEvent):
-                    try:
-                        return Decided.read(event.text, problem).chosen
-                    except UnparsableReplyError:
-                        continue
+        for event in reversed(recorder.events):
+            if isinstance(task, Problem) and isinstance(event, ReplyEvent):
+                with suppress(UnparsableReplyError):
+                    return Decided.read(event.text, task).chosen
         return None
-
-    @property
-    def _context(self) -> int:
-        return self.settings.own_as(DirectSettings).context
 
 
 def ask_decision(

@@ -1,16 +1,17 @@
 """Find the best combination of actions under a budget (an addition to the paper).
 
 A portfolio contains an amount of every action. Its utility in a state is the sum of the actions'
-utilities in this state, weighted by the amounts. The best portfolio has the largest value over the
-sampled states, so the actions must share their states. Maximising the mean or CVaR (Rockafellar and
-Uryasev) is a linear programme, or an integer programme if amounts are multiples of a unit.
+utilities in this state, weighted by the amounts. The best portfolio has the largest CVaR over the
+sampled states (Rockafellar and Uryasev), so the actions must share their states. The mean is the
+CVaR over all states. The problem is a linear programme, or an integer programme if amounts are
+multiples of a unit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ _MOST_UNITS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a portfolio of A actions, and the attitude whose value is maximised.
+    """The limits of a portfolio of A actions, and the share of states whose mean is maximised.
 
     Attributes
     ----------
@@ -39,26 +40,23 @@ class Limits:
         The maximum total cost, > 0.
     costs
         Shape (A,): the cost of an amount of 1 of each action, > 0.
-    least, most
-        Shapes (A,): the bounds of each action's amount, >= 0.
+    most
+        Shape (A,): the largest amount of each action, >= 0.
     unit
         Amounts are multiples of this number, > 0; None allows any amount.
-    attitude, aversion
-        ``mean``; or ``cvar``, with the worst share of states as aversion.
+    share
+        The share of worst states, > 0 and <= 1; 1 maximises the mean.
     """
 
     budget: float
     costs: Floats
-    least: Floats
     most: Floats
     unit: float | None = None
-    attitude: Attitude = "mean"
-    aversion: float = _AVERSION
+    share: float = 1.0
 
     def value(self, utilities: Floats) -> float:
-        """Return the value of utilities by state, shape (S,), under the attitude."""
-        weights = np.ones(len(utilities))
-        return float(weigh_by_attitude(utilities, weights, self.attitude, self.aversion))
+        """Return the mean of utilities by state, shape (S,), over the worst states."""
+        return float(weigh_by_attitude(utilities, np.ones(len(utilities)), "cvar", self.share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,6 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
     budget: float = 1.0,
     unit: float | None = None,
     costs: Mapping[str, float] | None = None,
-    least: Mapping[str, float] | None = None,
     most: Mapping[str, float] | None = None,
     attitude: Attitude | None = None,
     aversion: float | None = None,
@@ -131,47 +128,31 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
         The maximum total cost.
     unit
         Amounts are multiples of this number; None allows any amount.
-    costs, least, most
-        By name of an action: the cost of an amount of 1 (default 1), the least amount (default 0),
-        and the largest amount (default: as much as the budget can buy).
+    costs, most
+        By name of an action: the cost of an amount of 1 (default 1), and the largest amount
+        (default: as much as the budget can buy).
     attitude, aversion
         ``mean`` or ``cvar``, and the worst share of states for ``cvar``. None takes the value of
-        the decision, or an aversion of 0.2 if the decision was made with another attitude.
+        the decision, or an aversion of 0.2 if the decision has none.
 
     Raises
     ------
     UsageError
-        The decision has no utilities that can be added, a number or a name is wrong, no portfolio
-        fits the limits, or the attitude is ``exponential``.
+        The decision has no utilities that can be added, or a number or a name is wrong.
     """
-    utilities = _utilities_of(tree)
-    table = join_utilities(tree)
+    utilities, table = _read(tree)
     actions = [figures.action for figures in utilities.actions]
     chosen = attitude or utilities.attitude
-    if chosen == "exponential":
-        raise UsageError(
-            "A portfolio cannot use the attitude exponential: use --attitude mean or --attitude "
-            "cvar."
-        )
-    if aversion is None:
-        aversion = (chosen == utilities.attitude and utilities.aversion) or _AVERSION
+    aversion = utilities.aversion or _AVERSION if aversion is None else aversion
     _check("The budget", budget)
     _check("The aversion", aversion, most=1.0)
-    if unit is not None:
-        _check("The unit", unit)
+    _check("The unit", 1.0 if unit is None else unit)
     each = _by_action("cost", costs, actions, 1.0)
-    limits = Limits(
-        budget=budget,
-        costs=each,
-        least=_by_action("least amount", least, actions, 0.0, zero=True),
-        most=_by_action("largest amount", most, actions, budget / float(each.min()), zero=True),
-        unit=unit,
-        attitude=chosen,
-        aversion=aversion,
-    )
+    largest = _by_action("largest amount", most, actions, budget / float(each.min()), zero=True)
+    limits = Limits(budget, each, largest, unit, 1.0 if chosen == "mean" else aversion)
     amounts = find_best_amounts(table, limits)
     # The tolerance prevents rounding errors from removing a whole unit.
-    singles = np.minimum(limits.most, budget / each)
+    singles = np.minimum(largest, budget / each)
     if unit is not None:
         singles = unit * np.floor(singles / unit + 1e-9)
     values = [limits.value(table[:, place] * one) for place, one in enumerate(singles)]
@@ -189,33 +170,6 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
     )
 
 
-def join_utilities(tree: DecisionTree) -> Floats:
-    """Return the utilities, shape (S, A), of the states in which every action has a utility.
-
-    Raises
-    ------
-    UsageError
-        No state has a utility for every action.
-    """
-    if tree.pairs is None or tree.utilities is None:
-        raise UsageError("A portfolio needs utilities, and the decision has none.")
-    table = np.full((len(tree.pairs.states), len(tree.utilities.actions)), np.nan)
-    cells = np.array(tree.pairs.state_of), np.array(tree.pairs.action_of)
-    table[cells] = np.array(tree.utilities.utilities, dtype=np.float64)
-    whole = ~np.isnan(table).any(axis=1)
-    if whole.any():
-        return np.asarray(table[whole])
-    if np.bincount(cells[0]).max(initial=0) == 1:
-        raise UsageError(
-            "A portfolio needs states that the actions share. In this decision every state belongs "
-            "to one action. Decide again with dellma-pairs or dellma-top1."
-        )
-    raise UsageError(
-        f"A portfolio needs states in which all {table.shape[1]} actions are ranked. None of the "
-        f"{len(table)} states is such a state. Decide again with more dellma.samples."
-    )
-
-
 def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     """Return the amounts with the largest value, shape (A,).
 
@@ -224,12 +178,12 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     utilities
         Shape (S, A): the utilities by state and action; S and A are at least 1.
     limits
-        The limits and the attitude.
+        The limits, and the share of states.
 
     Raises
     ------
     UsageError
-        No portfolio fits the limits.
+        The unit is too small for the solver.
     """
     states, count = utilities.shape
     # Without a unit, scale amounts to suit the absolute tolerances of the solver.
@@ -241,48 +195,55 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
             "can distinguish. Use a larger unit, or costs that are closer together."
         )
     gains = utilities / (abs(float((utilities @ (most * size)).mean()) / count) or 1.0) * size
-    goal, more, rows = gains.mean(axis=0), np.zeros(0), []
-    if limits.attitude == "cvar":
-        # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
-        more = np.zeros(1 + states)
-        worst = np.full(states, -1.0 / (states * limits.aversion))
-        goal = np.concatenate([0.0 * goal, [1.0], worst])
-        shortfall = np.hstack([gains, -np.ones((states, 1)), np.eye(states)])
-        rows = [LinearConstraint(shortfall, lb=0.0)]
-    spent = np.concatenate([limits.costs * size / limits.budget, more])
-    free = more.copy()
-    free[:1] = -np.inf
-    least = np.concatenate([limits.least / size, free])
+    # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
+    rest = np.zeros(1 + states)
+    goal = np.concatenate([np.zeros(count), [1.0], np.full(states, -1.0 / (states * limits.share))])
+    shortfall = np.hstack([gains, -np.ones((states, 1)), np.eye(states)])
+    spent = np.concatenate([limits.costs * size / limits.budget, rest])
     found = milp(
         -goal,
-        integrality=np.append(np.full(count, limits.unit is not None), more),
-        bounds=Bounds(least, np.concatenate([most, more + np.inf])),
-        constraints=[LinearConstraint(spent[None, :], ub=1.0), *rows],
+        integrality=np.append(np.full(count, limits.unit is not None), rest),
+        bounds=Bounds(
+            np.concatenate([np.zeros(count), [-inf], np.zeros(states)]),
+            np.concatenate([most, rest + inf]),
+        ),
+        constraints=[LinearConstraint(spent[None, :], ub=1.0), LinearConstraint(shortfall, lb=0.0)],
         options={"mip_rel_gap": 0.0},
     )
-    if found.x is None:
-        raise UsageError(
-            "No portfolio fits the limits. The least amounts, in whole units, must fit the budget "
-            "and the largest amounts."
-        )
     units = found.x[:count]
     # Rounding errors can give negative amounts and negative zeros.
     return np.maximum((np.round(units) if limits.unit else units) * size, 0.0) + 0.0
 
 
-def _utilities_of(tree: DecisionTree) -> Utilities:
-    """Return the utilities of a decision. Raise `UsageError` if they cannot be added."""
+def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
+    """Return the utilities of a decision, and by state and action, shape (S, A).
+
+    Raises
+    ------
+    UsageError
+        There are no utilities that can be added, or no state has a utility for every action.
+    """
     run, utilities = f"{tree.question} by {tree.decider} on {tree.database}", tree.utilities
     if len(tree.branches) == 1:
         raise UsageError(f"{run} has only one action: there is nothing to combine.")
-    if utilities is None:
+    if utilities is None or tree.pairs is None:
         raise UsageError(f"{run} ended before it had utilities. 'dqa show' shows the reason.")
     if utilities.scale != "all":
         raise UsageError(
             f"{run} used dellma.scale={utilities.scale}: utilities that are scaled within each "
             "action cannot be added. Decide again with dellma.scale=all."
         )
-    return utilities
+    table = np.full((len(tree.pairs.states), len(utilities.actions)), np.nan)
+    cells = np.array(tree.pairs.state_of), np.array(tree.pairs.action_of)
+    table[cells] = np.array(utilities.utilities, dtype=np.float64)
+    whole = ~np.isnan(table).any(axis=1)
+    if not whole.any():
+        raise UsageError(
+            f"A portfolio needs states in which all {table.shape[1]} actions are ranked. None of "
+            f"the {len(table)} states of {run} is such a state. Decide again with dellma-pairs or "
+            "dellma-top1, and with more dellma.samples."
+        )
+    return utilities, np.asarray(table[whole])
 
 
 def _by_action(
@@ -303,7 +264,7 @@ def _by_action(
     return np.array(list(figures.values()))
 
 
-def _check(what: str, figure: float, *, zero: bool = False, most: float = np.inf) -> None:
+def _check(what: str, figure: float, *, zero: bool = False, most: float = inf) -> None:
     """Raise `UsageError` unless a number is finite, positive (or 0 if `zero`), and <= `most`."""
     if not isfinite(figure) or figure < 0.0 or figure > most or (figure == 0.0 and not zero):
         bounds = ("0 or more" if zero else "above 0") + (f", at most {most:g}" if most < 2 else "")

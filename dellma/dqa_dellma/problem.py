@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from pydantic import ConfigDict, Field
 
+from dqa.core.database import Database
 from dqa.core.errors import UnparsableReplyError, UsageError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.context import Context, cut_rows
+from dqa.deciders.base import Settings
+from dqa.deciders.choices import Choices
+from dqa.deciders.context import cut_rows, read_context
 from dqa.deciders.method import Reply
 from dqa.deciders.prompting import fill_in
 from dqa.deciders.replies import Chosen, read_action, read_decision, read_object
 from dqa_dellma.findings import ContextRead
+from dqa_dellma.settings import DirectSettings
 
 METHOD = "DeLLMa"
 _LEAST_ROWS = 200
@@ -27,71 +31,67 @@ class Problem:
 
     Attributes
     ----------
-    goal
-        The aim of the decision maker, in words.
-    actions
-        The actions in order; at least one.
-    context
-        The known facts as text: rules, and the rows that queries returned.
+    read
+        The goal, the actions, the rules and the rows.
     noun
         The word for an action, such as "trade node".
     states_form
         Whether the goal may prescribe the form of the answer. A user's own question may do so.
     """
 
-    goal: str
-    actions: tuple[Candidate, ...]
-    context: str
+    read: ContextRead
     noun: str = "action"
     states_form: bool = False
 
+    @property
+    def goal(self) -> str:
+        """The aim of the decision maker, in words."""
+        return self.read.goal
 
-@dataclass(frozen=True, slots=True)
-class Briefing(Context):
-    """The context of a question; `problem` turns it into a problem of bounded length."""
+    @property
+    def actions(self) -> tuple[Candidate, ...]:
+        """The actions in order; at least one."""
+        return self.read.actions
 
-    method: ClassVar[str] = METHOD
+    @property
+    def context(self) -> str:
+        """The known facts as text: rules, and the rows that queries returned."""
+        return fill_in("dqa_dellma", "context", rules=self.read.rules, rows=self.read.text)
 
-    def problem(self, most: int, recorder: Recorder) -> tuple[Problem, ContextRead]:
-        """Return the problem, and its record for the trace.
 
-        Rows at the end that do not fit are left out, and a warning is recorded.
+def read_problem(
+    question: Question,
+    actions: Choices,
+    database: Database,
+    recorder: Recorder,
+    settings: Settings,
+) -> Problem:
+    """Read the problem of a question, and record every statement as evidence.
 
-        Parameters
-        ----------
-        most
-            The maximum number of characters of the goal, actions, rules and rows together.
-        recorder
-            Receives the warning.
+    The setting ``context`` limits its length. Rows at the end that do not fit are left out, and a
+    warning is recorded.
 
-        Raises
-        ------
-        UsageError
-            The goal, actions and rules leave too little room for rows.
-        """
-        taken = len(fill_in("dqa_dellma", "task", problem=self._with_rows("")))
-        if most - taken < _LEAST_ROWS:
-            raise UsageError(
-                f"The goal, the rules and {len(self.actions)} actions take {taken} of the {most} "
-                "characters that dellma.context allows. This leaves no room for rows. Raise the "
-                f"limit with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer "
-                "actions."
-            )
-        rows = cut_rows("\n\n".join(self.tables), most - taken, recorder, "dellma.context")
-        read = ContextRead(
-            goal=self.goal,
-            rules=self.rules,
-            actions=self.actions,
-            left_out=self.left_out,
-            text=rows,
-            failed=self.failed,
-            cut=self.cut,
+    Raises
+    ------
+    UsageError
+        The goal, actions and rules leave too little room for rows, or no query can run.
+    InfrastructureError
+        The database failed.
+    """
+    found = read_context(METHOD, question, actions, database, recorder, settings)
+    stored = ("goal", "rules", "actions", "left_out", "failed", "cut")
+    read = ContextRead(text="", **{name: getattr(found, name) for name in stored})
+    problem = Problem(read, found.noun, found.states_form)
+    most = settings.own_as(DirectSettings).context
+    taken = len(fill_in("dqa_dellma", "task", problem=problem))
+    if most - taken < _LEAST_ROWS:
+        raise UsageError(
+            f"The goal, the rules and {len(found.actions)} actions take {taken} of the {most} "
+            "characters that dellma.context allows. This leaves no room for rows. Raise the limit "
+            f"with --set dellma.context={2 * (taken + _LEAST_ROWS)}, or list fewer actions."
         )
-        return self._with_rows(rows), read
-
-    def _with_rows(self, rows: str) -> Problem:
-        context = fill_in("dqa_dellma", "context", rules=self.rules, rows=rows)
-        return Problem(self.goal, self.actions, context, self.noun, self.states_form)
+    rows = cut_rows("\n\n".join(found.tables), most - taken, recorder, "dellma.context")
+    return replace(problem, read=read.model_copy(update={"text": rows}))
 
 
 class Decided(Reply):

@@ -15,7 +15,7 @@ Elicitation: TypeAlias = Literal["pairs", "top1"]
 ``pairs`` compares every pair of its items (Rank2Pairs). ``top1`` compares its best item with the
 rest (One-vs-All).
 """
-Attitude: TypeAlias = Literal["mean", "cvar", "exponential"]
+Attitude: TypeAlias = Literal["mean", "cvar"]
 """The attitude to risk: the statistic of an action's utilities that decides."""
 Scale: TypeAlias = Literal["all", "action"]
 Draws: TypeAlias = Literal["stratified", "independent"]
@@ -127,24 +127,17 @@ class DellmaSettings(DirectSettings):
     )
     attitude: Attitude = Field(
         default="mean",
-        description="statistic of an action's utilities that decides: the mean, the mean of the "
-        "worst share (cvar), or the certainty equivalent of an exponential utility (exponential)",
+        description="statistic of an action's utilities that decides: the mean, or the mean of the "
+        "worst share (cvar)",
     )
     aversion: float = Field(
-        default=0.2,
-        ge=1e-6,
-        le=1e3,
-        description="the worst share for cvar, at most 1; the risk aversion for exponential",
+        default=0.2, ge=1e-6, le=1.0, description="the worst share of the utilities for cvar"
     )
     seed: int = Field(default=0, ge=0, description="seed of samples, shuffles and draws")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         """Refuse contradictory settings before any request."""
-        if self.attitude == "cvar" and self.aversion > 1.0:
-            raise ValueError(
-                "attitude=cvar needs an aversion of at most 1, because the aversion is a share."
-            )
         if self.attitude != "mean" and self.scale != "all":
             raise ValueError(
                 f"attitude={self.attitude} needs scale=all: with scale=action, the utility of a "

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
 
 from dqa import plugins
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
-from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.database import Database, Kind
 from dqa.core.errors import UsageError
 from dqa.core.events import WarningEvent
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
+from dqa.deciders.base import Settings
 from dqa.deciders.candidates import nouns_of
 from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
@@ -56,64 +55,67 @@ class Context:
     noun: str = "action"
     states_form: bool = False
 
-    method: ClassVar[str] = "this decider"
-    """The name of the method in messages."""
 
-    @classmethod
-    def of(  # noqa: PLR0913  (each is a question of its own to the decider)
-        cls,
-        question: Question,
-        actions: tuple[Candidate, ...] | Choices,
-        database: Database,
-        recorder: Recorder,
-        *,
-        limits: Limits = DEFAULT_LIMITS,
-        display: Display = DEFAULT_DISPLAY,
-    ) -> Self:
-        """Run the question's own queries, or its scenario's, and record their results.
+def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
+    method: str,
+    question: Question,
+    actions: Choices,
+    database: Database,
+    recorder: Recorder,
+    settings: Settings,
+) -> Context:
+    """Run the queries of a question or of its scenario, and record their results.
 
-        Of very many actions, those at the beginning of the rows are compared.
+    If there are very many actions, those in the first rows are compared.
 
-        Raises
-        ------
-        UsageError
-            Nothing says which rows to read, no statement that says it can run, or there are very
-            many actions and no column of the rows lists some of them.
-        InfrastructureError
-            The database failed.
-        """
-        choices = actions if isinstance(actions, Choices) else Choices(actions)
-        queries = _queries(question, database.kind, cls.method)
-        found: list[Evidence] = []
-        for query in queries:
-            if found and recorder.over_budget() is not None:
-                recorder.close_by_budget()
-                break
-            found.append(observe(database, query, limits, display, choices.names))
-            recorder.add_evidence(found[-1])
-        told = tuple(one.observation for one in found if one.error is None)
-        if not told:
-            first = found[0]
-            raise UsageError(
-                f"No query of the context can run: {first.statement!r} gives {first.observation}"
-            )
-        compared = _compared(question, choices, told, cls.method)
-        cut = sum(one.cut is not None for one in found if one.error is None)
-        if len(compared) < choices.total:
-            recorder.note(_warning(len(compared), choices, cut))
-        kept = set(compared)
-        goal = goal_of(question)
-        return cls(
-            goal=goal,
-            actions=compared,
-            left_out=tuple(action for action in choices.names if action not in kept),
-            rules=question.rules,
-            tables=told,
-            failed=len(found) - len(told),
-            cut=cut,
-            noun=nouns_of(question)[0],
-            states_form=goal == question.text,
+    Parameters
+    ----------
+    method
+        The name of the method in messages.
+    question, actions, database
+        The question, its actions, and its database.
+    recorder
+        Records the statements.
+    settings
+        The limits of statements, and the display of rows.
+
+    Raises
+    ------
+    UsageError
+        The question does not define which rows to read, none of the statements can run, or there
+        are very many actions and no column of the rows lists some of them.
+    InfrastructureError
+        The database failed.
+    """
+    found: list[Evidence] = []
+    for query in _queries(question, database.kind, method):
+        if found and recorder.over_budget() is not None:
+            recorder.close_by_budget()
+            break
+        found.append(observe(database, query, settings.limits, settings.display, actions.names))
+        recorder.add_evidence(found[-1])
+    shown = tuple(one.observation for one in found if one.error is None)
+    if not shown:
+        first = found[0]
+        raise UsageError(
+            f"No query of the context can run: {first.statement!r} gives {first.observation}"
         )
+    compared = _compared(question, actions, shown, method)
+    cut = sum(one.cut is not None for one in found if one.error is None)
+    if len(compared) < actions.total:
+        recorder.note(_warning(len(compared), actions, cut))
+    goal, stays = goal_of(question), set(compared)
+    return Context(
+        goal=goal,
+        actions=compared,
+        left_out=tuple(action for action in actions.names if action not in stays),
+        rules=question.rules,
+        tables=shown,
+        failed=len(found) - len(shown),
+        cut=cut,
+        noun=nouns_of(question)[0],
+        states_form=goal == question.text,
+    )
 
 
 def _compared(

@@ -25,7 +25,7 @@ from dqa_ldm2.formation import (
 from dqa_ldm2.identity import identified
 from dqa_ldm2.memory import Memory, open_memory, require_place
 from dqa_ldm2.refinement import RefinedGoal, Refinement, RefinementReport
-from dqa_ldm2.retrieval import OpenedMemory
+from dqa_ldm2.retrieval import open_filled
 from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 
@@ -147,6 +147,5 @@ def _opened(memory: str | Memory, *, create: bool) -> Iterator[Memory]:
     if isinstance(memory, Memory):
         yield memory
         return
-    opened = open_memory(memory, create=True) if create else OpenedMemory(memory).get()
-    with opened:
+    with open_memory(memory, create=True) if create else open_filled(memory) as opened:
         yield opened

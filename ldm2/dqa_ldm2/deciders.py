@@ -139,7 +139,8 @@ class Ldm2Decider(MemoryDecider):
         return len(self._batches())
 
     def _batches(self) -> tuple[int, ...]:
-        return self._memory.batches(self.settings.own_as(Ldm2Settings).batches)
+        batches, most = self._memory.get().batches(), self.settings.own_as(Ldm2Settings).batches
+        return batches if most == "all" else batches[:most]
 
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
         batches = self._batches()

@@ -8,10 +8,9 @@ from typing import Protocol
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.trajectories import Step
-from dqa.worlds.observed import AGENT, EPISODE, ObservedPosition, trajectory_of
+from dqa.worlds.observed import AGENT, ObservedPosition
 from dqa.worlds.world import Episode, World
-from dqa_ldm2.identity import QuestionIdentity
-from dqa_ldm2.situation import Situation, actions_left
+from dqa_ldm2.situation import Situation, observed_situation
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,19 +127,5 @@ class WorldExplorable:
                 f"{self.source} cannot be explored: its positions must be "
                 "dqa.worlds.observed.ObservedPosition."
             )
-        position, target = move.position, move.question.target
-        beginning = position.events[0].detail
-        identity = QuestionIdentity.of_episode(
-            self._world.name, position.goal, beginning, target.get(EPISODE, "")
-        )
-        return Situation(
-            position.goal,
-            position.observation,
-            position.actions,
-            trajectory_of(position.goal, position.events, self.source).steps,
-            move.question.rules,
-            position.free_form,
-            sources=frozenset({self.source}),
-            identity=identity,
-            left=actions_left(move.question),
-        )
+        situation = observed_situation(move.position, move.question, self._world.name)
+        return replace(situation, sources=frozenset({self.source}))

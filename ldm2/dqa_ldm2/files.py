@@ -7,23 +7,14 @@ a tuple.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, require_new_file, write_private
 from dqa_ldm2.memory import Memory
-from dqa_ldm2.records import Remembered
 
 _VERSION: Final = 1
-
-
-def line_of(one: Remembered) -> dict[str, Any]:
-    """Return a tuple in the form of exports and of ``--json``."""
-    values = asdict(one)
-    del values["id"], values["likeness"]
-    return {"batch": values.pop("batch"), "step": values.pop("number"), **values}
 
 
 def export_memory(memory: Memory, file: Path | str, *, version: int | None = None) -> int:
@@ -45,7 +36,7 @@ def export_memory(memory: Memory, file: Path | str, *, version: int | None = Non
     """
     path = Path(file)
     require_new_file(path)
-    tuples = [line_of(one) for one in memory.tuples(version=version)]
+    tuples = [one.to_json() for one in memory.tuples(version=version)]
     head = {"format": "dqa-memory", "version": _VERSION, "tuples": len(tuples)}
     lines = [json.dumps(one, ensure_ascii=False) for one in (head, *tuples)]
     try:

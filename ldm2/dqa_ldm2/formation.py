@@ -303,18 +303,10 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     Raises
     ------
     UsageError
-        The batch or the step does not exist.
-    DataError
-        The trajectory is incomplete.
+        The batch does not exist.
     DqaError
         The model or the memory failed. Nothing was added.
     """
-    require_whole(trajectory)
-    count = len(trajectory.steps)
-    if not 1 <= first <= count:
-        raise UsageError(
-            f"The trajectory {trajectory.source} has no step {first}. Its steps are 1 to {count}."
-        )
     goal_type = indexer.type_of("goal", trajectory.goal, memory.goal_types(batch))
     types = memory.observation_types(batch, goal_type)
     known: dict[str, str] = {}

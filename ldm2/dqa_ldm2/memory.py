@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from dqa.core.errors import UsageError
-from dqa.core.files import require_new_file, require_room
+from dqa.core.files import require_new_file
 from dqa.core.text import well_formed
 from dqa.databases.servers import DRIVERS, has_scheme, parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
@@ -64,7 +64,10 @@ _EXAMPLES: Final = 3
 _PAGE: Final = 2_000
 _CACHED: Final = 1_000
 """The maximum number of indices and lists of types in RAM."""
-_HINT: Final = "Name a memory that 'dqa memory build' created."
+_HINT: Final = (
+    "Create a memory with 'dqa memory build --world WORLD --games N --memory FILE', or name a "
+    "different memory with --set ldm2.memory=FILE."
+)
 _STAYS: Final = (
     "Earlier additions are stored. Run the same command again when the server answers, to add the "
     "rest."
@@ -83,8 +86,6 @@ class Memory:
         The location of the database.
     create
         Whether to create the memory in an empty database.
-    may_write
-        Whether tuples can be added.
 
     Attributes
     ----------
@@ -92,20 +93,14 @@ class Memory:
         The location of the database, without a password.
     """
 
-    def __init__(
-        self,
-        place: StoreLocation,
-        *,
-        create: bool = False,
-        may_write: bool = True,
-    ) -> None:
+    def __init__(self, place: StoreLocation, *, create: bool = False) -> None:
         self.location = place.shown
         self._place = place
-        self._may_write = may_write
+        self._may_write = create or place.file is None or _can_write(place.file)
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
         with translate_errors(place):
-            self._engine = open_store(place, writing=may_write)
+            self._engine = open_store(place, writing=self._may_write)
             try:
                 if create:
                     with write(self._engine) as connection:
@@ -434,16 +429,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     DatabaseUnavailableError
         The server cannot be reached.
     """
-    place = os.fspath(location)
-    file = _file_of(place)
-    if file is not None:
-        return _open_file(file, create=create)
-    url = parse_url(place)
-    if "+" not in url.drivername:
-        url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-    server = url.render_as_string(hide_password=False)
-    store = StoreLocation(server, None, "memory", _HINT, _STAYS)
-    return Memory(store, create=create)
+    return Memory(_locate(location), create=create)
 
 
 def require_place(location: str | Path) -> None:
@@ -451,11 +437,11 @@ def require_place(location: str | Path) -> None:
 
     The errors are those of `open_memory`.
     """
-    file = _file_of(os.fspath(location))
-    if file is None or file.exists():
-        open_memory(location, create=True).close()
+    place = _locate(location)
+    if place.file is None or place.file.exists():
+        Memory(place, create=True).close()
     else:
-        require_new_file(file)
+        require_new_file(place.file)
 
 
 def document(goal: str, history: str, observation: str) -> str:
@@ -468,38 +454,29 @@ def stored_name(name: str) -> str:
     return " ".join(_stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
 
 
-def _file_of(place: str) -> Path | None:
-    """Return the file of a location; None for a server."""
+def _locate(location: str | Path) -> StoreLocation:
+    """Return a location of a memory. Raise `UsageError` if a memory cannot be stored there."""
+    place = os.fspath(location)
     if has_scheme(place, ("bolt", "neo4j")):
         raise UsageError(
             "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
             "URL of a SQL database."
         )
-    if "://" not in place:
-        return Path(place)
-    url = parse_url(place)
-    if url.get_backend_name() != "sqlite":
-        return None
-    if not url.database or url.database == ":memory:":
-        raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
-    return Path(url.database)
+    file = None if "://" in place else Path(place)
+    if file is None:
+        url = parse_url(place)
+        if url.get_backend_name() == "sqlite":
+            if not url.database or url.database == ":memory:":
+                raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
+            file = Path(url.database)
+        elif "+" not in url.drivername:
+            url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
+        place = url.render_as_string(hide_password=False)
+    return StoreLocation(place, file, "memory", _HINT, _STAYS)
 
 
-def _open_file(file: Path, *, create: bool) -> Memory:
-    if file.is_dir():
-        raise UsageError(f"{file} is a folder. Name a file, such as {file / 'memory.db'}.")
-    may_write = True
-    if file.exists():
-        may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
-    elif create:
-        require_room(file)
-    else:
-        raise UsageError(
-            f"The memory {file} does not exist. Create it with 'dqa memory build --world WORLD "
-            "--games N --memory FILE', or name a different memory with --set ldm2.memory=FILE."
-        )
-    place = StoreLocation(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
-    return Memory(place, create=create, may_write=may_write or create)
+def _can_write(file: Path) -> bool:
+    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
 def _versions(connection: Connection) -> tuple[Version, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
 OTHER: Final = "other"
 """The type of a text that does not belong to a named type."""
@@ -62,6 +62,12 @@ class Remembered(StateAction):
     version: int
     likeness: float = 0.0
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the tuple in the form of exports and of ``--json``, without id and likeness."""
+        values = asdict(self)
+        del values["id"], values["likeness"]
+        return {"batch": values.pop("batch"), "step": values.pop("number"), **values}
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryType:
@@ -104,6 +110,11 @@ class Version:
     added: int
     batches: tuple[int, ...]
     is_undone: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the addition in the form of ``--json``."""
+        values = asdict(self)
+        return {"number": values.pop("number"), **values.pop("origin"), **values}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from threading import Lock
-from typing import Final, Literal
+from typing import Final
 
 from dqa.core.errors import UsageError
 from dqa.core.trajectories import Step, Trajectory
@@ -28,29 +27,23 @@ class OpenedMemory:
         self._location = location
         self._lock = Lock()
 
-    def batches(self, most: int | Literal["all"]) -> tuple[int, ...]:
-        """Return the first `most` batches."""
-        batches = self.get().batches()
-        return batches if most == "all" else batches[:most]
-
     def get(self) -> Memory:
         """Return the memory. Raise `UsageError` if it does not exist or is empty."""
         with self._lock:
-            return self._memory
+            self._location = open_filled(self._location)
+            return self._location
 
-    @cached_property
-    def _memory(self) -> Memory:
-        memory = self._location
-        if not isinstance(memory, Memory):
-            memory = open_memory(memory)
-        if not memory.batches():
-            memory.close()
-            raise UsageError(
-                f"The memory {memory.location} is empty. Build it with 'dqa memory build --world "
-                "WORLD --games N --memory FILE', or name a different memory with --set "
-                "ldm2.memory=FILE."
-            )
+
+def open_filled(location: str | Memory) -> Memory:
+    """Open a memory that has tuples. Raise `UsageError` if it does not exist or is empty."""
+    memory = location if isinstance(location, Memory) else open_memory(location)
+    if memory.batches():
         return memory
+    memory.close()
+    raise UsageError(
+        f"The memory {memory.location} is empty. Build it with 'dqa memory build --world WORLD "
+        "--games N --memory FILE', or name a different memory with --set ldm2.memory=FILE."
+    )
 
 
 class Retriever:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -11,7 +10,8 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
 from dqa.deciders.base import Settings
-from dqa.deciders.context import Context, check_question, cut_rows, goal_of, list_actions
+from dqa.deciders.choices import Choices
+from dqa.deciders.context import check_question, cut_rows, goal_of, list_actions, read_context
 from dqa.deciders.method import Options
 from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
@@ -21,6 +21,7 @@ from dqa.worlds.observed import (
     EVENTS_STATEMENT,
     GOAL,
     LEFT,
+    ObservedPosition,
     game_filter,
     game_number,
     read_observed,
@@ -30,12 +31,6 @@ from dqa.worlds.world import GameEvent
 from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"
-
-
-class _Rows(Context):
-    """A context whose messages name LDM2."""
-
-    method: ClassVar[str] = METHOD
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +140,7 @@ def is_found_by_acting(question: Question) -> bool:
     )
 
 
-def actions_left(question: Question) -> int | None:
+def _actions_left(question: Question) -> int | None:
     """Return the number of actions left; None if the world does not limit it."""
     count = question.target.get(LEFT, "")
     return int(count) if count.isdecimal() and count.isascii() else None
@@ -162,19 +157,22 @@ def _read_observed(
 ) -> Situation:
     statement = EVENTS_STATEMENT.format(where=game_filter(game_number(question)))
     recorder.add_evidence(observe(database, statement, settings.limits, settings.display))
-    read = read_observed(question, database)
-    beginning, name = read.events[0].detail, question.target.get(EPISODE, "")
+    situation = observed_situation(read_observed(question, database), question, question.scenario)
+    return replace(situation, sources=_sources(question), key=question.key)
+
+
+def observed_situation(position: ObservedPosition, question: Question, world: str) -> Situation:
+    """Return the situation of a move in a world in which only acting shows the result."""
+    beginning, name = position.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
-        read.goal,
-        read.observation,
-        read.actions,
-        trajectory_of(read.goal, read.events, "").steps,
+        position.goal,
+        position.observation,
+        position.actions,
+        trajectory_of(position.goal, position.events, "").steps,
         question.rules,
-        read.free_form,
-        sources=_sources(question),
-        key=question.key,
-        identity=QuestionIdentity.of_episode(question.scenario, read.goal, beginning, name),
-        left=actions_left(question),
+        position.free_form,
+        identity=QuestionIdentity.of_episode(world, position.goal, beginning, name),
+        left=_actions_left(question),
     )
 
 
@@ -203,10 +201,8 @@ def _read_question(
 ) -> Situation:
     """Read a question that is not a move: the observation is the rows of its context."""
     listed = question.candidates is not None or question.candidate_query is not None
-    actions = list_actions(question, database, METHOD) if listed else ()
-    read = _Rows.of(
-        question, actions, database, recorder, limits=settings.limits, display=settings.display
-    )
+    actions = list_actions(question, database, METHOD) if listed else Choices(())
+    read = read_context(METHOD, question, actions, database, recorder, settings)
     return Situation(
         read.goal,
         cut_rows("\n\n".join(read.tables), most, recorder, "ldm2.context"),

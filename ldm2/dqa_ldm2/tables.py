@@ -114,10 +114,7 @@ def require_memory(connection: Connection, place: StoreLocation) -> None:
     """
     names = set(inspect(connection).get_table_names())
     if MEMORY.name not in names:
-        raise UsageError(
-            f"{place.shown} does not contain a memory. Create one with 'dqa memory build'. "
-            f"{place.hint}"
-        )
+        raise UsageError(f"{place.shown} does not contain a memory. {place.hint}")
     row = connection.execute(select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
     if row is not None and row.schema_version != SCHEMA_VERSION:
         raise UsageError(

@@ -25,11 +25,9 @@ _DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
 
 
 def _factory(recipe: Recipe) -> DeciderFactory:
-    def make(model: BaseChatModel | None, settings: Settings) -> Agent:
+    def make(model: BaseChatModel, settings: Settings) -> Agent:
         from dqa_planrag.deciders import Agent
 
-        if model is None:
-            raise AssertionError("the factory must be called with a model")
         return Agent(recipe, model, settings)
 
     return DeciderFactory(

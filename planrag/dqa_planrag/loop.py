@@ -149,27 +149,27 @@ class Loop:
         if reply.only_thinks:
             run.say(self._protocol.after_thought)
             return
-        results, found = list[tuple[ToolRequest, str]](), 0
-        for request in reply.requests:
-            spent = run.recorder.has_read_enough()
-            if spent is not None:
-                results.append((request, f"Not run: the budget of {spent} is spent."))
-                continue
-            try:
-                evidence = run.toolbox.use(request)
-            except UnparsableReplyError as error:
-                run.problem = str(error)
-                results.append((request, run.problem))
-                run.note_failure()
-                continue
-            found += 1
-            results.append((request, evidence.observation))
-            run.recorder.add_evidence(evidence)
+        before = len(run.recorder.evidence)
+        results = [(request, self._use(request, run)) for request in reply.requests]
         last_words = ""
         if self._recipe.reads_once and _has_read(run.recorder):
             last_words = closing(self._protocol.name, run.question.answer_form)
         run.messages += self._protocol.observed(results, last_words)
-        run.failures = 0 if found else run.failures + 1
+        run.failures = 0 if len(run.recorder.evidence) > before else run.failures + 1
+
+    def _use(self, request: ToolRequest, run: Run) -> str:
+        """Run a tool, and return its result or the reason why it did not run."""
+        spent = run.recorder.has_read_enough()
+        if spent is not None:
+            return f"Not run: the budget of {spent} is spent."
+        try:
+            evidence = run.toolbox.use(request)
+        except UnparsableReplyError as error:
+            run.problem = str(error)
+            run.note_failure()
+            return run.problem
+        run.recorder.add_evidence(evidence)
+        return evidence.observation
 
     def _answer(self, run: Run, reply: Reply) -> Decision | None:
         """Return the decision in a reply; None if the model has to decide again."""

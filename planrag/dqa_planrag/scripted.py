@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -74,11 +75,11 @@ class _AgentScripts:
 
     def answers(self, messages: _Messages) -> bool:
         """Return whether a conversation contains the task of an agent."""
-        return _find_task(messages) is not None
+        return bool(_tasks(messages))
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
         """Return the next reply of a script: as tool calls if there are tools, else as text."""
-        task = _task_of(messages)
+        task = _tasks(messages)[-1]
         recipe, recorder = task.recipe, task.recorder
         asked = Task(
             question=task.question,
@@ -98,15 +99,13 @@ class _AgentScripts:
         self, messages: _Messages, tools: Sequence[str], plan: str | None
     ) -> AIMessage | None:
         """Return a reply that only plans, if the model must plan now; otherwise None."""
-        task = _task_of(messages)
         if "plan" not in tools:
             return None
-        new = None if task.recorder.plans else plan or _PLAINEST
-        return _said(task, ScriptTurn(Step("", ""), new, plan or _PLAINEST), tools)
+        return self.word(messages, tools, ScriptTurn(Step("", ""), None, plan))
 
     def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
         """Return a given turn as labelled text or as tool calls."""
-        return _said(_task_of(messages), turn, tools)
+        return _said(_tasks(messages)[-1], turn, tools)
 
 
 RESPONDER = _AgentScripts()
@@ -139,30 +138,17 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
     )
 
 
-def _find_task(messages: _Messages) -> TaskValues | None:
-    """Return the values of the last task in a conversation; None if there is none."""
-    for message in reversed(messages):
-        if isinstance(message, StepPrompt) and message.package == PACKAGE:
-            task: TaskValues = message.values["task"]
-            return task
-    return None
-
-
-def _task_of(messages: _Messages) -> TaskValues:
-    task = _find_task(messages)
-    if task is None:
-        raise UsageError("The conversation does not contain the task of an agent.")
-    return task
+def _tasks(messages: _Messages) -> list[TaskValues]:
+    """Return the values of the tasks in a conversation."""
+    prompts = [one for one in messages if isinstance(one, StepPrompt) and one.package == PACKAGE]
+    return [prompt.values["task"] for prompt in prompts]
 
 
 def _observed(evidence: Evidence) -> Observed:
     """Return the rows of an observation, in the form that the model sees."""
-    rows = []
-    for line in evidence.observation.splitlines()[1:]:
-        if not line.startswith("["):
-            break
-        rows.append(tuple(json.loads(line)))
-    return Observed(tuple(rows) if evidence.observation.startswith("[") else ())
+    header, *lines = evidence.observation.splitlines() or [""]
+    rows = takewhile(lambda line: line.startswith("["), lines if header.startswith("[") else ())
+    return Observed(tuple(tuple(json.loads(row)) for row in rows))
 
 
 def _said(task: TaskValues, turn: ScriptTurn, tools: Sequence[str]) -> AIMessage:
@@ -201,8 +187,7 @@ def _calling(task: TaskValues, turn: ScriptTurn, offered: set[str]) -> AIMessage
     move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
     if "plan" in offered:
         return _called("", [("plan", {"steps": _steps(turn.plan or _PLAINEST)})])
-    new_plan = turn.new_plan if task.recorder.evidence else None
-    if "replan" in offered and new_plan:
+    if "replan" in offered and turn.new_plan and task.recorder.evidence:
         calls.append(("replan", {"steps": _steps(turn.new_plan)}))
     if isinstance(move, Answer):
         calls.append(("decide", {"decision": move.answer}))
@@ -222,6 +207,6 @@ def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
     return AIMessage(text, tool_calls=named)
 
 
-def _steps(plan: str | None) -> list[str]:
-    """Return the steps of a plan without their numbers; an empty list without a plan."""
-    return [line.partition(". ")[2] for line in (plan or "").splitlines()]
+def _steps(plan: str) -> list[str]:
+    """Return the steps of a plan without their numbers."""
+    return [line.partition(". ")[2] for line in plan.splitlines()]

@@ -83,20 +83,18 @@ _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
 
 
-def _definition(name: str, description: str, schema: type[BaseModel]) -> dict[str, Any]:
+def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
     """Return the definition of a tool for providers."""
+    if name in _SAYING:
+        writes = name == "decide" and toolbox.answer_form == "statement"
+        schema: type[BaseModel] = _Write if writes else _SAYING[name]
+        description = schema.__doc__ or ""
+    else:
+        tool = toolbox.tools[name]
+        schema, description = schema_of(tool), tool.description
     described = convert_to_openai_tool(schema)
     described["function"] |= {"name": name, "description": description}
     return described
-
-
-def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
-    if name in _SAYING:
-        writes = name == "decide" and toolbox.answer_form == "statement"
-        schema = _Write if writes else _SAYING[name]
-        return _definition(name, schema.__doc__ or "", schema)
-    tool = toolbox.tools[name]
-    return _definition(name, tool.description, schema_of(tool))
 
 
 class ToolCalls:
@@ -197,12 +195,13 @@ class ToolCalls:
 
         `closing` is added to the last result, because some providers reject a user's message here.
         """
-        shown: list[BaseMessage] = []
-        for place, (request, text) in enumerate(results, start=1):
-            last_words = f"\n\n{closing}" if closing and place == len(results) else ""
-            name = _sendable(request.tool)
-            shown.append(ToolMessage(text + last_words, tool_call_id=request.id, name=name))
-        return shown
+        texts = [text for _, text in results]
+        if closing:
+            texts[-1] += f"\n\n{closing}"
+        return [
+            ToolMessage(text, tool_call_id=request.id, name=_sendable(request.tool))
+            for (request, _), text in zip(results, texts, strict=True)
+        ]
 
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
         """Answer the call of decide with the problem of an invalid decision."""

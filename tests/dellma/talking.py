@@ -14,12 +14,12 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.events import Event, StepEvent
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
 from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa_dellma.deciders import ProblemDecider
-from dqa_dellma.findings import Ranking
+from dqa_dellma.findings import ContextRead, Ranking
 from dqa_dellma.problem import Problem
 from dqa_dellma.scripted.analyst import RESPONDER
 from dqa_dellma.settings import DellmaSettings
@@ -27,7 +27,16 @@ from dqa_dellma.steps.dellma import Dellma
 from dqa_dellma.utilities.beliefs import judge
 from tests.scenarios.worlds import questions
 
-PROBLEM = Problem("Earn much.", ("apple", "pear"), "Pears sell well.")
+
+def problem(*actions: Candidate) -> Problem:
+    """Return a problem of actions."""
+    read = ContextRead(
+        goal="Earn much.", rules="", actions=actions, text="Pears sell well.", failed=0, cut=0
+    )
+    return Problem(read)
+
+
+PROBLEM = problem("apple", "pear")
 BELIEFS = judge(
     {
         "Rain": {"little": "likely", "much": "unlikely"},

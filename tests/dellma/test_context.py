@@ -10,12 +10,14 @@ import pytest
 import dqa
 from dqa.core.database import Database, Limits
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
+from dqa.core.recorder import Recorder
+from dqa.deciders.base import Settings
 from dqa.deciders.context import list_actions
-from dqa.deciders.method import Asking
 from dqa.deciders.prompting import fill_in
-from dqa_dellma.problem import METHOD, Briefing, Problem
-from tests.dellma.talking import conversation, data_of, world
+from dqa_dellma.problem import METHOD, Problem, read_problem
+from dqa_dellma.settings import DirectSettings
+from tests.dellma.talking import data_of, world
 from tests.scenarios.worlds import questions
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
@@ -39,63 +41,38 @@ def asked(*context: str, **changes: object) -> Question:
     return replace(question, **changes)  # type: ignore[arg-type]
 
 
-def read_problem(
-    question: Question,
-    actions: tuple[Candidate, ...],
-    database: Database,
-    found: Asking,
-    most: int = 40_000,
-    *,
-    rows: int = 200,
-) -> Problem:
-    """Return the problem of a question."""
-    briefing = Briefing.of(question, actions, database, found.recorder, limits=Limits(rows=rows))
-    problem, read = briefing.problem(most, found.recorder)
-    found.note("context", read)
-    return problem
+def problem_of(
+    question: Question, database: Database, most: int = 40_000, *, rows: int = 200
+) -> tuple[Problem, Recorder]:
+    """Return the problem of a question, and the recorder of its statements."""
+    settings = Settings(own=DirectSettings(context=most), limits=Limits(rows=rows))
+    recorder = Recorder()
+    actions = list_actions(question, database, METHOD)
+    return read_problem(question, actions, database, recorder, settings), recorder
 
 
-def read(question: Question, database: Database, found: Asking, most: int = 40_000) -> str:
-    """Return the context in the prompts."""
-    return read_problem(question, (1, 2), database, found, most).context
-
-
-def test_rules_and_rows_make_the_context(database: Database) -> None:
-    """Rows are JSON lines after the business rules; no model is called."""
-    found = conversation()
-    text = read(asked(FRUIT), database, found)
+@pytest.mark.parametrize("bad", ["SELECT nothing FROM fruit", "DELETE FROM fruit", "and so on", ""])
+def test_rules_and_rows_make_the_context(database: Database, bad: str) -> None:
+    """Rows are JSON lines after the rules. A broken or refused query is only counted."""
+    problem, recorder = problem_of(asked(bad, FRUIT), database)
+    text = problem.context
     assert text.index("Buy one.") < text.index('["id", "name", "note"]\n[1, "fruit 1", "fair"]')
-    assert found.recorder.steps == 0
-    (event,) = data_of(found.recorder.events, "context")
-    assert (event["actions"], event["failed"], event["cut"]) == ([1, 2], 0, 0)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    ["SELECT nothing FROM fruit", "DELETE FROM fruit", "DROP TABLE fruit", "and so on", ""],
-)
-def test_a_failed_query_is_recorded_and_the_others_count(database: Database, bad: str) -> None:
-    """The query is broken, or the guard refuses it."""
-    found = conversation()
-    text = read(asked(bad, "SELECT name FROM fruit WHERE id = 1"), database, found)
-    assert '["fruit 1"]' in text
     assert "Error" not in text
-    assert [one.error is None for one in found.recorder.evidence] == [False, True]
-    assert data_of(found.recorder.events, "context")[0]["failed"] == 1
+    assert [one.error is None for one in recorder.evidence] == [False, True]
+    assert (problem.actions, problem.read.failed, problem.read.cut) == ((1, 2), 1, 0)
     assert len(database.query(FRUIT).rows) == 60
 
 
 def test_without_any_query_that_runs_the_user_gets_an_error(database: Database) -> None:
     """The error shows the statement and the database's message."""
     with pytest.raises(UsageError, match=r"SELECT nothing FROM fruit.*Error"):
-        read(asked("SELECT nothing FROM fruit", "DELETE FROM fruit"), database, conversation())
+        problem_of(asked("SELECT nothing FROM fruit", "DELETE FROM fruit"), database)
 
 
 def test_the_model_and_the_trace_see_that_rows_were_cut(database: Database) -> None:
-    found = conversation("x")
-    problem = read_problem(asked(FRUIT), (1, 2), database, found, rows=5)
+    problem, _ = problem_of(asked(FRUIT), database, rows=5)
     assert "only the first 5 of 60 rows are shown" in problem.context
-    assert data_of(found.recorder.events, "context")[0]["cut"] == 1
+    assert problem.read.cut == 1
 
 
 def test_a_query_lists_the_actions(database: Database) -> None:
@@ -126,55 +103,44 @@ def test_names_of_a_long_list_that_differ_by_case_are_different(database: Databa
     """Only the names that the rows spell exactly are compared."""
     many = (*(f"name {number}" for number in range(20_000)), "aB3", "xY7", "ab3", "Xy7")
     query = "SELECT CASE id WHEN 1 THEN 'aB3' ELSE 'xY7' END AS name FROM fruit WHERE id < 3"
-    found = conversation()
-    read_problem(asked(query), many, database, found)
-    assert data_of(found.recorder.events, "context")[0]["actions"] == ["aB3", "xY7"]
+    problem, _ = problem_of(asked(query, candidates=many), database)
+    assert problem.actions == ("aB3", "xY7")
 
 
-def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
-    """A row names an action if a whole cell equals it, ignoring case."""
-    found = conversation()
+def test_actions_of_a_long_list_without_a_row_are_left_out_and_named(database: Database) -> None:
+    """A row names an action if a whole cell equals it, ignoring case. A short list is complete."""
     unnamed = ("fruit", "fruit 77", "note", *(f"nut {number}" for number in range(9)))
     actions = ("Fruit  1", "FRUIT 2", "fruit 3", "fruit 4", *unnamed)
-    query = "SELECT id, name, note FROM fruit WHERE id < 5"
-    problem = read_problem(asked(query), actions, database, found)
-    assert problem.actions == actions[:4]
-    (event,) = data_of(found.recorder.events, "context")
-    assert event["actions"] == list(actions[:4])
-    assert event["left_out"] == list(unnamed)
-
-
-def test_a_short_list_is_compared_completely(database: Database) -> None:
-    """No row names "none", which may be the best action."""
-    found = conversation()
-    query = "SELECT id, name FROM fruit WHERE id < 5"
-    problem = read_problem(asked(query), ("fruit 1", "fruit 2", "none"), database, found)
-    assert problem.actions == ("fruit 1", "fruit 2", "none")
+    question = asked("SELECT id, name, note FROM fruit WHERE id < 5", candidates=actions)
+    problem, _ = problem_of(question, database)
+    assert (problem.actions, problem.read.left_out) == (actions[:4], unnamed)
+    short = ("fruit 1", "fruit 2", "none")
+    problem, _ = problem_of(replace(question, candidates=short), database)
+    assert problem.actions == short
 
 
 def test_rows_that_do_not_fit_are_left_out_with_a_warning(database: Database) -> None:
     """Rules stay complete. Without room for any row, the message names the setting."""
-    question = asked(FRUIT, rules="A rule.\n" * 100, text="Which of them? " * 20)
-    found = conversation()
-    problem = read_problem(question, tuple(range(1, 21)), database, found, 2_500)
+    changes = {"rules": "A rule.\n" * 100, "text": "Which of them? " * 20}
+    question = asked(FRUIT, candidates=tuple(range(1, 21)), **changes)
+    problem, recorder = problem_of(question, database, 2_500)
     assert len(fill_in("dqa_dellma", "task", problem=problem)) <= 2_500
     assert problem.context.count("A rule.") == 100
     assert '[1, "fruit 1", "fair"]' in problem.context
     assert "fruit 60" not in problem.context
-    (warning,) = data_of(found.recorder.events, "warning")
+    (warning,) = data_of(recorder.events, "warning")
     assert "--set dellma.context" in warning["text"]
     with pytest.raises(UsageError, match=r"--set dellma\.context="):
-        read_problem(question, tuple(range(1, 21)), database, found, 1_300)
+        problem_of(question, database, 1_300)
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
 def test_building_compares_producers_of_goods_and_inputs(backend: str) -> None:
     """On tables and graphs; the right answer is among them."""
     question, opened = world("building", backend)
-    found = conversation()
-    problem = read_problem(question, question.candidates or (), opened, found)
+    problem, _ = problem_of(question, opened)
     opened.close()
-    (event,) = data_of(found.recorder.events, "context")
+    left_out = problem.read.left_out
     assert questions().truth_of(question).official in problem.actions
-    assert event["left_out"]
-    assert sorted([*problem.actions, *event["left_out"]]) == sorted(question.candidates or ())
+    assert left_out
+    assert sorted([*problem.actions, *left_out]) == sorted(question.candidates or ())

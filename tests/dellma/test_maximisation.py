@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dqa_dellma.settings import Attitude, DellmaSettings
+from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.bradley_terry import fit_scores
 from dqa_dellma.utilities.maximisation import (
     Maximised,
@@ -90,7 +88,6 @@ RISKY = [[0, 1, 3, 5, 2, 4]] * 2
     [
         ("cvar", 1.0, 0),
         ("cvar", 0.34, 1),
-        ("exponential", 20.0, 1),
     ],
 )
 def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None:
@@ -101,24 +98,6 @@ def test_the_attitude_decides(attitude: str, aversion: float, best: int) -> None
     assert found.intervals[best, 0] <= found.intervals[best, 1]
 
 
-UTILITIES = st.lists(st.floats(0.01, 10.0), min_size=1, max_size=8)
-
-
-@given(UTILITIES, st.floats(0.05, 1.0), st.floats(0.1, 5.0), st.floats(0.5, 3.0))
-def test_attitudes_lie_between_the_worst_and_the_mean(
-    utilities: list[float], share: float, aversion: float, scale: float
-) -> None:
-    """Careful values lie between the worst utility and the mean, and scale with the utilities."""
-    drawn, even = np.array(utilities), np.ones(len(utilities))
-    mean = float(weigh_by_attitude(drawn, even))
-    careful: tuple[tuple[Attitude, float], ...] = (("cvar", share), ("exponential", aversion))
-    for attitude, strength in careful:
-        value = float(weigh_by_attitude(drawn, even, attitude, strength, mean))
-        assert drawn.min() - 1e-9 <= value <= mean + 1e-9
-        scaled = float(weigh_by_attitude(drawn * scale, even, attitude, strength, mean * scale))
-        assert scaled == pytest.approx(value * scale)
-
-
 def test_cvar_is_the_mean_of_the_worst_share() -> None:
     """Half of four states are the two worst; weights count states."""
     utilities = np.array([4.0, 1.0, 3.0, 2.0])
@@ -126,12 +105,3 @@ def test_cvar_is_the_mean_of_the_worst_share() -> None:
     assert weigh_by_attitude(utilities, np.ones(4), "cvar", 0.375) == pytest.approx(4.0 / 3.0)
     weights = np.array([1.0, 2.0, 1.0, 0.0])
     assert weigh_by_attitude(utilities, weights, "cvar", 0.75) == pytest.approx(5.0 / 3.0)
-
-
-def test_the_certainty_equivalent_is_that_of_the_exponential_utility() -> None:
-    """It is the certain payoff that is worth as much as the lottery."""
-    utilities = np.array([0.5, 2.0])
-    worth = np.mean(1.0 - np.exp(-2.0 * utilities))
-    assert weigh_by_attitude(utilities, np.ones(2), "exponential", 2.0, 1.0) == pytest.approx(
-        -np.log(1.0 - worth) / 2.0
-    )

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.core.errors import UsageError
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.pairs import Pairs, cut_minibatches, draw_pairs
 from tests.dellma.talking import BELIEFS
@@ -59,10 +58,3 @@ def test_minibatches_overlap_and_reach_the_end(
     assert sorted({item for batch in batches for item in batch}) == list(range(count))
     assert all(len(batch) <= size for batch in batches)
     assert all(len(batch) > 1 for batch in batches if count > 1)
-
-
-@pytest.mark.parametrize(("size", "overlap"), [(1, 0.0), (4, 1.0), (4, -0.1)])
-def test_impossible_minibatches_are_refused(size: int, overlap: float) -> None:
-    """One item cannot be ranked, and a full overlap never ends."""
-    with pytest.raises(UsageError, match="Minibatches need"):
-        cut_minibatches(10, size, overlap)

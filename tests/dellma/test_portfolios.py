@@ -11,16 +11,12 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa_dellma.portfolios import Limits, combine_actions, find_best_amounts
-from dqa_dellma.settings import Attitude
 from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.utilities.bradley_terry import Floats
-from tests.dellma.dellma_traces import events, make_event, result_of, traced
+from tests.dellma.dellma_traces import traced
 
-ATTITUDES: list[tuple[Attitude, float]] = [
-    ("mean", 0.2),
-    ("cvar", 0.25),
-    ("cvar", 1.0),
-]
+SHARES = [1.0, 0.25]
+"""Shares of worst states; 1 is the mean."""
 
 
 def world(states: int, actions: int, seed: int) -> Floats:
@@ -31,8 +27,8 @@ def world(states: int, actions: int, seed: int) -> Floats:
 
 def limits(count: int = 3, **changes: Any) -> Limits:
     """Return limits; amounts default to shares of the whole."""
-    usual: dict[str, Any] = {"budget": 1.0, "costs": np.ones(count), "least": np.zeros(count)}
-    return Limits(**usual | {"most": np.full(count, np.inf)} | changes)
+    usual: dict[str, Any] = {"budget": 1.0, "costs": np.ones(count), "most": np.full(count, np.inf)}
+    return Limits(**usual | changes)
 
 
 LIMITS = [
@@ -41,20 +37,13 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("attitude", "aversion"), ATTITUDES)
+@pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("bounds", LIMITS, ids=range(2))
-def test_portfolios_in_units_are_the_best_of_all(
-    attitude: Attitude, aversion: float, bounds: Limits
-) -> None:
+def test_portfolios_in_units_are_the_best_of_all(share: float, bounds: Limits) -> None:
     """Compared with every portfolio that fits."""
-    utilities = world(8, 3, 0)
-    bounds = replace(bounds, attitude=attitude, aversion=aversion)
+    utilities, bounds = world(8, 3, 0), replace(bounds, share=share)
     assert bounds.unit is not None
-    most = np.minimum(bounds.most, bounds.budget)
-    steps = [
-        np.arange(low, high + 1e-9, bounds.unit)
-        for low, high in zip(bounds.least, most, strict=True)
-    ]
+    steps = [np.arange(0.0, min(most, bounds.budget) + 1e-9, bounds.unit) for most in bounds.most]
     best = max(
         bounds.value(utilities @ np.array(amounts))
         for amounts in product(*steps)
@@ -66,10 +55,10 @@ def test_portfolios_in_units_are_the_best_of_all(
     assert amounts / bounds.unit == pytest.approx(np.round(amounts / bounds.unit))
 
 
-@pytest.mark.parametrize(("attitude", "aversion"), ATTITUDES)
-def test_portfolios_of_any_amounts_are_the_best_of_all(attitude: Attitude, aversion: float) -> None:
+@pytest.mark.parametrize("share", SHARES)
+def test_portfolios_of_any_amounts_are_the_best_of_all(share: float) -> None:
     """No portfolio of a fine grid is better, and the scale of the utilities does not matter."""
-    utilities, bounds = world(16, 3, 1), limits(attitude=attitude, aversion=aversion)
+    utilities, bounds = world(16, 3, 1), limits(share=share)
     amounts = find_best_amounts(utilities, bounds)
     assert amounts.sum() == pytest.approx(1.0)
     shares = np.linspace(0.0, 1.0, 41)
@@ -79,21 +68,9 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(attitude: Attitude, avers
     assert find_best_amounts(utilities * 1e-4, bounds) == pytest.approx(amounts, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"least": np.array([0.8, 0.8])}, "No portfolio fits the limits"),
-        ({"least": np.array([0.3, 0.3]), "unit": 0.6}, "in whole units"),
-        ({"unit": 1e-12}, "larger unit"),
-    ],
-)
-@pytest.mark.parametrize("attitude", ["mean", "cvar"])
-def test_impossible_limits_are_refused(
-    changes: dict[str, Any], problem: str, attitude: Attitude
-) -> None:
-    """The error names the limits."""
-    with pytest.raises(UsageError, match=problem):
-        find_best_amounts(world(4, 2, 0), limits(2, attitude=attitude, **changes))
+def test_a_unit_that_is_too_small_is_refused() -> None:
+    with pytest.raises(UsageError, match="larger unit"):
+        find_best_amounts(world(4, 2, 0), limits(2, unit=1e-12))
 
 
 def test_shared_states_with_gaps_ask_for_more_samples() -> None:
@@ -104,14 +81,3 @@ def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     gaps = tree.changed(utilities=tree.utilities.model_copy(update={"utilities": known}))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
         combine_actions(gaps)
-
-
-def test_a_decision_by_exponential_utility_asks_for_another_attitude() -> None:
-    """The message names the option."""
-    result = events()
-    result["utilities"] = [
-        make_event("utilities", 4, {**result_of(one), "attitude": "exponential", "aversion": 0.5})
-        for one in result["utilities"]
-    ]
-    with pytest.raises(UsageError, match="--attitude mean"):
-        combine_actions(DecisionTree.of(traced(result)))

@@ -33,6 +33,7 @@ def test_the_paper_s_settings_are_the_defaults() -> None:
         ("overlap", "nan", "a number, 0 or more, below 1, not 'nan'"),
         ("ties", "maybe", "true or false"),
         ("attitude", "bold", "There is no value of dellma.attitude 'bold'"),
+        ("aversion", "1.5", "at most 1"),
     ],
 )
 def test_an_invalid_setting_is_refused_by_name(option: str, value: str, problem: str) -> None:
@@ -45,7 +46,6 @@ def test_an_invalid_setting_is_refused_by_name(option: str, value: str, problem:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"attitude": "cvar", "aversion": "1.5"}, "an aversion of at most 1"),
         ({"attitude": "cvar", "scale": "action"}, "attitude=cvar needs scale=all"),
         ({"general": "0", "own": "0"}, "ask for no factor"),
     ],

@@ -60,15 +60,6 @@ def test_steps_that_do_not_fit_each_other_are_refused() -> None:
         DecisionTree.of(traced(result))
 
 
-def test_the_values_that_favour_the_choice_are_computed_from_the_trace() -> None:
-    """Sorted by the increase of the lead."""
-    first, last = DecisionTree.of(traced()).speaking
-    assert (first.factor, first.value, first.states) == ("rain", "wet", 4)
-    assert (first.lead, first.elsewhere) == pytest.approx((0.04, 0.02))
-    assert last.value == "dry"
-    assert last.lead == pytest.approx(0.02)
-
-
 def test_the_tree_is_json() -> None:
     tree = DecisionTree.of(traced())
     document = json.loads(json.dumps(tree.to_json()))
@@ -86,7 +77,7 @@ def test_an_early_end_leaves_a_partial_tree() -> None:
     assert tree.chosen is None
     assert tree.why.endswith("budget: 9 tokens left")
     assert [branch.action for branch in tree.branches] == ["fig", "plum", 7]
-    assert (tree.utilities, tree.runner_up, tree.speaking) == (None, None, ())
+    assert (tree.utilities, tree.runner_up) == (None, None)
     assert len(tree.rankings) == 2
 
 

@@ -1,7 +1,7 @@
-"""Scripted replies to BIDDER and its baselines.
+"""Scripted replies to the prompts of BIDDER and its baselines.
 
-They know no game: an action is worth the first figure that rows give next to it, and a random
-number if no row has any.
+They do not depend on the game. The worth of an action is the first figure after it in the rows, or
+a random number if no row has a figure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dqa.models.scripted.figures import draw_figures, figures_of
 from dqa_bidder.task import Task
 
 _MOST_WORDS = 80
-"""Most characters of a question that are used where free words are expected."""
+"""The maximum number of characters of the question in an action of free words."""
 
 
 def _infer(asked: Mapping[str, Any]) -> object:
@@ -72,7 +72,7 @@ def _decide(asked: Mapping[str, Any]) -> object:
 
 
 def _worth(asked: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return what each legal action is worth, from 0 to 1, in legal order."""
+    """Return the worth of each legal action, from 0 to 1, in legal order."""
     task: Task = asked["task"]
     if not asked["legal"] and asked["form"]:
         words = " ".join(task.goal.split())[:_MOST_WORDS] or "anything"

@@ -26,7 +26,6 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
     budget: Annotated[float, option("--budget X", LIMITS)] = 1.0,
     unit: Annotated[float | None, option("--unit X", LIMITS)] = None,
     cost: Annotated[list[str] | None, option("--cost ACTION=X", LIMITS)] = None,
-    least: Annotated[list[str] | None, option("--least ACTION=X", LIMITS)] = None,
     most: Annotated[list[str] | None, option("--most ACTION=X", LIMITS)] = None,
     attitude: Annotated[Attitude | None, option("--attitude NAME", MODELS)] = None,
     aversion: Annotated[float | None, option("--aversion X", MODELS)] = None,
@@ -42,8 +41,6 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
         Amounts are multiples of this number; by default, any amount is allowed.
     cost
         Cost of an amount of 1 of an action; 1 by default. Repeatable.
-    least
-        Least amount of an action; 0 by default. Repeatable.
     most
         Largest amount of an action; by default, as much as the budget can buy. Repeatable.
     attitude
@@ -60,7 +57,6 @@ def portfolio(  # noqa: PLR0913  (one parameter per option)
         budget=budget,
         unit=unit,
         costs=_figures("--cost", cost or ()),
-        least=_figures("--least", least or ()),
         most=_figures("--most", most or ()),
         attitude=attitude,
         aversion=aversion,

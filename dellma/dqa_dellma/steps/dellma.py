@@ -125,7 +125,7 @@ class Dellma(ProblemDecider):
             rankings.append(self.rank(problem, beliefs, pairs, batch, asking))
             asking.note("elicitation", rankings[-1])
         elicited = self._maximise(pairs, rankings, len(actions))
-        why = explain_choice(problem, beliefs, elicited)
+        why = explain_choice(problem, elicited)
         asking.note("utilities", elicited.found(actions, why))
         action = actions[elicited.best]
         return Chosen(str(action), action)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, TypeVar
 
-import numpy as np
 from pydantic import BaseModel, ValidationError, computed_field
 
 from dqa.core.errors import UsageError
@@ -30,8 +29,6 @@ from dqa_dellma.findings import (
     Ranking,
     Utilities,
 )
-from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.why import Influence, find_influences
 
 _Found = TypeVar("_Found", bound=BaseModel)
 _OURS = "dellma-"
@@ -82,6 +79,11 @@ class TriedState:
     utility: float | None
     places: tuple[Place, ...]
 
+    @property
+    def best_first(self) -> tuple[bool, float, int]:
+        """A key that sorts states by utility, the best first."""
+        return self.utility is None, -(self.utility or 0.0), self.item
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:
@@ -94,16 +96,6 @@ class Branch:
     def action(self) -> Candidate:
         """The action."""
         return self.figures.action
-
-    def extremes(self, most: int) -> Sequence[TriedState]:
-        """Return at most `most` samples, half of them best and half worst; the best come first."""
-        ordered = sorted(
-            self.samples, key=lambda one: (one.utility is None, -(one.utility or 0.0), one.item)
-        )
-        if len(ordered) <= most:
-            return ordered
-        half = most // 2
-        return [*ordered[: most - half], *ordered[len(ordered) - half :]]
 
 
 class DecisionTree(Record):
@@ -245,18 +237,6 @@ class DecisionTree(Record):
         """The ranked action with the second best value; None if fewer than two are ranked."""
         ranked = [one.action for one in self.branches if one.figures.value is not None]
         return ranked[1] if len(ranked) > 1 else None
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def speaking(self) -> tuple[Influence, ...]:
-        """The factor values that support the choice, followed by those that speak against it."""
-        if self.utilities is None or self.pairs is None or self.runner_up is None:
-            return ()
-        names = [one.action for one in self.utilities.actions]
-        first, rival = names.index(self.utilities.chosen), names.index(self.runner_up)
-        utilities = np.array(self.utilities.utilities, dtype=np.float64)
-        factors = self.factors.factors if self.factors else {}
-        return find_influences(Pairs.of(self.pairs), utilities, factors, first, rival)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

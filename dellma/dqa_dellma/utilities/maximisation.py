@@ -139,7 +139,15 @@ def maximise(
     expected = average_utilities(known, action_of, actions)
 
     def values_of(weights: Floats) -> Floats:
-        return _values(known, weights, action_of, expected, settings)
+        """Return the value of each action, shape (..., A), for weights of shape (..., n)."""
+        values = np.full((*weights.shape[:-1], actions), np.nan)
+        for action in np.unique(action_of):
+            own = weights[..., action_of == action]
+            of_action = np.broadcast_to(known[action_of == action], own.shape)
+            values[..., action] = weigh_by_attitude(
+                of_action, own, settings.attitude, settings.aversion
+            )
+        return values
 
     values = values_of(np.ones(len(held)))
     rng = np.random.default_rng(settings.seed)
@@ -217,14 +225,11 @@ def weigh_by_attitude(
     weights: Floats,
     attitude: Attitude = "mean",
     aversion: float = 1.0,
-    unit: Floats | float = 1.0,
 ) -> Floats:
     """Return the value of utilities over weighted states under an attitude.
 
     ``mean`` is the expectation. ``cvar`` is the expectation over the worst `aversion` share of the
-    states. ``exponential`` is the certainty equivalent ``-log(E[exp(-a u)]) / a``, with utilities u
-    in multiples of `unit`. All three are proportional to the utilities' scale, and none exceeds the
-    mean.
+    states.
 
     Parameters
     ----------
@@ -234,8 +239,6 @@ def weigh_by_attitude(
         The weights of the states, broadcast to the same shape; their sum is above 0.
     attitude, aversion
         As in `DellmaSettings`.
-    unit
-        Shape (...,) or one number, > 0: the unit of utilities for ``exponential``.
 
     Returns
     -------
@@ -244,18 +247,12 @@ def weigh_by_attitude(
     chances = weights / weights.sum(axis=-1, keepdims=True)
     if attitude == "mean":
         return np.asarray((chances * utilities).sum(axis=-1))
-    if attitude == "cvar":
-        order = np.argsort(utilities, axis=-1, kind="stable")
-        sorted_chances = np.take_along_axis(np.broadcast_to(chances, utilities.shape), order, -1)
-        before = np.cumsum(sorted_chances, axis=-1) - sorted_chances
-        worst = np.clip(aversion - before, 0.0, sorted_chances)
-        worst /= worst.sum(axis=-1, keepdims=True)
-        return np.asarray((worst * np.take_along_axis(utilities, order, -1)).sum(axis=-1))
-    unit = np.asarray(unit)
-    scaled = aversion * utilities / unit[..., None]
-    least = scaled.min(axis=-1, keepdims=True)
-    mean = (chances * np.exp(least - scaled)).sum(axis=-1)
-    return np.asarray((least[..., 0] - np.log(mean)) * unit / aversion)
+    order = np.argsort(utilities, axis=-1, kind="stable")
+    sorted_chances = np.take_along_axis(np.broadcast_to(chances, utilities.shape), order, -1)
+    before = np.cumsum(sorted_chances, axis=-1) - sorted_chances
+    worst = np.clip(aversion - before, 0.0, sorted_chances)
+    worst /= worst.sum(axis=-1, keepdims=True)
+    return np.asarray((worst * np.take_along_axis(utilities, order, -1)).sum(axis=-1))
 
 
 def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floats, Floats]:
@@ -313,25 +310,6 @@ def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) ->
     for start in range(0, _DRAWS, block):
         weights = rng.standard_gamma(shape, size=(min(block, _DRAWS - start), len(states)))
         yield np.maximum(weights, np.finfo(np.float64).tiny)[:, number]
-
-
-def _values(
-    utilities: Floats,
-    weights: Floats,
-    action_of: Ints,
-    expected: Floats,
-    settings: DellmaSettings,
-) -> Floats:
-    """Return the value of each action, shape (..., A), for weights of shape (..., n)."""
-    unit = float(np.nanmean(expected))
-    values = np.full((*weights.shape[:-1], len(expected)), np.nan)
-    for action in np.unique(action_of):
-        own = weights[..., action_of == action]
-        of_action = np.broadcast_to(utilities[action_of == action], own.shape)
-        values[..., action] = weigh_by_attitude(
-            of_action, own, settings.attitude, settings.aversion, unit
-        )
-    return values
 
 
 def _softmax(scores: Floats) -> Floats:

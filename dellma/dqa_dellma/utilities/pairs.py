@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.core.errors import UsageError
 from dqa_dellma.findings import DrawnPairs
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
@@ -36,15 +34,6 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.state_of)
-
-    @classmethod
-    def of(cls, event: DrawnPairs) -> Self:
-        """Return the pairs of a trace."""
-        return cls(
-            np.array(event.states, dtype=np.int64),
-            np.array(event.state_of, dtype=np.int64),
-            np.array(event.action_of, dtype=np.int64),
-        )
 
     def found(self) -> DrawnPairs:
         """Return the pairs for a trace."""
@@ -91,22 +80,14 @@ def draw_pairs(
 
 
 def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
-    """Divide `count` items into minibatches of `size`; neighbours share a proportion `overlap`.
+    """Divide items into minibatches; neighbours share a proportion `overlap` of their items.
+
+    `size` is at least 2, and `overlap` is in [0, 1).
 
     The step between minibatches is ``floor(size * (1 - overlap))``. The last minibatch ends with
     the last item. It has at least two items if there are two, because a single item cannot be
     ranked.
-
-    Raises
-    ------
-    UsageError
-        The size is below 2, or the overlap is not in [0, 1).
     """
-    if size < 2 or not 0.0 <= overlap < 1.0:
-        raise UsageError(
-            f"Minibatches need a size of at least 2 and an overlap from 0 to below 1, not {size} "
-            f"and {overlap}."
-        )
     # Round, because 10 * (1 - 0.8) is 1.9999999999999996 in floating point.
     step = max(1, math.floor(round(size * (1.0 - overlap), 9)))
     last = max(0, count - size)

@@ -13,7 +13,6 @@ from dqa.cli.options import option, pairs_in, with_options
 from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import Progress
 from dqa.core.decision import Usage
-from dqa.core.errors import UsageError
 from dqa.core.recorder import watched_by
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
@@ -174,16 +173,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 
 def _settings_of(world: str, given: list[str] | None) -> dict[str, str]:
     """Parse the settings ``WORLD.NAME=VALUE`` of a world."""
-    found: dict[str, str] = {}
-    for name, value in pairs_in("--set", given or (), f"{world}.NAME=VALUE").items():
-        of, _, setting = name.partition(".")
-        if of != world or not setting:
-            raise UsageError(
-                f"--set {name}: write a setting of the world as {world}.NAME=VALUE. 'dqa list' "
-                "shows the names."
-            )
-        found[setting] = value
-    return found
+    values = pairs_in("--set", given or (), f"{world}.NAME=VALUE")
+    return {name.removeprefix(f"{world}."): value for name, value in values.items()}
 
 
 def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions) -> ModelUse:

@@ -17,7 +17,7 @@ from dqa.report.table import Table
 
 if TYPE_CHECKING:
     from dqa_ldm2.memory import Memory
-    from dqa_ldm2.records import MemoryType, Remembered, Version
+    from dqa_ldm2.records import MemoryType, Remembered
 
 _CELL = 60
 _SHOWN = 10
@@ -71,7 +71,8 @@ def search(
     with _open(memory) as opened:
         found = opened.search(words, most)
     lines = [_tuples(found)] if found else ["No tuple contains any of these words."]
-    show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
+    value = [{"id": one.id, **one.to_json(), "likeness": one.likeness} for one in found]
+    show(value, lines, as_json=as_json)
 
 
 def undo(
@@ -88,7 +89,7 @@ def undo(
         f"Version {version} ({undone.origin.making} from {undone.origin.source}, {tuples}) is "
         "undone. Tuples that are also in another version are still found."
     )
-    show(_version(undone), [line], as_json=as_json)
+    show(undone.to_json(), [line], as_json=as_json)
 
 
 def export(
@@ -123,7 +124,7 @@ def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:
     sizes = {batch: sum(one.size for one in types) for batch, types in batches.items()}
     value = {
         "memory": memory.location,
-        "versions": [_version(one) for one in versions],
+        "versions": [one.to_json() for one in versions],
         "batches": [
             {"batch": batch, "tuples": sizes[batch], "goal_types": len(types)}
             for batch, types in batches.items()
@@ -181,14 +182,3 @@ def _tuples(tuples: Iterable[Remembered]) -> Table:
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     return Table("", names, [], [[str(cell) for cell in row] for row in rows], wraps=True)
-
-
-def _json(one: Remembered) -> dict[str, Any]:
-    from dqa_ldm2.files import line_of
-
-    return {"id": one.id} | line_of(one)
-
-
-def _version(version: Version) -> dict[str, Any]:
-    values = asdict(version)
-    return {"number": values.pop("number"), **values.pop("origin"), **values}

@@ -55,7 +55,7 @@ def test_other_locations_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with closing(sqlite3.connect(tmp_path / "shop.db")) as shop:
         shop.execute("CREATE TABLE orders (id)")
     for location, create, error, says in (
-        (str(tmp_path), False, UsageError, "is a folder"),
+        (str(tmp_path), False, UsageError, "is not a file"),
         (str(tmp_path / "text.db"), False, DataError, "text.db"),
         (str(tmp_path / "text.db"), True, DataError, "text.db"),
         (str(tmp_path / "shop.db"), False, UsageError, "does not contain a memory"),

@@ -210,6 +210,8 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
         constraints=[LinearConstraint(spent[None, :], ub=1.0), LinearConstraint(shortfall, lb=0.0)],
         options={"mip_rel_gap": 0.0},
     )
+    if found.x is None:
+        raise UsageError("The solver found no portfolio. Use a larger unit, or other costs.")
     units = found.x[:count]
     # Rounding errors can give negative amounts and negative zeros.
     return np.maximum((np.round(units) if limits.unit else units) * size, 0.0) + 0.0

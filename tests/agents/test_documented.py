@@ -49,7 +49,7 @@ def sales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_block_is_run_here() -> None:
     """None is forgotten."""
     assert len(PYTHON) == len(SAID)
-    assert len(SETTINGS) == 3
+    assert len(SETTINGS) == 2
 
 
 @pytest.mark.parametrize("place", range(len(SAID)))
@@ -104,6 +104,6 @@ def test_the_other_one_names_the_address_that_the_server_has() -> None:
     """By default."""
     from dqa.api.mcp_server import PATH
 
-    url = SETTINGS[2]["mcpServers"]["sales"]["url"]
+    url = SETTINGS[1]["mcpServers"]["sales"]["url"]
     assert url == f"http://127.0.0.1:8000{PATH}"
     assert url in PAGE.split("--transport http --port 8000")[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -104,17 +103,3 @@ def test_a_heuristic_that_cannot_run_stops_a_run_before_anything_is_asked(tmp_pa
     with pytest.raises(DataError, match=r"heuristics/cheapest-piece\.sql cannot run: "):
         dqa.evaluate(read, "first", databases=["sqlite"], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.deep
-def test_the_documented_shares_are_those_that_are_measured() -> None:
-    """The table of ``docs/evaluation.md``, without the column of the whole release."""
-    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")
-    rows = re.findall(
-        r"^\| `([\w-]+)` \|[^|]*\| [-\d.]+ \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE
-    )
-    assert len(rows) == 4
-    for column, difficulty in ((1, None), (2, Difficulty(hops=2))):
-        made = generate(count=200, seed=1, difficulty=difficulty)
-        shares = {found.name: f"{100 * found.share:.1f}" for found in measure_shortcuts(made)}
-        assert [(row[0], row[column]) for row in rows] == [(r[0], shares[r[0]]) for r in rows]

@@ -7,20 +7,40 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.worlds.history import Game
+from dqa.worlds.observed import AGENT, GOAL, LEFT
 from dqa.worlds.world import Episode, GameEvent, Move, Position, World
+from dqa_simulators.games.betting import PLAYERS
+from dqa_simulators.packages import load_package
 
 if TYPE_CHECKING:
+    from dqa.core.database import Database
     from dqa.worlds.history import History
 
+Facts: TypeAlias = Mapping[str, Candidate | float | bool | None]
 Settings = TypeVar("Settings")
+_Episode = TypeVar("_Episode", bound=Episode)
+_SHOWN: Final = 10
+"""The number of candidates that an error message lists."""
+
+
+class Start(NamedTuple):
+    """The arguments of `World.start`, and the history of the events, if any."""
+
+    seed: int
+    mirrored: bool = False
+    history: History | None = None
+
+    @property
+    def seats(self) -> tuple[str, str]:
+        """The players of the first and of the second seat. A mirrored game swaps them."""
+        return (PLAYERS[1], PLAYERS[0]) if self.mirrored else PLAYERS
 
 
 class GameEpisode(Episode):
@@ -30,37 +50,32 @@ class GameEpisode(Episode):
     ----------
     world
         The name of the world.
-    seed, mirrored
-        As in `dqa.worlds.world.World.start`.
+    start
+        The seed, the mirroring and the history.
     settings
         The settings that all players may read.
     hidden
         The private values of each player, by name.
-    history
-        Where the events are stored, if anywhere.
     """
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         world: str,
-        *,
-        seed: int,
-        mirrored: bool,
+        start: Start,
         settings: Mapping[str, Any],
         hidden: Mapping[str, Mapping[str, str]],
-        history: History | None,
     ) -> None:
         self._world = world
-        self._history = history
+        self._history = history = start.history
         self._databases: dict[str, Database] = {}
         self._move: Move | None = None
         self._has_ended = self._is_closed = False
         if history is None:
-            self.game = 2 * seed + mirrored
+            self.game = 2 * start.seed + start.mirrored
             return
-        self.game = history.number_of(seed, mirrored=mirrored)
+        self.game = history.number_of(start.seed, mirrored=start.mirrored)
         text = json.dumps(settings, sort_keys=True)
-        history.begin(Game(self.game, world, seed, mirrored, text, hidden))
+        history.begin(Game(self.game, world, start.seed, start.mirrored, text, hidden))
 
     @abstractmethod
     def _mover(self) -> str | None:
@@ -74,9 +89,8 @@ class GameEpisode(Episode):
     def _ask(self, position: Position) -> tuple[str, str]:
         """Return the text and the rules of the question about a position."""
 
-    def _target(self, player: str) -> Mapping[str, str]:
+    def _target(self) -> Mapping[str, str]:
         """Return the extra target values of a question, besides the game and the player."""
-        del player
         return {}
 
     def _context(self) -> tuple[str, ...]:
@@ -92,7 +106,7 @@ class GameEpisode(Episode):
 
     @abstractmethod
     def _reveal(self) -> object:
-        """Return the true state with all hidden values: a copy of OpenSpiel's state."""
+        """Return the true state with all hidden values."""
 
     @abstractmethod
     def _returns(self) -> Mapping[str, float]:
@@ -108,7 +122,7 @@ class GameEpisode(Episode):
                 f"{self.game}-{len(position.events) + 1}",
                 text,
                 rules,
-                target={**self._target(player), "game": str(self.game), "player": player},
+                target={**self._target(), "game": str(self.game), "player": player},
                 candidates=position.actions,
                 free_form=position.free_form,
                 context_queries=self._context(),
@@ -169,11 +183,89 @@ class GameEpisode(Episode):
         return self._databases[player]
 
 
-_SHOWN = 10
-"""The number of candidates that an error message lists."""
+class SoloEpisode(GameEpisode):
+    """An episode of one player, who sees the result of an action only after the action.
+
+    Parameters
+    ----------
+    world, start, settings, hidden
+        As in `GameEpisode`.
+    goal
+        The goal of the player.
+    steps
+        The maximum number of actions.
+    first
+        The event with the first observation.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        world: str,
+        start: Start,
+        goal: str,
+        steps: int,
+        first: GameEvent,
+        settings: Mapping[str, Any],
+        hidden: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self._goal, self._steps, self._events = goal, steps, [first]
+        super().__init__(world, start, settings, hidden)
+        if start.history is not None:
+            start.history.add(self.game, self._events)
+
+    @property
+    @abstractmethod
+    def _is_over(self) -> bool:
+        """Whether the episode ends before the player has used all actions."""
+
+    @property
+    def _left(self) -> int:
+        """The number of remaining actions."""
+        return self._steps - (len(self._events) - 1)
+
+    def _mover(self) -> str | None:
+        return None if self._is_over or self._left <= 0 else AGENT
+
+    def _target(self) -> Mapping[str, str]:
+        return {GOAL: self._goal, LEFT: str(self._left)}
+
+    def _add_event(self, stage: str, action: str, observation: str) -> list[GameEvent]:
+        """Add an action of the player with its observation. Return the new event in a list."""
+        self._events.append(GameEvent(len(self._events) + 1, stage, AGENT, action, observation))
+        return self._events[-1:]
 
 
-class GameWorld(World, Generic[Settings]):
+class RefereedEpisode(GameEpisode):
+    """A game of two players in which a state of OpenSpiel decides the payoffs.
+
+    Parameters
+    ----------
+    world, start, settings, hidden
+        As in `GameEpisode`. The seats are added to the settings.
+    state
+        OpenSpiel's state. Subclasses apply every action to it.
+    """
+
+    def __init__(
+        self,
+        world: str,
+        start: Start,
+        state: Any,  # noqa: ANN401  (OpenSpiel has no types)
+        settings: Mapping[str, Any],
+        hidden: Mapping[str, Mapping[str, str]],
+    ) -> None:
+        self._seats, self._state = start.seats, state
+        super().__init__(world, start, {**settings, "seats": start.seats}, hidden)
+
+    def _reveal(self) -> object:
+        return self._state.clone()
+
+    def _returns(self) -> Mapping[str, float]:
+        returns = dict(zip(self._seats, self._state.returns(), strict=True))
+        return {player: returns[player] for player in PLAYERS}
+
+
+class GameWorld(World, Generic[Settings, _Episode]):
     """A world with settings and an optional history of its games.
 
     Parameters
@@ -187,6 +279,33 @@ class GameWorld(World, Generic[Settings]):
     def __init__(self, settings: Settings, history: History | None) -> None:
         self._settings = settings
         self._history = history
+
+    def start(self, seed: int, *, mirrored: bool = False) -> _Episode:
+        """Start the episode of a seed. Raise `UsageError` if the seed is negative."""
+        random_of(seed)
+        return self.begin(Start(seed, mirrored, self._history))
+
+    @abstractmethod
+    def begin(self, start: Start) -> _Episode:
+        """Start an episode."""
+
+
+@lru_cache
+def load_game(text: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
+    """Return a game of OpenSpiel (Lanctot et al., 2019), which applies the rules of our games.
+
+    Parameters
+    ----------
+    text
+        The name and the parameters of the game in OpenSpiel's notation.
+
+    Raises
+    ------
+    MissingKeyError
+        OpenSpiel is not installed.
+    """
+    need = "A world of poker or negotiation"
+    return load_package("pyspiel", need, "games").load_game(text)
 
 
 @lru_cache

@@ -5,20 +5,23 @@ Kuhn poker (Kuhn, 1950) and Leduc poker (Southey et al., 2005) are small enough 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from pydantic import BaseModel
 
 from dqa.worlds.base import RANDOM, WorldFactory
 from dqa.worlds.world import HiddenVariable
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, BettingRules
 from dqa_simulators.games.episode import read_rules
-from dqa_simulators.games.poker import PokerPosition
-from dqa_simulators.games.table import Deal, NoSettings, PokerGame, PokerWorld, no_facts
+from dqa_simulators.games.poker import Deal, PokerPosition, PokerWorld
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
+
+
+class NoSettings(BaseModel, extra="forbid", frozen=True):
+    """A world without settings."""
 
 
 class _OneCard(PokerPosition):
@@ -40,6 +43,10 @@ class KuhnPosition(_OneCard):
     """A state of Kuhn poker. Cards are numbers from 0 (jack) to 2 (king)."""
 
     world: ClassVar[str] = "kuhn"
+    title: ClassVar[str] = "Kuhn poker"
+    text: ClassVar[str] = read_rules(__file__, "kuhn")
+    referee: ClassVar[str] = "kuhn_poker"
+    codes: ClassVar[dict[str, int]] = {FOLD: 0, CHECK: 0, CALL: 1, RAISE: 1}
     deck: ClassVar[tuple[str, ...]] = ("J", "Q", "K")
     rules: ClassVar[BettingRules] = BettingRules(
         stages=("bets",), blinds=(1, 1), raises=(1,), most_raises=1, first=(0,), dealt=(0,)
@@ -50,6 +57,9 @@ class LeducPosition(_OneCard):
     """A state of Leduc poker. A card is ``rank * 2 + copy``, with ranks 0 (jack) to 2 (king)."""
 
     world: ClassVar[str] = "leduc"
+    title: ClassVar[str] = "Leduc poker"
+    text: ClassVar[str] = read_rules(__file__, "leduc")
+    referee: ClassVar[str] = "leduc_poker"
     deck: ClassVar[tuple[str, ...]] = ("J1", "J2", "Q1", "Q2", "K1", "K2")
     rules: ClassVar[BettingRules] = BettingRules(
         stages=("first", "second"),
@@ -61,10 +71,8 @@ class LeducPosition(_OneCard):
     )
 
 
-def _factory(
-    kind: type[_OneCard], title: str, description: str, codes: Mapping[str, int]
-) -> WorldFactory:
-    """Return the factory of a game. `codes` are OpenSpiel's numbers of the actions."""
+def _factory(kind: type[_OneCard], description: str) -> WorldFactory:
+    """Return the factory of a game."""
 
     def draw(random: np.random.Generator) -> Deal:
         public = sum(kind.rules.dealt)
@@ -72,23 +80,12 @@ def _factory(
         return Deal(((first,), (second,)), tuple(others[:public]))
 
     def make(settings: NoSettings, history: History | None) -> PokerWorld:
-        text = read_rules(__file__, kind.world)
-        game = PokerGame(kind, f"{kind.world}_poker", codes, title, text, draw, no_facts)
-        return PokerWorld(game, settings.model_dump(), history)
+        return PokerWorld(kind, draw, settings, history)
 
-    policies = {RANDOM.name: RANDOM}
-    return WorldFactory(kind.world, description, make, NoSettings, policies)
+    return WorldFactory(kind.world, description, make, NoSettings, {RANDOM.name: RANDOM})
 
 
-KUHN = _factory(
-    KuhnPosition,
-    "Kuhn poker",
-    "Kuhn poker: three cards, one raise; small enough for exact answers",
-    {FOLD: 0, CHECK: 0, CALL: 1, RAISE: 1},
-)
+KUHN = _factory(KuhnPosition, "Kuhn poker: three cards, one raise; small enough for exact answers")
 LEDUC = _factory(
-    LeducPosition,
-    "Leduc poker",
-    "Leduc poker: six cards, two rounds; small enough for exact answers",
-    {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2},
+    LeducPosition, "Leduc poker: six cards, two rounds; small enough for exact answers"
 )

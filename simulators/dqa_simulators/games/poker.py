@@ -1,4 +1,4 @@
-"""Positions of poker for two, and how they are read from a history.
+"""Poker for two: positions, episodes and worlds.
 
 A subclass of `PokerPosition` defines the cards, the betting rules and the words of a game.
 """
@@ -6,15 +6,32 @@ A subclass of `PokerPosition` defines the cards, the betting rules and the words
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
+import numpy as np
+from pydantic import BaseModel
+
+from dqa.core.database import Database
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, Question
 from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position, Told
-from dqa_simulators.games.betting import CHECK, FOLD, PLAYERS, Betting, BettingRules, begin
-from dqa_simulators.games.reading import Record, replay
+from dqa_simulators.games.betting import (
+    CALL,
+    CHECK,
+    FOLD,
+    PLAYERS,
+    RAISE,
+    Betting,
+    BettingRules,
+    begin,
+)
+from dqa_simulators.games.episode import Facts, GameWorld, RefereedEpisode, Start, load_game
+from dqa_simulators.games.reading import Record, Seated, read_record, replay
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
 
 Cards: TypeAlias = tuple[int, ...]
 DEAL: Final = "deal"
@@ -52,6 +69,14 @@ class PokerPosition(Position):
 
     world: ClassVar[str]
     """The name of the world."""
+    title: ClassVar[str]
+    """The name of the game in questions."""
+    text: ClassVar[str]
+    """The rules in questions."""
+    referee: ClassVar[str]
+    """The name and the parameters of the game in OpenSpiel."""
+    codes: ClassVar[Mapping[str, int]] = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
+    """OpenSpiel's number of each action."""
     rules: ClassVar[BettingRules]
     deck: ClassVar[tuple[str, ...]]
     """The name of each card."""
@@ -85,16 +110,6 @@ class PokerPosition(Position):
         """The chips that 'player' and 'opponent' have put in."""
         bets = self.betting.bets
         return bets if self.seats == PLAYERS else (bets[1], bets[0])
-
-    @property
-    def stage(self) -> int:
-        """The index of the current round."""
-        return self.betting.stage
-
-    @property
-    def raises(self) -> int:
-        """The number of raises in this round."""
-        return self.betting.raises
 
     @property
     def key(self) -> Hashable:
@@ -198,7 +213,13 @@ class PokerPosition(Position):
         return " ".join([deck[card] for card in cards])
 
     @classmethod
-    def read(cls, record: Record) -> Self:
+    def hand_facts(cls, hand: Cards, board: Cards) -> Facts:
+        """Return facts about a hand and the public cards at the end of a game, by name."""
+        del hand, board
+        return {}
+
+    @classmethod
+    def read(cls, record: Record[Seated]) -> Self:
         """Rebuild a position from a player's record of a game.
 
         Raises
@@ -218,7 +239,7 @@ class PokerPosition(Position):
             raise record.fail(
                 f"the private cards in table 'hidden' are '{cls.names(hole)}', the same card twice."
             )
-        position = cls(record.player, hole, (), begin(cls.rules), seats=record.seats)
+        position = cls(record.player, hole, (), begin(cls.rules), seats=record.settings.seats)
         return replay(record, position, lambda one, text: one.dealt(cls._cards(text)))
 
     @classmethod
@@ -234,3 +255,146 @@ class PokerPosition(Position):
     @abstractmethod
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
         """The hidden variables of the other player."""
+
+
+class Deal(NamedTuple):
+    """The private cards of each seat, and the public cards in the order of dealing."""
+
+    hands: tuple[Cards, Cards]
+    board: Cards
+
+
+class PokerEpisode(RefereedEpisode):
+    """One game of poker.
+
+    Parameters
+    ----------
+    kind
+        The class of the game's positions.
+    deal
+        The cards of the game.
+    start, settings
+        As in `GameEpisode`.
+    """
+
+    def __init__(
+        self, kind: type[PokerPosition], deal: Deal, start: Start, settings: Mapping[str, Any]
+    ) -> None:
+        self._kind, self._deal = kind, deal
+        hands = dict(zip(start.seats, deal.hands, strict=True))
+        self._known = {
+            player: kind(player, hand, (), begin(kind.rules), seats=start.seats)
+            for player, hand in hands.items()
+        }
+        hidden = {
+            player: dict(zip(kind.hidden_names, [kind.deck[card] for card in hand], strict=True))
+            for player, hand in hands.items()
+        }
+        state = load_game(kind.referee).new_initial_state()
+        for card in (*deal.hands[0], *deal.hands[1]):
+            state.apply_action(card)
+        super().__init__(kind.world, start, state, settings, hidden)
+
+    def facts(self) -> Facts:
+        """Return the cards, the facts about each hand, and the player who folded."""
+        self._require_end("its cards")
+        kind, board, betting = self._kind, self._public.board, self._public.betting
+        facts: dict[str, Candidate | float | bool | None] = {
+            "board": kind.names(board),
+            "last round": betting.stage_name,
+            "folded": self._seats[betting.seat] if betting.phase == "folded" else None,
+            "pot": sum(betting.bets),
+        }
+        for player, hand in zip(self._seats, self._deal.hands, strict=True):
+            facts[f"hand of {player}"] = kind.names(hand)
+            for name, value in kind.hand_facts(hand, board).items():
+                facts[f"{name} of {player}"] = value
+        return facts
+
+    @property
+    def _public(self) -> PokerPosition:
+        """A position whose public part is used. That part is the same for both players."""
+        return self._known[PLAYERS[0]]
+
+    def _mover(self) -> str | None:
+        return self._public.mover
+
+    def _position(self, viewer: str) -> PokerPosition:
+        return self._known[viewer]
+
+    def _ask(self, position: Position) -> tuple[str, str]:
+        other = PLAYERS[1 - PLAYERS.index(position.viewer)]
+        text = (
+            f"You are '{position.viewer}' in a game of {self._kind.title} against '{other}'. "
+            f"{position.describe()} {describe_events(position.events)} "
+            "Which action will win you the most chips?"
+        )
+        return text, self._kind.text
+
+    def _apply(self, action: str) -> Iterable[GameEvent]:
+        before = self._public
+        self._state.apply_action(self._kind.codes[action])
+        for viewer, known in self._known.items():
+            position = known.after(action)
+            if position.node == "chance":
+                dealt = len(position.board)
+                cards = self._deal.board[dealt : dealt + position.betting.next_cards]
+                position = position.dealt(cards)
+            self._known[viewer] = position
+        for card in self._public.board[len(before.board) :]:
+            self._state.apply_action(card)
+        return self._public.events[len(before.events) :]
+
+
+def describe_events(events: Iterable[GameEvent]) -> str:
+    """Describe the events so far in one sentence."""
+    told = [
+        f"{event.stage} {event.detail}"
+        if event.actor == CHANCE
+        else f"{event.actor} {event.action}"
+        for event in events
+    ]
+    return f"So far: {', '.join(told)}." if told else "No one has acted yet."
+
+
+class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
+    """A world of poker for two. All players may read its settings.
+
+    In a mirrored game, the players swap seats and cards. So the advantage of a seat and its cards
+    goes to each player once. A player whose choices depend only on its view has a total payoff of
+    exactly 0 against itself.
+
+    Parameters
+    ----------
+    kind
+        The class of the game's positions.
+    draw
+        Draws the cards of a game.
+    settings, history
+        As in `GameWorld`.
+    """
+
+    players = PLAYERS
+
+    def __init__(
+        self,
+        kind: type[PokerPosition],
+        draw: Callable[[np.random.Generator], Deal],
+        settings: BaseModel,
+        history: History | None,
+    ) -> None:
+        super().__init__(settings, history)
+        self.name, self._kind, self._draw = kind.world, kind, draw
+
+    def begin(self, start: Start) -> PokerEpisode:
+        """Deal the game of a seed."""
+        deal = self.deal(start.seed)
+        return PokerEpisode(self._kind, deal, start, self._settings.model_dump())
+
+    def deal(self, seed: int) -> Deal:
+        """Return the cards of the game with a seed."""
+        return self._draw(np.random.default_rng(seed))
+
+    def position(self, question: Question, database: Database) -> PokerPosition:
+        """Return the state of a question, read from its database."""
+        return self._kind.read(read_record(question, database, self.name, Seated))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, ValidationError, field_validator
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
@@ -20,8 +20,31 @@ _SETTINGS: Final = "SELECT world, settings FROM games WHERE game = {game}"
 _HIDDEN: Final = "SELECT name, value FROM hidden WHERE game = {game} AND player = '{player}'"
 
 
+class Seated(BaseModel):
+    """The settings of a game that a position needs.
+
+    Attributes
+    ----------
+    seats
+        The player at each seat. By default, the seats of a game that is not mirrored.
+    """
+
+    seats: tuple[str, str] = PLAYERS
+
+    @field_validator("seats")
+    @classmethod
+    def _check(cls, seats: tuple[str, str]) -> tuple[str, str]:
+        if {*seats} != {*PLAYERS}:
+            raise ValueError(f"the seats must be {' and '.join(PLAYERS)} in any order")
+        return seats
+
+
+_Settings = TypeVar("_Settings", bound=Seated)
+_State = TypeVar("_State", bound=Position)
+
+
 @dataclass(frozen=True, slots=True)
-class Record:
+class Record(Generic[_Settings]):
     """The data of a game that one player may read.
 
     Attributes
@@ -31,7 +54,7 @@ class Record:
     player
         The name of the player.
     settings
-        The settings of the world.
+        The settings of the game.
     events
         All events before the question.
     own
@@ -40,37 +63,17 @@ class Record:
 
     game: int
     player: str
-    settings: Mapping[str, Any]
+    settings: _Settings
     events: tuple[GameEvent, ...]
     own: Mapping[str, str]
-
-    @property
-    def seats(self) -> tuple[str, str]:
-        """The player at each seat. By default, the seats of a game that is not mirrored.
-
-        Raises
-        ------
-        DataError
-            The setting ``seats`` does not consist of the two players.
-        """
-        seats = self.settings.get("seats", list(PLAYERS))
-        if seats not in (list(PLAYERS), list(PLAYERS)[::-1]):
-            raise self.fail(
-                f"the setting 'seats' is {seats!r}; it must list {' and '.join(PLAYERS)} in any "
-                "order."
-            )
-        return seats[0], seats[1]
 
     def fail(self, problem: str) -> DataError:
         """Return the error for an invalid record."""
         return DataError(f"Game {self.game}, as read by {self.player}: {problem}")
 
 
-_State = TypeVar("_State", bound=Position)
-
-
 def replay(
-    record: Record, position: _State, deal: Callable[[_State, str], _State] | None = None
+    record: Record[Any], position: _State, deal: Callable[[_State, str], _State] | None = None
 ) -> _State:
     """Return the position after all events of a record.
 
@@ -114,33 +117,27 @@ def replay(
 
 
 def read_record(
-    question: Question, database: Database, world: str, players: Sequence[str]
-) -> Record:
-    """Read the game of a question, up to the question's move.
+    question: Question, database: Database, world: str, settings: type[_Settings]
+) -> Record[_Settings]:
+    """Read the game of a question of two players, up to the question's move.
 
     Raises
     ------
     DataError
-        The question's target lacks a game or a player, the history lacks the game, or events are
-        missing.
+        The question's target lacks a game or a player, the history lacks the game, its settings
+        are invalid, or events are missing.
     """
     target = question.target
     game, player = target.get("game", ""), target.get("player", "")
-    if not (game.isdecimal() and game.isascii()) or player not in players:
+    if not (game.isdecimal() and game.isascii()) or player not in PLAYERS:
         raise DataError(
             f"{question.key} has the target {dict(target)}. The target of a move must contain the "
-            f"number of a game and a player ({', '.join(players)}), for example "
-            f"{{'game': '17', 'player': '{players[0]}'}}."
+            f"number of a game and a player ({', '.join(PLAYERS)}), for example "
+            f"{{'game': '17', 'player': '{PLAYERS[0]}'}}."
         )
 
     def rows(statement: str) -> Sequence[Sequence[Any]]:
-        found = database.query(statement.format(game=int(game), player=player), _LIMITS)
-        if found.cut is not None:
-            raise DataError(
-                f"Game {game} has too many rows in {database.name}: {statement!r} was cut after "
-                f"{len(found.rows)} rows (limit on {found.cut})."
-            )
-        return found.rows
+        return database.query(statement.format(game=int(game), player=player), _LIMITS).rows
 
     began = rows(_SETTINGS)
     if len(began) != 1:
@@ -151,11 +148,13 @@ def read_record(
             f"{question.key} belongs to the world '{world}', but game {game} to '{played}'."
         )
     try:
-        settings = TypeAdapter(dict[str, Any]).validate_json(str(text))
-    except ValueError as error:
+        known = settings.model_validate_json(str(text))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(map(str, problem["loc"]))
         raise DataError(
-            f"Game {game}: the settings must be a JSON object, but they are {text!r}."
+            f"Game {game}: the setting '{name}' is invalid: {problem['msg']}"
         ) from error
     events = events_of(database, f"game {game}", int(game), before=move_number(question))
     own = {str(name): str(value) for name, value in rows(_HIDDEN)}
-    return Record(int(game), player, settings, events, own)
+    return Record(int(game), player, known, events, own)

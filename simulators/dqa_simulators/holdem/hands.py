@@ -8,7 +8,9 @@ strengths are computed on first use and cached.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
 RANKS: Final = "23456789TJQKA"
@@ -30,21 +32,10 @@ CATEGORIES: Final = (
 HIGH_CARD, PAIR, TWO_PAIR, TRIPS, STRAIGHT, FLUSH, FULL_HOUSE, QUADS, STRAIGHT_FLUSH = range(9)
 
 _CARDS: Final = 5
-# Three bits per rank count its cards. Above them, four bits per suit count its cards.
-_RANK_BITS: Final = 3
-_SUITS_AT: Final = _RANK_BITS * len(RANKS)
-_RANK_MASK: Final = (1 << _SUITS_AT) - 1
-_WEIGHTS: Final = tuple(
-    (1 << _RANK_BITS * (card // 4)) + (1 << _SUITS_AT + 4 * (card % 4)) for card in range(52)
-)
-# Adding 3 to a suit's count sets the highest of its four bits if the count is at least 5.
-_THREES: Final = 0x3333 << _SUITS_AT
-_FLUSHES: Final = 0x8888 << _SUITS_AT
 _STRAIGHTS: Final = tuple(
-    (top, sum(1 << (rank % 13) for rank in range(top - 4, top + 1))) for top in range(12, 2, -1)
+    (top, {rank % 13 for rank in range(top - 4, top + 1)}) for top in range(12, 2, -1)
 )
-"""Highest rank and rank bits of each straight, best first. An ace also ranks below a two."""
-_KNOWN: Final[dict[int, int]] = {}
+"""The highest rank and all ranks of each straight, best first. An ace also ranks below a two."""
 
 
 def strength(cards: Iterable[int]) -> int:
@@ -52,17 +43,18 @@ def strength(cards: Iterable[int]) -> int:
 
     ``strength(cards) >> 20`` is the index of the category in `CATEGORIES`.
     """
-    held = tuple(cards)
-    total = 0
-    for card in held:
-        total += _WEIGHTS[card]
-    if (total + _THREES) & _FLUSHES:
-        return _of_flush(held)
-    ranks = total & _RANK_MASK
-    known = _KNOWN.get(ranks)
-    if known is None:
-        known = _KNOWN[ranks] = _of_ranks(ranks)
-    return known
+    held = sorted(cards, reverse=True)
+    suits = [card % 4 for card in held]
+    suit = max(range(4), key=suits.count)
+    ranks = tuple([card // 4 for card in held])
+    if suits.count(suit) < _CARDS:
+        return _of_ranks(ranks)
+    suited = [card // 4 for card in held if card % 4 == suit]
+    top = _straight_top({*suited})
+    if top is not None:
+        return _worth(STRAIGHT_FLUSH, (top,))
+    # Seven cards with a flush contain neither a full house nor four of a kind.
+    return _worth(FLUSH, suited)
 
 
 def category(cards: Iterable[int]) -> int:
@@ -70,37 +62,23 @@ def category(cards: Iterable[int]) -> int:
     return strength(cards) >> 20
 
 
-def straight_top(ranks: int) -> int | None:
-    """Return the highest rank of the best straight in a bit set of ranks; None if none."""
-    for top, needed in _STRAIGHTS:
-        if ranks & needed == needed:
-            return top
-    return None
+def _straight_top(ranks: set[int]) -> int | None:
+    """Return the highest rank of the best straight; None if there is none."""
+    return next((top for top, needed in _STRAIGHTS if ranks >= needed), None)
 
 
-def _of_flush(cards: tuple[int, ...]) -> int:
-    by_suit: list[list[int]] = [[], [], [], []]
-    for card in sorted(cards, reverse=True):
-        by_suit[card % 4].append(card // 4)
-    suited = next(ranks for ranks in by_suit if len(ranks) >= _CARDS)
-    top = straight_top(sum(1 << rank for rank in suited))
-    if top is not None:
-        return _worth(STRAIGHT_FLUSH, (top,))
-    # Seven cards with a flush contain neither a full house nor four of a kind.
-    return _worth(FLUSH, suited)
-
-
-def _of_ranks(ranks: int) -> int:
-    counts = [ranks >> _RANK_BITS * rank & 7 for rank in range(13)]
-    # Ranks with more cards come first, then higher ranks.
-    order = sorted((rank for rank in range(13) if counts[rank]), key=lambda r: (-counts[r], -r))
+@cache
+def _of_ranks(ranks: tuple[int, ...]) -> int:
+    """Return the strength of a hand without a flush, given its ranks in descending order."""
+    counts = Counter(ranks)
+    order = sorted(counts, key=lambda rank: (-counts[rank], -rank))
     first, second = counts[order[0]], counts[order[1]]
     if first == 4:
         return _worth(QUADS, (order[0], max(order[1:])))
     if first == 3 and second >= 2:
         # A second three of a kind is used as a pair. Another pair may be higher.
         return _worth(FULL_HOUSE, (order[0], max(r for r in order[1:] if counts[r] >= 2)))
-    top = straight_top(sum(1 << rank for rank in order))
+    top = _straight_top({*ranks})
     if top is not None:
         return _worth(STRAIGHT, (top,))
     if first == 3:

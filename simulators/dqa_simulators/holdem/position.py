@@ -1,13 +1,27 @@
-"""States of limit Texas hold'em with everything that one player knows."""
+"""Limit Texas hold'em: the states with everything that one player knows, and the deals.
+
+Strong hands are rare: about one in 300 ordinary games has four of a kind. The paper raised the
+share of strong hands, but shows the shares only in a figure (BIDDER, section 3.1 and figure 4). Our
+default shares are proportional to the cube root of each category's frequency among hands of seven
+cards. So the order of the categories stays the same, and each category is expected at least about
+twice in 100 games.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import accumulate
 from typing import ClassVar, Final
 
+import numpy as np
+
+from dqa.core.errors import UsageError
 from dqa.worlds.world import HiddenVariable
 from dqa_simulators.games.betting import PLAYERS, BettingRules
-from dqa_simulators.games.poker import PokerPosition
-from dqa_simulators.holdem.hands import DECK
+from dqa_simulators.games.episode import Facts, read_rules
+from dqa_simulators.games.poker import Cards, Deal, PokerPosition
+from dqa_simulators.holdem.hands import CATEGORIES, DECK, category
 
 RULES: Final = BettingRules(
     stages=("pre-flop", "flop", "turn", "river"),
@@ -17,12 +31,6 @@ RULES: Final = BettingRules(
     first=(1, 0, 0, 0),
     dealt=(0, 3, 1, 1),
 )
-REFEREE: Final = (
-    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,"
-    "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=2 2 4 4,"
-    "maxRaises=4 4 4 4)"
-)
-"""The game in OpenSpiel."""
 _HIDDEN: Final = {
     viewer: (
         HiddenVariable(
@@ -41,6 +49,13 @@ class HoldemPosition(PokerPosition):
     """A state of hold'em. A card is ``rank * 4 + suit``, with ranks from 0 (two) to 12 (ace)."""
 
     world: ClassVar[str] = "holdem"
+    title: ClassVar[str] = "limit Texas hold'em"
+    text: ClassVar[str] = read_rules(__file__)
+    referee: ClassVar[str] = (
+        "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,"
+        "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=2 2 4 4,"
+        "maxRaises=4 4 4 4)"
+    )
     rules: ClassVar[BettingRules] = RULES
     deck: ClassVar[tuple[str, ...]] = DECK
     hidden_names: ClassVar[tuple[str, ...]] = ("card 1", "card 2")
@@ -50,3 +65,92 @@ class HoldemPosition(PokerPosition):
     def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
         """The strength of the other player's hand, in five steps (BIDDER, appendix B.1.4)."""
         return _HIDDEN[self.viewer]
+
+    @classmethod
+    def hand_facts(cls, hand: Cards, board: Cards) -> Facts:
+        """Return the category of a hand with the public cards; None without public cards."""
+        return {"category": CATEGORIES[category((*hand, *board))] if board else None}
+
+
+COUNTS: Final = (
+    23_294_460,
+    58_627_800,
+    31_433_400,
+    6_461_620,
+    6_180_020,
+    4_047_644,
+    3_473_184,
+    224_848,
+    41_584,
+)
+"""The number of hands of each category among the 133,784,560 hands of seven cards."""
+DEFAULT_SHARES: Final = dict(
+    zip(CATEGORIES, (np.cbrt(COUNTS) / np.cbrt(COUNTS).sum()).round(3).tolist(), strict=True)
+)
+"""The default share of each category, proportional to the cube root of its number of hands."""
+_SEVEN: Final = 7
+_DEALT: Final = 9
+
+
+def deal_uniformly(random: np.random.Generator) -> Deal:
+    """Deal nine cards uniformly at random."""
+    cards = random.permutation(52)[:_DEALT].tolist()
+    return Deal(((cards[0], cards[1]), (cards[2], cards[3])), tuple(cards[4:]))
+
+
+def deal_by_share(random: np.random.Generator, shares: tuple[float, ...]) -> Deal:
+    """Draw a category by its share, and deal one player seven cards of this category.
+
+    The hand is drawn uniformly from the category, and the cards of the other player uniformly
+    from the rest of the deck. Each player gets the hand with probability 1/2.
+
+    Parameters
+    ----------
+    random
+        The source of all random choices.
+    shares
+        The relative frequency of each of the nine categories. The sum need not be 1.
+    """
+    bounds = tuple(accumulate(shares))
+    drawn = bisect_right(bounds, random.random() * bounds[-1])
+    seven = _draw_hand(random, min(drawn, len(CATEGORIES) - 1))
+    others = _draw_others(random, seven, 2)
+    chosen, other = (seven[0], seven[1]), (others[0], others[1])
+    hands = (chosen, other) if random.random() < 0.5 else (other, chosen)
+    return Deal(hands, tuple(seven[2:]))
+
+
+def shares_of(given: Mapping[str, float]) -> tuple[float, ...]:
+    """Return the share of each category in the order of `CATEGORIES`. The default share is 0.
+
+    Raises
+    ------
+    UsageError
+        A name is not a category, a share is negative, infinite or NaN, or all shares are 0.
+    """
+    for name, share in given.items():
+        if name not in CATEGORIES:
+            raise UsageError(f"'{name}' is not a category. Categories: {', '.join(CATEGORIES)}.")
+        if not 0 <= share < float("inf"):
+            raise UsageError(f"The share of '{name}' must be a number from 0, not {share}.")
+    shares = tuple(float(given.get(name, 0.0)) for name in CATEGORIES)
+    if not any(shares):
+        raise UsageError("All shares are 0; at least one category needs a share above 0.")
+    return shares
+
+
+def _draw_hand(random: np.random.Generator, kind: int) -> list[int]:
+    """Draw seven cards of a category uniformly at random, by rejection.
+
+    The rarest category, a straight flush, takes about 3,000 draws.
+    """
+    while True:
+        hand: list[int] = random.permutation(52)[:_SEVEN].tolist()
+        if category(hand) == kind:
+            return hand
+
+
+def _draw_others(random: np.random.Generator, held: list[int], count: int) -> Cards:
+    """Draw `count` cards that are not in `held`."""
+    shuffled = random.permutation(52)[: len(held) + count].tolist()
+    return tuple([card for card in shuffled if card not in held][:count])

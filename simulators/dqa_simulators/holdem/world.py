@@ -5,26 +5,26 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
-from dqa.worlds.base import WorldFactory
-from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
-from dqa_simulators.games.episode import read_rules
-from dqa_simulators.games.poker import Cards
-from dqa_simulators.games.table import Facts, PokerGame, PokerWorld
-from dqa_simulators.holdem.deals import DEFAULT_SHARES, deal_by_share, deal_uniformly, shares_of
-from dqa_simulators.holdem.hands import CATEGORIES, category
-from dqa_simulators.holdem.players import POLICIES
-from dqa_simulators.holdem.position import REFEREE, HoldemPosition
+from dqa.worlds.base import RANDOM, PolicyFactory, WorldFactory
+from dqa.worlds.training import learning_player
+from dqa_simulators.games.poker import PokerWorld
+from dqa_simulators.holdem.players import learning
+from dqa_simulators.holdem.players.policies import RulePolicy
+from dqa_simulators.holdem.position import (
+    DEFAULT_SHARES,
+    HoldemPosition,
+    deal_by_share,
+    deal_uniformly,
+    shares_of,
+)
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
 
-CODES: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
-"""OpenSpiel's number of each action."""
 
-
-class HoldemSettings(BaseModel):
+class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     """The settings of the world.
 
     Attributes
@@ -32,10 +32,8 @@ class HoldemSettings(BaseModel):
     strong
         ``"uniform"`` for an ordinary deal, or the share of each hand category. With shares, one of
         the two hands at the river has a drawn category; the default share is 0
-        (`dqa_simulators.holdem.deals.deal_by_share`).
+        (`dqa_simulators.holdem.position.deal_by_share`).
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     strong: Literal["uniform"] | dict[str, float] = Field(
         default_factory=lambda: dict(DEFAULT_SHARES),
@@ -58,21 +56,28 @@ def make(settings: HoldemSettings, history: History | None) -> PokerWorld:
         if isinstance(strong, str)
         else partial(deal_by_share, shares=shares_of(strong))
     )
-    text = read_rules(__file__)
-    game = PokerGame(HoldemPosition, REFEREE, CODES, "limit Texas hold'em", text, draw, _facts)
-    return PokerWorld(game, settings.model_dump(), history)
+    return PokerWorld(HoldemPosition, draw, settings, history)
 
 
-def _facts(hand: Cards, board: Cards) -> Facts:
-    """Return the category of a hand with the public cards; None without public cards."""
-    known = (*hand, *board)
-    return {"category": CATEGORIES[category(known)] if board else None}
-
+_PLAYERS: Final = (
+    RANDOM,
+    PolicyFactory(
+        "rule",
+        "bets by the strength of its hand: raises with a pair, folds weak hands",
+        lambda _: RulePolicy(),
+    ),
+    learning_player(
+        "OpenSpiel's counterfactual regret minimisation with external sampling (MCCFR)",
+        learning.CFR,
+    ),
+    learning_player("OpenSpiel's deep Q-networks, one per seat, trained together", learning.DQN),
+    learning_player("OpenSpiel's Deep CFR: a network of the average strategy", learning.DEEPCFR),
+)
 
 WORLD = WorldFactory(
     name="holdem",
     description="limit Texas hold'em for two: up to four raises per round, mirrored deals",
     make=make,
     settings=HoldemSettings,
-    policies=POLICIES,
+    policies={player.name: player for player in _PLAYERS},
 )

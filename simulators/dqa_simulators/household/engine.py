@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from dqa.core.errors import WorldUnavailableError
 from dqa.core.interpreters import describe_exit, minimal_environment, start_process
@@ -18,8 +17,6 @@ from dqa_simulators.household.tables import load_tables
 
 _SECONDS: Final = 180.0
 """The timeout of one reply. Translating the largest room takes much less time."""
-_PLAYED: Final = ("pddl_domain", "grammar", "pddl_problem")
-"""The parts of a game's file that TextWorld needs."""
 _NOT_SCORED: Final = "The game has no result, and is played again when the run resumes."
 _WORDS: Final = (
     ("move {o} to {r}", "put {o} in/on {r}"),
@@ -40,8 +37,7 @@ def as_in_the_papers(grammar: str) -> str:
     return grammar
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """The observation after an action, or in the initial state.
 
     Attributes
@@ -149,8 +145,8 @@ class RunningGame:
 
     Parameters
     ----------
-    game
-        The content of the game's file: ``pddl_domain``, ``grammar``, ``pddl_problem``.
+    domain, grammar, problem
+        The texts of the game's file.
 
     Attributes
     ----------
@@ -163,23 +159,21 @@ class RunningGame:
         TextWorld cannot play the game, or failed.
     """
 
-    def __init__(self, game: Mapping[str, Any]) -> None:
-        parts = {key: str(game[key]) for key in _PLAYED}
-        parts["grammar"] = as_in_the_papers(parts["grammar"])
+    def __init__(self, domain: str, grammar: str, problem: str) -> None:
         self.engine = engine()
-        reply = self.engine.ask("begin", game=parts)
-        self._number = reply.pop("number")
-        self.seen = _seen(reply)
+        self._number, seen = self.engine.ask(
+            "begin", domain=domain, grammar=as_in_the_papers(grammar), problem=problem
+        )
+        self.seen = Seen(*seen)
 
     def step(self, command: str) -> None:
         """Execute a command."""
-        self.seen = _seen(self.engine.ask("step", number=self._number, command=command))
+        self.seen = Seen(*self.engine.ask("step", number=self._number, command=command))
 
     def plan_on(self, goal: str) -> tuple[str, ...]:
         """Return the planner's commands from the current state to a goal in PDDL."""
-        now = self.engine.ask("facts", number=self._number)
-        facts = tuple(tuple(map(str, fact)) for fact in now["facts"])
-        return _plan(self.engine, Problem(now["types"], facts, goal), now["names"])
+        types, facts, names = self.engine.ask("facts", number=self._number)
+        return _plan(self.engine, Problem(types, facts, goal), names)
 
     def close(self) -> None:
         """End the game if its process is still running."""
@@ -198,7 +192,3 @@ def _plan(engine: Engine, problem: Problem, names: Mapping[str, str]) -> tuple[s
     reduced = problem.reduced()
     called = {one.lower(): names.get(one.lower(), one.lower()) for one in reduced.types}
     return tuple(engine.ask("plan", problem=reduced.write(), names=called))
-
-
-def _seen(reply: Mapping[str, Any]) -> Seen:
-    return Seen(str(reply["text"]), tuple(reply["commands"]), bool(reply["won"]))

@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import get_ident
-from typing import Any, Final
+from typing import Final, NamedTuple, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 
 from dqa.core.errors import DataError, UsageError, WorldUnavailableError
-from dqa.core.files import make_private_folder, parse_json, read_bytes, write_private
-from dqa.worlds.training import CACHE_VARIABLE, cache_folder
+from dqa.core.files import make_private_folder, read_bytes, write_private
+from dqa.worlds.training import cache_folder
 from dqa_simulators.household.engine import as_in_the_papers, plan
 from dqa_simulators.household.generator import VERSION, DrawnGame, draw_game
 from dqa_simulators.household.problems import extract_goal
 from dqa_simulators.household.serving import UNKNOWN_GOAL
-from dqa_simulators.household.tables import load_tables
-from dqa_simulators.household.tasks import BY_OFFICIAL, TASKS, TaskName, TaskType
+from dqa_simulators.household.tables import BY_OFFICIAL, TASKS, TaskName, TaskType, load_tables
 
 GAME_FILE: Final = "game.tw-pddl"
 TASK_FILE: Final = "traj_data.json"
@@ -37,8 +34,30 @@ _PUT: Final = "move "
 _COMMANDS: Final = TypeAdapter(tuple[str, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdGame:
+class GameFile(BaseModel):
+    """The content of ``game.tw-pddl``: domain, grammar and problem of a game, and its solution."""
+
+    pddl_domain: str
+    grammar: str
+    pddl_problem: str
+    walkthrough: tuple[str, ...] | None = None
+    solvable: bool = False
+
+    @field_validator("pddl_problem")
+    @classmethod
+    def _check(cls, problem: str) -> str:
+        extract_goal(problem)
+        return problem
+
+
+class _TaskFile(BaseModel):
+    task_type: str
+
+
+_Content = TypeVar("_Content", bound=BaseModel)
+
+
+class HouseholdGame(NamedTuple):
     """A game that can be played.
 
     Attributes
@@ -47,37 +66,20 @@ class HouseholdGame:
         The type of the task.
     data
         The content of ``game.tw-pddl``.
-    name
-        Task type and seed, for example ``clean 17``, or the folder of an official game.
     """
 
     task: TaskType
-    data: Mapping[str, Any]
-    name: str
+    data: GameFile
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
         """Commands that win the game; empty if the file contains none."""
-        return tuple(_as_in_the_papers(str(one)) for one in self.data.get("walkthrough") or ())
+        return tuple(map(_as_in_the_papers, self.data.walkthrough or ()))
 
     @property
     def goal(self) -> str:
         """The goal in PDDL."""
-        return extract_goal(str(self.data["pddl_problem"]))
-
-
-def generate_game(task: TaskName, seed: int) -> HouseholdGame:
-    """Return the game of a task type and a seed, with the planner's walkthrough.
-
-    Raises
-    ------
-    MissingKeyError
-        alfworld is not installed.
-    WorldUnavailableError
-        The planner failed, or found no plan.
-    """
-    drawn = draw_game(load_tables(), task, seed)
-    return _game(drawn, _solve(drawn))
+        return extract_goal(self.data.pddl_problem)
 
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
@@ -85,34 +87,27 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
 
     Raises
     ------
-    UsageError
+    OSError
         The cache cannot be written.
-    MissingKeyError, WorldUnavailableError
-        As in `generate_game`.
+    MissingKeyError
+        alfworld is not installed.
+    WorldUnavailableError
+        The planner failed, or found no plan.
     """
     drawn = draw_game(load_tables(), task, seed)
-    content = json.dumps([VERSION, load_tables().version, dict(_game(drawn, ()).data)]).encode()
+    game = _game(drawn, ()).data.model_dump(mode="json", exclude={"solvable"})
+    content = json.dumps([VERSION, load_tables().version, game]).encode()
     digest = blake2b(content, digest_size=6).hexdigest()
     file = cache_folder() / "households" / f"{task}-{seed}-{digest}.json"
     try:
         commands = _COMMANDS.validate_json(read_bytes(file))
     except (OSError, ValueError):  # the file is missing or damaged
         commands = _solve(drawn)
-        _store(file, commands)
-    return _game(drawn, commands)
-
-
-def _store(file: Path, commands: tuple[str, ...]) -> None:
-    part = file.with_name(f".{file.name}.{os.getpid()}-{get_ident()}.part")
-    try:
+        part = file.with_name(f".{file.name}.{os.getpid()}-{get_ident()}.part")
         make_private_folder(file.parent)
         write_private(part, json.dumps(commands))
         part.replace(file)
-    except OSError as error:
-        raise UsageError(
-            f"Cannot write a game to {file.parent} ({error.strerror or error}). Set another cache "
-            f"folder with {CACHE_VARIABLE}."
-        ) from error
+    return _game(drawn, commands)
 
 
 def _solve(drawn: DrawnGame) -> tuple[str, ...]:
@@ -127,13 +122,13 @@ def _solve(drawn: DrawnGame) -> tuple[str, ...]:
 
 def _game(drawn: DrawnGame, commands: tuple[str, ...]) -> HouseholdGame:
     tables = load_tables()
-    data = {
-        "pddl_domain": tables.domain,
-        "grammar": as_in_the_papers(tables.grammar).replace(UNKNOWN_GOAL, drawn.goal),
-        "pddl_problem": drawn.problem.write(),
-        "walkthrough": list(commands),
-    }
-    return HouseholdGame(drawn.task, data, f"{drawn.task.name} {drawn.seed}")
+    data = GameFile(
+        pddl_domain=tables.domain,
+        grammar=as_in_the_papers(tables.grammar).replace(UNKNOWN_GOAL, drawn.goal),
+        pddl_problem=drawn.problem.write(),
+        walkthrough=commands,
+    )
+    return HouseholdGame(drawn.task, data)
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:
@@ -163,14 +158,14 @@ def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...
         for file in sorted(folder.rglob(GAME_FILE))
         if not any(word in str(file.parent.relative_to(folder)) for word in _LEFT_OUT)
     )
-    kept = tuple(one for one in found if _is_of(one, task))
-    if not kept:
-        wanted = f" of the type '{task}'" if task else ""
+    wanted = tuple(one for one in found if _is_of(one, task))
+    if not wanted:
+        of_type = f" of the type '{task}'" if task else ""
         raise UsageError(
-            f"{folder} has no household game{wanted}. A game is a folder with {GAME_FILE} and "
+            f"{folder} has no household game{of_type}. A game is a folder with {GAME_FILE} and "
             f"{TASK_FILE}. Skipped games, of different types or without a solution: {len(found)}."
         )
-    return kept
+    return wanted
 
 
 @lru_cache(maxsize=256)
@@ -182,44 +177,25 @@ def read_game(folder: Path) -> HouseholdGame:
     DataError
         A file is missing or damaged, or is not in alfworld's format.
     """
-    data, about = _read(folder / GAME_FILE), _read(folder / TASK_FILE)
-    task = BY_OFFICIAL.get(str(about.get("task_type")))
-    if task is None:
-        raise DataError(
-            f"{folder / TASK_FILE}: 'task_type' is {about.get('task_type')!r}, but must be one of "
-            f"{', '.join(BY_OFFICIAL)}."
-        )
-    for key in ("pddl_domain", "grammar", "pddl_problem"):
-        if not isinstance(data.get(key), str):
-            raise DataError(f"{folder / GAME_FILE}: the text '{key}' is missing.")
-    try:
-        extract_goal(data["pddl_problem"])
-    except ValueError as error:
-        raise DataError(
-            f"{folder / GAME_FILE}: 'pddl_problem' has no valid goal ({error})."
-        ) from error
-    return HouseholdGame(task, data, folder.name)
+    about = _read(folder / TASK_FILE, _TaskFile)
+    return HouseholdGame(BY_OFFICIAL[about.task_type], _read(folder / GAME_FILE, GameFile))
 
 
 def _is_of(folder: Path, task: TaskName | None) -> bool:
-    """Return whether a game is solvable and has the wanted type. None means any known type."""
-    about, data = _read(folder / TASK_FILE), _read(folder / GAME_FILE)
-    found = BY_OFFICIAL.get(str(about.get("task_type")))
-    # alfworld also skips games without a known solution.
-    is_solvable = data.get("solvable") is True
-    return is_solvable and found is not None and task in {None, found.name}
+    """Return whether a game is solvable and has the wanted type. None means any known type.
+
+    alfworld also skips games without a known solution.
+    """
+    found = BY_OFFICIAL.get(_read(folder / TASK_FILE, _TaskFile).task_type)
+    is_wanted = found is not None and task in {None, found.name}
+    return is_wanted and _read(folder / GAME_FILE, GameFile).solvable
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path, kind: type[_Content]) -> _Content:
     try:
-        content = parse_json(read_bytes(file))
-    except OSError as error:
-        raise DataError(f"{file} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
-        raise DataError(f"{file} is not JSON ({error}).") from error
-    if not isinstance(content, dict):
-        raise DataError(f"{file} is not a JSON object.")
-    return content
+        return kind.model_validate_json(read_bytes(file))
+    except (OSError, ValidationError) as error:
+        raise DataError(f"{file} is not a file of a household game: {error}") from error
 
 
 def _as_in_the_papers(command: str) -> str:

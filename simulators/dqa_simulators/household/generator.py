@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
 from dqa.core.errors import SituationError
 from dqa_simulators.games.episode import random_of
 from dqa_simulators.household.problems import AGENT, DOMAIN_TYPES, Fact, Problem, extract_goal
-from dqa_simulators.household.tables import Room, Tables
-from dqa_simulators.household.tasks import TASKS, TaskName, TaskType
+from dqa_simulators.household.tables import TASKS, Room, Tables, TaskName, TaskType
 
 VERSION: Final = 1
 """The version of the generator. Increase it when a seed gives a different game."""
@@ -26,8 +24,7 @@ _ATTEMPTS: Final = 200
 _Choice = TypeVar("_Choice")
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnGame:
+class DrawnGame(NamedTuple):
     """A generated game.
 
     Attributes

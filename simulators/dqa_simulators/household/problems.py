@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 Fact: TypeAlias = tuple[str, ...]
 """A predicate and its arguments: ``("inReceptacle", "Apple_bar_1", "Fridge_bar_1")``."""
@@ -29,8 +28,7 @@ DOMAIN_TYPES: Final = {
 _NAMED_BY_DOMAIN: Final = {name.lower() for name in DOMAIN_TYPES}
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A state of a game with its goal.
 
     Attributes

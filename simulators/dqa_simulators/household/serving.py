@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
 """The placeholder of a game's goal in alfworld's grammar."""
@@ -27,6 +27,10 @@ _MIRRORS: Final = ("not_", "new-axiom")
 """Prefixes of the names of derived facts."""
 _TRANSLATIONS: Final = 16
 """The number of cached translations of games (a few MB each). Translation dominates start time."""
+
+
+_Seen: TypeAlias = tuple[str, tuple[str, ...], bool]
+"""An observation, the admissible commands, and whether the game is won."""
 
 
 class TextWorld:
@@ -58,32 +62,35 @@ class TextWorld:
         self._open: dict[int, Any] = {}
         self._libraries: list[Any] = []  # each plays one game at a time
 
-    def begin(self, game: Mapping[str, Any]) -> dict[str, Any]:
-        """Start a game from the content of its file."""
-        logic = self._parse(game["pddl_domain"], game["grammar"])
+    def begin(self, domain: str, grammar: str, problem: str) -> tuple[int, _Seen]:
+        """Start a game from the texts of its file. Return its number and first observation."""
+        logic = self._parse(domain, grammar)
         library = self._libraries.pop() if self._libraries else self._load_library()
-        state = self._logic.PddlState(_WithoutPlanner(library), game["pddl_problem"], logic)
+        state = self._logic.PddlState(_WithoutPlanner(library), problem, logic)
         environment = self._environment_class(logic, state)
         for identity, name in self.name(environment.entity_infos).items():
             environment.entity_infos[identity].name = name
         environment.reset()
         number = next(self._numbers)
         self._open[number] = environment
-        return {"number": number, **environment.seen()}
+        return number, environment.seen()
 
-    def step(self, number: int, command: str) -> dict[str, Any]:
-        """Execute a command."""
+    def step(self, number: int, command: str) -> _Seen:
+        """Execute a command. Return the observation."""
         environment = self._open[number]
         if command not in environment.state["_valid_commands"]:
             raise ValueError(f"{command!r} is not admissible")
         environment.step(command)
-        seen: dict[str, Any] = environment.seen()
+        seen: _Seen = environment.seen()
         return seen
 
-    def facts(self, number: int) -> dict[str, Any]:
-        """Return all true facts of a game."""
-        facts: dict[str, Any] = self._open[number].facts()
-        return facts
+    def facts(self, number: int) -> tuple[dict[str, str], tuple[tuple[str, ...], ...], Any]:
+        """Return the types of all things, the true facts of a game, and the names of things."""
+        state, infos = self._open[number]._pddl_state, self._open[number].entity_infos  # noqa: SLF001
+        facts = {(one.name, *(part.name for part in one.arguments)) for one in state.facts}
+        known = tuple(sorted(one for one in facts if not one[0].startswith(_MIRRORS)))
+        types = dict(sorted(state.name2type.items()))
+        return types, known, {identity: info.name for identity, info in infos.items()}
 
     def end(self, number: int) -> None:
         """Close a game."""
@@ -168,24 +175,10 @@ def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401
             self._gather_infos()
             return self.state
 
-        def seen(self) -> dict[str, Any]:
+        def seen(self) -> _Seen:
             """Return the observation, the commands, and whether the game is won."""
             state = self.state
-            return {
-                "text": state.feedback,
-                "commands": state["admissible_commands"],
-                "won": bool(state["won"]),
-            }
-
-        def facts(self) -> dict[str, Any]:
-            """Return the facts, and the type and the name of each thing."""
-            state = self._pddl_state
-            facts = ((one.name, *(part.name for part in one.arguments)) for one in state.facts)
-            return {
-                "types": dict(sorted(state.name2type.items())),
-                "facts": sorted({one for one in facts if not one[0].startswith(_MIRRORS)}),
-                "names": {one: info.name for one, info in self.entity_infos.items()},
-            }
+            return state.feedback, tuple(state["admissible_commands"]), bool(state["won"])
 
         def _gather_infos(self) -> None:
             state, known = self.state, self._pddl_state

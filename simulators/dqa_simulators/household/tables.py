@@ -1,4 +1,4 @@
-"""Read alfworld's data: its domain, grammar, goals, contents of receptacles, and room layouts.
+"""Types of tasks, and alfworld's data: domain, grammar, goals, receptacles, and room layouts.
 
 The files are read directly. Importing the package would create a folder in the user's home and
 change the environment of the process.
@@ -8,22 +8,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import DataError, MissingKeyError
 
 _SLICED: Final = "Sliced"
+TaskName: TypeAlias = Literal["pick", "clean", "heat", "cool", "look", "pick2"]
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class TaskType(NamedTuple):
+    """A type of tasks.
+
+    Attributes
+    ----------
+    name
+        The name in the paper's table.
+    official
+        The name in alfworld.
+    allowed
+        The name of alfworld's table of things that can get the treatment; empty for none.
+    station
+        The type of receptacle that is used for the treatment.
+    count
+        The number of wanted things.
+    """
+
+    name: TaskName
+    official: str
+    allowed: str = ""
+    station: str = ""
+    count: int = 1
+
+
+TASKS: Final = {
+    task.name: task
+    for task in (
+        TaskType("pick", "pick_and_place_simple"),
+        TaskType("clean", "pick_clean_then_place_in_recep", "Cleanable", "SinkBasin"),
+        TaskType("heat", "pick_heat_then_place_in_recep", "Heatable", "Microwave"),
+        TaskType("cool", "pick_cool_then_place_in_recep", "Coolable", "Fridge"),
+        TaskType("look", "look_at_obj_in_light"),
+        TaskType("pick2", "pick_two_obj_and_place", count=2),
+    )
+}
+"""The task types by name. Consecutive seeds cycle through them in this order."""
+BY_OFFICIAL: Final = {task.official: task for task in TASKS.values()}
+
+
+class Room(NamedTuple):
     """A room's layout.
 
     Attributes
@@ -45,8 +82,7 @@ class Room:
     things: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """alfworld's tables. They are sorted, so that no result depends on the order of a set.
 
     Attributes
@@ -83,23 +119,16 @@ class Tables:
     rooms: tuple[Room, ...]
 
 
-def require_alfworld() -> Path:
-    """Return the folder of alfworld's package.
-
-    Raises
-    ------
-    MissingKeyError
-        alfworld, TextWorld or the planner is not installed.
-    """
-    for name in ("alfworld", "textworld", "fast_downward"):
-        spec = _spec_of(name)
+def _find_alfworld() -> Path:
+    """Return the folder of alfworld's package. Raise `MissingKeyError` if a package is missing."""
+    found = {name: find_spec(name) for name in ("textworld", "fast_downward", "alfworld")}
+    for name, spec in found.items():
         if spec is None or not spec.submodule_search_locations:
             raise MissingKeyError(
                 f"The household world needs '{name}', which is not installed. Install it: "
                 f"{install_command('household')}."
             )
-        if name == "alfworld":
-            folder = Path(spec.submodule_search_locations[0])
+        folder = Path(spec.submodule_search_locations[0])
     return folder
 
 
@@ -114,7 +143,7 @@ def load_tables() -> Tables:
     DataError
         The files of the installed version are unsupported.
     """
-    folder = require_alfworld()
+    folder = _find_alfworld()
     try:
         return _read(folder)
     except (OSError, AttributeError, KeyError, ValueError) as error:
@@ -122,13 +151,6 @@ def load_tables() -> Tables:
             f"dqa needs alfworld 0.4, but the files in {folder} do not match this version "
             f"({type(error).__name__}: {error}). Install it: {install_command('household')}."
         ) from error
-
-
-def _spec_of(name: str) -> ModuleSpec | None:
-    try:
-        return find_spec(name)
-    except (ImportError, ValueError):  # not a package, or an incomplete one
-        return None
 
 
 def _read(folder: Path) -> Tables:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from dqa.core.errors import UsageError, WorldUnavailableError
+from dqa.core.errors import WorldUnavailableError
 from dqa.worlds.base import RANDOM, PolicyFactory, WorldFactory
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
 from dqa.worlds.world import CHANCE, GameEvent
-from dqa_simulators.games.episode import GameEpisode, GameWorld, read_rules
+from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
 from dqa_simulators.household.engine import RunningGame, Seen
 from dqa_simulators.household.games import (
     HouseholdGame,
@@ -25,12 +25,11 @@ from dqa_simulators.household.games import (
     task_of_seed,
 )
 from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy
-from dqa_simulators.household.tasks import TaskName
+from dqa_simulators.household.tables import TaskName
 
 if TYPE_CHECKING:
     from dqa.core.database import Database
-    from dqa.core.question import Candidate, Question
-    from dqa.worlds.history import History
+    from dqa.core.question import Question
     from dqa.worlds.world import Position
 
 NAME: Final = "household"
@@ -41,7 +40,7 @@ _TASK: Final = re.compile(r"\s*Your task is to: (?P<goal>.*?)\.?\s*\Z", re.DOTAL
 _WELCOME: Final = re.compile(r"\A-= .*? =-\s*")
 
 
-class HouseholdSettings(BaseModel):
+class HouseholdSettings(BaseModel, extra="forbid", frozen=True):
     """The settings of the world.
 
     Attributes
@@ -54,8 +53,6 @@ class HouseholdSettings(BaseModel):
         The maximum number of commands of an episode.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     task: Literal["all", "pick", "clean", "heat", "cool", "look", "pick2"] = Field(
         default="all", description="the type of all tasks; 'all' cycles through the six types"
     )
@@ -67,8 +64,7 @@ class HouseholdSettings(BaseModel):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class HouseholdState:
+class HouseholdState(NamedTuple):
     """The true state, for an informed player.
 
     Attributes
@@ -83,7 +79,7 @@ class HouseholdState:
     plan: Callable[[], tuple[str, ...]]
 
 
-class HouseholdEpisode(GameEpisode):
+class HouseholdEpisode(SoloEpisode):
     """One game.
 
     Parameters
@@ -92,7 +88,7 @@ class HouseholdEpisode(GameEpisode):
         The game to play.
     steps
         The maximum number of commands.
-    seed, mirrored, history
+    start
         As in `GameEpisode`.
 
     Raises
@@ -101,39 +97,22 @@ class HouseholdEpisode(GameEpisode):
         TextWorld cannot start the game.
     """
 
-    def __init__(
-        self,
-        game: HouseholdGame,
-        steps: int,
-        *,
-        seed: int,
-        mirrored: bool,
-        history: History | None,
-    ) -> None:
-        self._played, self._steps = game, steps
-        self._running = RunningGame(game.data)
+    def __init__(self, game: HouseholdGame, steps: int, start: Start) -> None:
+        self._played, data = game, game.data
+        self._running = RunningGame(data.pddl_domain, data.grammar, data.pddl_problem)
         try:
-            room, self._goal = _read_beginning(self._running.seen)
-            self._events: tuple[GameEvent, ...] = (GameEvent(1, _STAGE, CHANCE, BEGINNING, room),)
-            super().__init__(
-                NAME,
-                seed=seed,
-                mirrored=mirrored,
-                settings={GOAL: self._goal, "steps": steps},
-                hidden={},
-                history=history,
-            )
-            if history is not None:
-                history.add(self.game, self._events)
+            room, goal = _read_beginning(self._running.seen)
+            first = GameEvent(1, _STAGE, CHANCE, BEGINNING, room)
+            super().__init__(NAME, start, goal, steps, first, {GOAL: goal, "steps": steps}, {})
         except BaseException:
             self._running.close()
             raise
 
-    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+    def facts(self) -> Facts:
         """Return whether the goal was reached, the goal, and the number of commands."""
         self._require_end("whether the goal was reached")
         return {
-            "success": self._running.seen.won,
+            "success": self._is_over,
             "task": self._played.task.name,
             "goal": self._goal,
             "steps": len(self._events) - 1,
@@ -144,19 +123,13 @@ class HouseholdEpisode(GameEpisode):
         super().close()
         self._running.close()
 
-    def _mover(self) -> str | None:
-        is_over = self._running.seen.won or len(self._events) > self._steps
-        return None if is_over else AGENT
+    @property
+    def _is_over(self) -> bool:
+        return self._running.seen.won
 
     def _position(self, viewer: str) -> ObservedPosition:
-        return ObservedPosition(
-            NAME,
-            self._goal,
-            self._running.seen.commands,
-            self._events,
-            cautious=LOOK,
-            viewer=viewer,
-        )
+        commands, events = self._running.seen.commands, tuple(self._events)
+        return ObservedPosition(NAME, self._goal, commands, events, cautious=LOOK, viewer=viewer)
 
     def _ask(self, position: Position) -> tuple[str, str]:
         left = self._left
@@ -166,21 +139,9 @@ class HouseholdEpisode(GameEpisode):
         )
         return text, read_rules(__file__)
 
-    def _target(self, player: str) -> Mapping[str, str]:
-        del player
-        return {GOAL: self._goal, LEFT: str(self._left)}
-
-    @property
-    def _left(self) -> int:
-        """The number of remaining commands."""
-        return self._steps - (len(self._events) - 1)
-
-    def _apply(self, action: str) -> Iterable[GameEvent]:
+    def _apply(self, action: str) -> list[GameEvent]:
         self._running.step(action)
-        number = len(self._events) + 1
-        done = GameEvent(number, _STAGE, AGENT, action, self._running.seen.text.strip())
-        self._events = (*self._events, done)
-        return (done,)
+        return self._add_event(_STAGE, action, self._running.seen.text.strip())
 
     def _reveal(self) -> HouseholdState:
         return HouseholdState(
@@ -188,41 +149,35 @@ class HouseholdEpisode(GameEpisode):
         )
 
     def _returns(self) -> Mapping[str, float]:
-        return {AGENT: 1.0 if self._running.seen.won else 0.0}
+        return {AGENT: float(self._is_over)}
 
 
-class Household(GameWorld[HouseholdSettings]):
-    """Rooms in which one player finds, treats and places things (ALFWorld)."""
+class Household(GameWorld[HouseholdSettings, HouseholdEpisode]):
+    """Rooms in which one player finds, treats and places things (ALFWorld).
+
+    A mirrored game is identical, because it has one player.
+    """
 
     name = NAME
     players = (AGENT,)
     payoffs = (0.0, 1.0)
 
-    def start(self, seed: int, *, mirrored: bool = False) -> HouseholdEpisode:
-        """Start the game of a seed. A mirrored game is identical, because it has one player.
+    def begin(self, start: Start) -> HouseholdEpisode:
+        """Start the game of a seed.
 
         Raises
         ------
         MissingKeyError
             alfworld is not installed.
         UsageError, DataError
-            The seed is negative, or the configured folder has no official games, or a game is
-            damaged.
+            The configured folder has no official games, or a game is damaged.
         WorldUnavailableError
             TextWorld failed.
         """
-        return HouseholdEpisode(
-            self.find_game(seed),
-            self._settings.steps,
-            seed=seed,
-            mirrored=mirrored,
-            history=self._history,
-        )
+        return HouseholdEpisode(self.find_game(start.seed), self._settings.steps, start)
 
     def find_game(self, seed: int) -> HouseholdGame:
-        """Return the game of a seed. Raise the same errors as `start`."""
-        if seed < 0:
-            raise UsageError(f"A game's seed must be 0 or more, not {seed}.")
+        """Return the game of a seed. Raise the same errors as `begin`."""
         if self._settings.games is not None:
             return read_game(self._official[seed % len(self._official)])
         return find_generated(self._task or task_of_seed(seed), seed)

@@ -1,4 +1,4 @@
-"""States of a negotiation with everything that one player knows."""
+"""Instances of negotiations, and their states with everything that one player knows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from pydantic import Field
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.games.reading import Record, replay
+from dqa_simulators.games.episode import load_game
+from dqa_simulators.games.reading import Record, Seated, replay
 
 Split: TypeAlias = tuple[int, int, int]
 """The numbers of peppers, strawberries and cherries."""
@@ -29,6 +33,27 @@ _LISTED: Final = 12
 """The maximum number of splits that a prompt lists."""
 Part: TypeAlias = Literal["proposal", "utterance"]
 """The kind of action. A turn is a proposal and, if enabled, an utterance."""
+
+_Count: TypeAlias = Annotated[int, Field(ge=0, le=MOST_ITEMS)]
+
+
+class Terms(Seated, strict=True):
+    """The public terms of a negotiation.
+
+    Attributes
+    ----------
+    pool
+        The number of units of each item.
+    turns
+        The number of turns.
+    utterances
+        Whether an utterance follows each proposal.
+    """
+
+    pool: tuple[_Count, _Count, _Count]
+    turns: int = Field(ge=1)
+    utterances: bool = True
+
 
 _HIDDEN: Final = {
     viewer: tuple(
@@ -233,7 +258,7 @@ class NegotiationPosition(Position):
         return write(self.proposals[-2] if len(self.proposals) > 1 else self.pool)
 
     @classmethod
-    def read(cls, record: Record) -> Self:
+    def read(cls, record: Record[Terms]) -> Self:
         """Rebuild a position from a player's record of a game.
 
         Raises
@@ -242,13 +267,20 @@ class NegotiationPosition(Position):
             The pool or a value is invalid, or an event breaks the rules. The message names the
             event.
         """
-        pool = _read_pool(record)
-        turns = record.settings.get("turns")
-        if type(turns) is not int or turns < 1:
-            raise record.fail(f"the setting 'turns' is {turns!r}; it must be at least 1.")
-        says = record.settings.get("utterances", True) is True
-        values = _read_values(record)
-        return replay(record, cls(record.player, pool, values, turns, says, seats=record.seats))
+        terms = record.settings
+        values = []
+        for name in HIDDEN_NAMES:
+            text = record.own.get(name)
+            if text is None or not text.isdecimal() or int(text) > MOST_VALUE:
+                raise record.fail(
+                    f"'{name}' in table 'hidden' is {text!r}, not a number from 0 to {MOST_VALUE}."
+                )
+            values.append(int(text))
+        start = cls(
+            *(record.player, terms.pool, as_split(values), terms.turns, terms.utterances),
+            seats=terms.seats,
+        )
+        return replay(record, start)
 
 
 def write(split: Split) -> str:
@@ -259,8 +291,7 @@ def write(split: Split) -> str:
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Split:
     """Return the split for a text from `write`."""
-    peppers, strawberries, cherries = map(int, text.strip("[]").split(","))
-    return peppers, strawberries, cherries
+    return as_split([int(number) for number in text.strip("[]").split(",")])
 
 
 def worth(split: Split, values: Split) -> int:
@@ -286,23 +317,69 @@ def list_actions(pool: Split, *, can_agree: bool) -> tuple[Candidate, ...]:
     return (AGREE, *splits) if can_agree else splits
 
 
-def _read_pool(record: Record) -> Split:
-    given: Any = record.settings.get("pool")
-    is_pool = isinstance(given, list) and len(given) == len(ITEMS)
-    if not is_pool or not all(type(n) is int and 0 <= n <= MOST_ITEMS for n in given):
-        raise record.fail(
-            f"the setting 'pool' is {given!r}; it must be three numbers from 0 to {MOST_ITEMS}."
-        )
-    return given[0], given[1], given[2]
+AGREEMENT: Final = 216
+"""OpenSpiel's number of the action to agree. Higher numbers are utterances."""
+_BASE: Final = MOST_ITEMS + 1
+_REFEREE: Final = {
+    says: f"negotiation(enable_utterances={says},num_symbols={_BASE})" for says in (True, False)
+}
+"""The game in OpenSpiel, with and without utterances, which have the same form as proposals."""
+VALUES: Final = np.stack(np.meshgrid(*[np.arange(1, MOST_VALUE + 1)] * 3), axis=-1).reshape(-1, 3)
+"""All possible values of the three items, shape (1000, 3)."""
 
 
-def _read_values(record: Record) -> Split:
-    values = []
-    for name in HIDDEN_NAMES:
-        text = record.own.get(name)
-        if text is None or not text.isdecimal() or int(text) > MOST_VALUE:
-            raise record.fail(
-                f"'{name}' in table 'hidden' is {text!r}, not a number from 0 to {MOST_VALUE}."
-            )
-        values.append(int(text))
-    return values[0], values[1], values[2]
+class Instance(NamedTuple):
+    """An instance of a negotiation.
+
+    Attributes
+    ----------
+    pool
+        The number of units of each item.
+    values
+        The value of one unit of each item to the first and to the second player. The whole pool
+        has the same value for both players.
+    turns
+        The number of turns. Without an agreement by then, both players get nothing.
+    """
+
+    pool: Split
+    values: tuple[Split, Split]
+    turns: int
+
+
+def draw_instance(random: np.random.Generator, turns: int | None = None) -> Instance:
+    """Draw a pool, values and a number of turns.
+
+    The pool has one to five units of each item. A unit is worth one to ten points. The values of
+    the second player are drawn from those that give the pool the same total value as the values
+    of the first player (Lewis et al., 2017).
+    """
+    pool = random.integers(1, MOST_ITEMS + 1, size=3)
+    own = VALUES[random.integers(len(VALUES))]
+    same = VALUES[VALUES @ pool == own @ pool]
+    other = same[random.integers(len(same))]
+    drawn = int(random.integers(FEWEST_TURNS, MOST_TURNS + 1))
+    values = as_split(own.tolist()), as_split(other.tolist())
+    return Instance(as_split(pool.tolist()), values, turns or drawn)
+
+
+def as_split(numbers: Sequence[int]) -> Split:
+    """Return three numbers as a tuple."""
+    first, second, third = numbers
+    return first, second, third
+
+
+def new_state(instance: Instance, *, utterances: bool = True) -> Any:  # noqa: ANN401
+    """Return the initial OpenSpiel state of a negotiation."""
+    rows = (instance.pool, *instance.values)
+    lines = [str(instance.turns), *(" ".join(map(str, row)) for row in rows), "0"]
+    return load_game(_REFEREE[utterances]).deserialize_state("\n".join(lines))
+
+
+def number_of(action: str, part: str) -> int:
+    """Return OpenSpiel's number of an action."""
+    if action == AGREE:
+        return AGREEMENT
+    peppers, strawberries, cherries = parse(action)
+    number = (peppers * _BASE + strawberries) * _BASE + cherries
+    return number if part == "proposal" else AGREEMENT + 1 + number

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import BaseModel, Field
 
-from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
+from dqa_simulators.games.episode import Facts, GameWorld, RefereedEpisode, Start, read_rules
 from dqa_simulators.games.reading import read_record
-from dqa_simulators.negotiation.instances import (
-    Instance,
-    draw_instance,
-    new_state,
-    number_of,
-)
-from dqa_simulators.negotiation.outcomes import compare
 from dqa_simulators.negotiation.players import POLICIES
 from dqa_simulators.negotiation.position import (
     AGREE,
     HIDDEN_NAMES,
+    Instance,
     NegotiationPosition,
     Split,
+    Terms,
+    draw_instance,
+    list_splits,
+    new_state,
+    number_of,
     rest,
     worth,
     write,
 )
 
 if TYPE_CHECKING:
-    from dqa.worlds.history import History
-
+    from dqa.core.database import Database
 
 NAME: Final = "negotiation"
 _LONGEST: Final = 100
+_CLOSE: Final = 1e-9
 
 
-class NegotiationSettings(BaseModel):
+class NegotiationSettings(BaseModel, extra="forbid", frozen=True):
     """The settings of the world.
 
     Attributes
@@ -52,8 +51,6 @@ class NegotiationSettings(BaseModel):
         Whether each proposal is followed by an utterance.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     turns: int | None = Field(
         default=None,
         ge=1,
@@ -63,7 +60,7 @@ class NegotiationSettings(BaseModel):
     utterances: bool = Field(default=True, description="whether an utterance follows each proposal")
 
 
-class NegotiationEpisode(GameEpisode):
+class NegotiationEpisode(RefereedEpisode):
     """One negotiation.
 
     Parameters
@@ -72,56 +69,43 @@ class NegotiationEpisode(GameEpisode):
         The pool, values and turns.
     settings
         The settings of the world.
-    seed, mirrored, history
+    start
         As in `GameEpisode`.
     """
 
-    def __init__(
-        self,
-        instance: Instance,
-        settings: NegotiationSettings,
-        *,
-        seed: int,
-        mirrored: bool,
-        history: History | None,
-    ) -> None:
-        self._instance = instance
-        self._seats = (PLAYERS[1], PLAYERS[0]) if mirrored else PLAYERS
-        self._values = dict(zip(self._seats, instance.values, strict=True))
-        self._state = new_state(instance, utterances=settings.utterances)
-        first = self._seats[0]
+    def __init__(self, instance: Instance, settings: NegotiationSettings, start: Start) -> None:
+        self._instance, seats = instance, start.seats
+        self._values = dict(zip(seats, instance.values, strict=True))
         self._known = NegotiationPosition(
-            *(first, instance.pool, self._values[first], instance.turns, settings.utterances),
-            seats=self._seats,
+            *(seats[0], instance.pool, instance.values[0], instance.turns, settings.utterances),
+            seats=seats,
         )
-        told = {
+        terms = {
             "pool": list(instance.pool),
             "turns": instance.turns,
             "utterances": settings.utterances,
-            "seats": self._seats,
         }
         hidden = {
             player: dict(zip(HIDDEN_NAMES, map(str, self._values[player]), strict=True))
             for player in PLAYERS
         }
-        super().__init__(
-            NAME, seed=seed, mirrored=mirrored, settings=told, hidden=hidden, history=history
-        )
+        state = new_state(instance, utterances=settings.utterances)
+        super().__init__(NAME, start, state, terms, hidden)
 
-    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+    def facts(self) -> Facts:
         """Return the agreement, the score and share of each player, and the joint quality."""
         self._require_end("agreement")
         known, instance = self._known, self._instance
         scores = self._returns()
         by_seat = [scores[player] for player in self._seats]
-        found = compare(instance.pool, *instance.values, *by_seat)
+        is_optimal, distance = compare(instance.pool, *instance.values, *by_seat)
         facts: dict[str, Candidate | float | bool | None] = {
             "agreed": known.is_agreed,
             "deal": write(self._first_part()) if known.is_agreed else None,
             "turns": len(known.proposals) + known.is_agreed,
             "pool": write(instance.pool),
-            "pareto optimal": found.is_pareto_optimal,
-            "distance to Nash": found.nash_distance,
+            "pareto optimal": is_optimal,
+            "distance to Nash": distance,
         }
         for player in PLAYERS:
             values = self._values[player]
@@ -152,7 +136,7 @@ class NegotiationEpisode(GameEpisode):
             asked = "What do you propose to take?"
         text = (
             f"You are '{position.viewer}' in a negotiation with '{other}'. {position.describe()} "
-            f"{tell_events(position.events)} {asked} You want as many points as you can get."
+            f"{describe_events(position.events)} {asked} You want as many points as you can get."
         )
         return text, read_rules(__file__)
 
@@ -162,43 +146,65 @@ class NegotiationEpisode(GameEpisode):
         self._state.apply_action(number_of(action, part))
         return [self._known.events[-1]]
 
-    def _reveal(self) -> object:
-        return self._state.clone()
 
-    def _returns(self) -> Mapping[str, float]:
-        returns = dict(zip(self._seats, self._state.returns(), strict=True))
-        return {player: returns[player] for player in PLAYERS}
+@lru_cache(maxsize=4096)
+def compare(
+    pool: Split, values: Split, other_values: Split, score: float, other_score: float
+) -> tuple[bool, float]:
+    """Compare the scores of two players with all scores that a pool allows.
+
+    Parameters
+    ----------
+    pool
+        The pool.
+    values, other_values
+        The value of one unit of each item to each player.
+    score, other_score
+        The points of each player. Both are 0 without an agreement.
+
+    Returns
+    -------
+    tuple[bool, float]
+        Whether the scores are Pareto optimal: no split is better for one player and no worse for
+        the other. And the distance to the closest Nash bargaining solution, in shares of the pool's
+        value. This solution maximises the product of both scores (Nash, 1950).
+    """
+    splits = np.array(list_splits(pool))
+    first = splits @ np.array(values)
+    second = (np.array(pool) - splits) @ np.array(other_values)
+    no_worse = (first >= score) & (second >= other_score)
+    better = (first > score) | (second > other_score)
+    products = first * second
+    is_best = products >= products.max() - _CLOSE
+    totals = max(int(first.max()), 1), max(int(second.max()), 1)
+    distances = np.hypot((first - score) / totals[0], (second - other_score) / totals[1])
+    return not bool((no_worse & better).any()), float(distances[is_best].min())
 
 
-class Negotiation(GameWorld[NegotiationSettings]):
-    """Negotiations about random pools."""
+class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
+    """Negotiations about random pools.
+
+    In a mirrored game, the players swap values and turns. So the advantage of a turn and its values
+    goes to each player once.
+    """
 
     name = NAME
     players = PLAYERS
 
-    def start(self, seed: int, *, mirrored: bool = False) -> NegotiationEpisode:
-        """Start the negotiation of a seed. In a mirrored game, the players swap values and turns.
-
-        So the advantage of a turn and its values goes to each player once.
-        """
-        return NegotiationEpisode(
-            self.draw(seed),
-            self._settings,
-            seed=seed,
-            mirrored=mirrored,
-            history=self._history,
-        )
+    def begin(self, start: Start) -> NegotiationEpisode:
+        """Start the negotiation of a seed."""
+        return NegotiationEpisode(self.draw(start.seed), self._settings, start)
 
     def draw(self, seed: int) -> Instance:
         """Return the instance of a seed. The mirrored game has the same instance."""
-        return draw_instance(random_of(seed), self._settings.turns)
+        return draw_instance(np.random.default_rng(seed), self._settings.turns)
 
     def position(self, question: Question, database: Database) -> NegotiationPosition:
         """Return the state of a question, read from its database."""
-        return NegotiationPosition.read(read_record(question, database, self.name, PLAYERS))
+        return NegotiationPosition.read(read_record(question, database, self.name, Terms))
 
 
-def tell_events(events: tuple[GameEvent, ...]) -> str:
+def describe_events(events: tuple[GameEvent, ...]) -> str:
     """Describe the events so far in one sentence."""
     if not events:
         return "No one has acted yet."

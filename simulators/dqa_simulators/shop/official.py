@@ -168,19 +168,12 @@ def _product(item: _Item, described: _Attributes, file: Path, number: int) -> Pr
         for name, values in item.customization_options.items()
         for one in values or ()
     )
+    price = low + (high - low) * _draws(item.asin, "price")[0]
+    path = tuple(part.strip() for part in item.product_category.split(BETWEEN_CATEGORIES))
+    texts = (item.name, item.full_description, item.small_description)
     return Product(
-        item.asin,
-        item.name,
-        item.full_description,
-        item.small_description,
-        described.attributes,
-        options,
-        low,
-        high,
-        low + (high - low) * _draws(item.asin, "price")[0],
-        item.query.lower().strip(),
-        item.category,
-        tuple(part.strip() for part in item.product_category.split(BETWEEN_CATEGORIES)),
+        *(item.asin, *texts, described.attributes, options, low, high, price),
+        *(item.query.lower().strip(), item.category, path),
     )
 
 
@@ -194,14 +187,9 @@ def _goal(number: int, product: Product, place: int, given: _Instruction) -> Goa
     options = given.instruction_options or ()
     if not isinstance(options, dict):
         options = {str(place): value for place, value in enumerate(options, 1)}
-    return Goal(
-        number,
-        product.asin,
-        given.instruction.strip(".") + state_bound(bound),
-        given.instruction_attributes,
-        tuple(options.items()),
-        bound,
-    )
+    text = given.instruction.strip(".") + state_bound(bound)
+    wanted = given.instruction_attributes, tuple(options.items())
+    return Goal(number, product.asin, text, *wanted, bound)
 
 
 def _validated(model: type[_Model], content: object, file: Path, where: str) -> _Model:
@@ -223,8 +211,6 @@ def _read_by_asin(file: Path) -> Mapping[str, Any]:
         return TypeAdapter(dict[str, Any]).validate_python(
             parse_json(read_bytes(file, most=_LARGEST))
         )
-    except json.JSONDecodeError as error:
-        raise _broken(file, f"line {error.lineno}", error.msg) from error
     except ValueError as error:
         raise _broken(file, "the whole file", str(error)) from error
 
@@ -243,10 +229,8 @@ def _iterate(file: Path) -> Iterator[Any]:
                 value, buffer = _decoded(decode, buffer[1:], opened.read)
                 yield value
                 number, opening = number + 1, ","
-    except UnicodeDecodeError as error:
-        raise _broken(file, f"product {number + 1}", f"it is not UTF-8 ({error.reason})") from error
-    except json.JSONDecodeError as error:
-        raise _broken(file, f"product {number + 1}", error.msg) from error
+    except ValueError as error:  # not UTF-8, or not JSON
+        raise _broken(file, f"product {number + 1}", str(error)) from error
 
 
 def _decoded(decode: Any, buffer: str, read: Any) -> tuple[Any, str]:  # noqa: ANN401

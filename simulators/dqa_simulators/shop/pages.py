@@ -178,7 +178,7 @@ def follow(view: View, action: str, catalogue: Catalogue) -> View:
     """Return the view after a legal action."""
     text = searched(action)
     if text is not None:
-        return View("results", catalogue.search(text))
+        return View("results", catalogue.index.search(text))
     label = clicked(action) or ""
     if label == BACK:
         return View()

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from dqa.core.distribution import install_command
-from dqa.core.errors import MissingKeyError
+from dqa_simulators.packages import load_package
 from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.words import COLOURS, STOP_WORDS, normalise_colour, words_of
 
@@ -165,13 +164,7 @@ def _title_words(title: str) -> frozenset[str]:
 @lru_cache
 def _measures() -> Mapping[OptionRatio, Callable[[str, str], float]]:
     """Import rapidfuzz on first use, and return its measures."""
-    try:
-        from rapidfuzz import fuzz
-    except ImportError as error:
-        raise MissingKeyError(
-            "The reward of a purchase needs rapidfuzz, which is not installed. Install it: "
-            f"{install_command('shop')}."
-        ) from error
+    fuzz = load_package("rapidfuzz.fuzz", "The reward of a purchase", "shop")
 
     def by_sets(one: str, other: str) -> float:
         return float(fuzz.token_set_ratio(_plain(one), _plain(other)))

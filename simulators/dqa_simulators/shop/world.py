@@ -7,14 +7,13 @@ from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
+from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_observed
 from dqa.worlds.world import GameEvent, Position
-from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
+from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
 from dqa_simulators.shop.catalogue import PRODUCTS, Catalogue, Source, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES, Revealed
@@ -22,14 +21,14 @@ from dqa_simulators.shop.records import Goal
 from dqa_simulators.shop.reward import OptionRatio, Reward, count_reward
 
 if TYPE_CHECKING:
-    from dqa.worlds.history import History
+    from dqa.core.database import Database
 
 NAME: Final = "shop"
 _OFFICIAL_ORDER: Final = 233
 """WebShop's seed for shuffling its goals. Papers test on the first 500 goals."""
 
 
-class ShopSettings(BaseModel):
+class ShopSettings(BaseModel, extra="forbid", frozen=True):
     """The settings of the world.
 
     Attributes
@@ -45,8 +44,6 @@ class ShopSettings(BaseModel):
     option_ratio
         The measure that compares a chosen option with a wanted option.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     products: int | None = Field(
         default=None,
@@ -74,7 +71,7 @@ class ShopSettings(BaseModel):
         return Source(self.products, self.seed, self.items)
 
 
-class ShopEpisode(GameEpisode):
+class ShopEpisode(SoloEpisode):
     """One visit to the shop.
 
     Parameters
@@ -83,38 +80,26 @@ class ShopEpisode(GameEpisode):
         The catalogue of the shop, and the goal of the visit.
     settings
         The settings of the world.
-    seed, mirrored, history
+    start
         As in `GameEpisode`. A mirrored visit is identical.
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        catalogue: Catalogue,
-        goal: Goal,
-        settings: ShopSettings,
-        *,
-        seed: int,
-        mirrored: bool,
-        history: History | None,
+    def __init__(
+        self, catalogue: Catalogue, goal: Goal, settings: ShopSettings, start: Start
     ) -> None:
-        self._catalogue, self._goal, self._settings = catalogue, goal, settings
+        self._catalogue, self._wish, self._settings = catalogue, goal, settings
         self._wanted = catalogue.product(goal.asin)
         self._view = View()
         self._page = show(self._view, catalogue, goal.instruction)
-        self._events = [GameEvent(1, "search", NAME, BEGINNING, self._page.text)]
         self._reward: Reward | None = None
         super().__init__(
-            NAME,
-            seed=seed,
-            mirrored=mirrored,
+            *(NAME, start, goal.instruction, settings.steps),
+            first=GameEvent(1, "search", NAME, BEGINNING, self._page.text),
             settings={"products": catalogue.products, "steps": settings.steps},
             hidden={NAME: {"wanted": goal.asin}},
-            history=history,
         )
-        if history is not None:
-            history.add(self.game, self._events)
 
-    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+    def facts(self) -> Facts:
         """Return the bought product, its options, and the parts of its reward."""
         self._require_end("purchase")
         counted = self._reward
@@ -122,7 +107,7 @@ class ShopEpisode(GameEpisode):
             "success": self._returns()[AGENT] == 1.0,
             "task": self._wanted.query or NAME,
             "bought": None if counted is None else self._view.asin,
-            "options": None if counted is None else _tell_options(self._view),
+            "options": None if counted is None else _describe_options(self._view),
             "steps": len(self._events) - 1,
         }
         if counted is not None:
@@ -131,18 +116,14 @@ class ShopEpisode(GameEpisode):
             facts["r_type"] = counted.r_type
         return facts
 
-    def _mover(self) -> str | None:
-        is_over = self._view.page == "end" or len(self._events) > self._settings.steps
-        return None if is_over else AGENT
+    @property
+    def _is_over(self) -> bool:
+        return self._view.page == "end"
 
     def _position(self, viewer: str) -> ObservedPosition:
+        page, events = self._page, tuple(self._events)
         return ObservedPosition(
-            NAME,
-            self._goal.instruction,
-            self._page.actions,
-            tuple(self._events),
-            self._page.free_form,
-            viewer=viewer,
+            *(NAME, self._goal, page.actions, events, page.free_form), viewer=viewer
         )
 
     def _ask(self, position: Position) -> tuple[str, str]:
@@ -150,48 +131,33 @@ class ShopEpisode(GameEpisode):
         done = [event.action for event in self._events[1:]]
         told = f"So far: {'; '.join(done)}." if done else "Nothing has been done so far."
         text = (
-            f"Buy what this instruction asks for: {self._goal.instruction}\n{told}\n"
+            f"Buy what this instruction asks for: {self._goal}\n{told}\n"
             f"You see: {self._page.text}\nActions left: {self._left}. What do you do next?"
         )
         return text, read_rules(__file__)
 
-    def _target(self, player: str) -> Mapping[str, str]:
-        del player
-        return {GOAL: self._goal.instruction, LEFT: str(self._left)}
-
-    @property
-    def _left(self) -> int:
-        """The number of remaining actions."""
-        return self._settings.steps - (len(self._events) - 1)
-
     def _apply(self, action: str) -> list[GameEvent]:
         done = shorten_search(action)
         self._view = follow(self._view, done, self._catalogue)
-        self._page = show(self._view, self._catalogue, self._goal.instruction)
-        if self._view.page == "end":
-            self._reward = count_reward(
-                self._catalogue.product(self._view.asin),
-                self._goal,
-                self._wanted,
-                dict(self._view.chosen),
-                self._settings.option_ratio,
-            )
-        number = len(self._events) + 1
-        self._events.append(GameEvent(number, self._view.page, AGENT, done, self._page.text))
-        return self._events[-1:]
+        self._page = show(self._view, self._catalogue, self._goal)
+        if self._is_over:
+            bought, chosen = self._catalogue.product(self._view.asin), dict(self._view.chosen)
+            ratio = self._settings.option_ratio
+            self._reward = count_reward(bought, self._wish, self._wanted, chosen, ratio)
+        return self._add_event(self._view.page, done, self._page.text)
 
     def _reveal(self) -> Revealed:
-        return Revealed(self._goal, self._wanted, self._view)
+        return Revealed(self._wish, self._wanted, self._view)
 
     def _returns(self) -> Mapping[str, float]:
         return {AGENT: 0.0 if self._reward is None else self._reward.value}
 
 
-def _tell_options(view: View) -> str:
+def _describe_options(view: View) -> str:
     return "; ".join(f"{name}: {value}" for name, value in view.chosen) or "none"
 
 
-class Shop(GameWorld[ShopSettings]):
+class Shop(GameWorld[ShopSettings, ShopEpisode]):
     """Visits to a shop. Each visit has an instruction."""
 
     name = NAME
@@ -203,17 +169,11 @@ class Shop(GameWorld[ShopSettings]):
         """The catalogue. It is opened on first use, and built if the cache lacks it."""
         return open_catalogue(self._settings.source)
 
-    def start(self, seed: int, *, mirrored: bool = False) -> ShopEpisode:
+    def begin(self, start: Start) -> ShopEpisode:
         """Start a visit with the goal of a seed. Consecutive seeds have different goals."""
-        random_of(seed)
         catalogue = self.catalogue
-        goal = catalogue.goal(_order(catalogue.goals)[seed % catalogue.goals])
-        return ShopEpisode(
-            *(catalogue, goal, self._settings),
-            seed=seed,
-            mirrored=mirrored,
-            history=self._history,
-        )
+        goal = catalogue.goal(_order(catalogue.goals)[start.seed % catalogue.goals])
+        return ShopEpisode(catalogue, goal, self._settings, start)
 
     def position(self, question: Question, database: Database) -> ObservedPosition:
         """Return the state of a question, read from its database."""

@@ -15,17 +15,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, Betting, begin
-from dqa_simulators.games.openspiel import load_game
-from dqa_simulators.holdem.deals import deal_uniformly
+from dqa_simulators.games.betting import PLAYERS, Betting, begin
+from dqa_simulators.games.episode import load_game
 from dqa_simulators.holdem.hands import strength as value_of
 from dqa_simulators.holdem.players.strength import strengths
-from dqa_simulators.holdem.position import REFEREE, RULES
+from dqa_simulators.holdem.position import RULES, HoldemPosition, deal_uniformly
 
 Floats: TypeAlias = NDArray[np.float32]
 
-NUMBERS: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
-"""OpenSpiel's number of each action."""
+NUMBERS: Final = HoldemPosition.codes
 ACTIONS: Final = 3
 STAGES: Final = len(RULES.stages)
 BUCKETS: Final = 10
@@ -106,7 +104,7 @@ class LearningGame:
 
     def get_type(self) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
         """Return OpenSpiel's description of limit hold'em: a sequential game."""
-        return load_game(REFEREE).get_type()
+        return load_game(HoldemPosition.referee).get_type()
 
     def num_players(self) -> int:
         """Return the number of players."""

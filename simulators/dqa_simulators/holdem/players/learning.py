@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, Final
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from dqa.core.distribution import find_versions, install_command
-from dqa.core.errors import MissingKeyError
+from dqa.core.distribution import find_versions
+from dqa.worlds.base import Policy
 from dqa.worlds.training import FULL, SMALL, Trainer, Weights
 from dqa_simulators.holdem.players.game import (
     ACTIONS,
@@ -25,8 +24,8 @@ from dqa_simulators.holdem.players.game import (
     legal_numbers,
 )
 from dqa_simulators.holdem.players.policies import DrawingPolicy, GreedyPolicy, TablePolicy
+from dqa_simulators.packages import load_package
 
-_WORLD: Final = "holdem"
 _PACKAGES: Final = ("chex", "flax", "jax", "jaxlib", "open_spiel", "optax")
 """Packages whose version may change the weights for the same seed."""
 _DEALS: Final = 2000
@@ -41,14 +40,8 @@ Advance = Callable[[int], None]
 
 
 def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
-    """Return a module of OpenSpiel. Raise `MissingKeyError` if a package is not installed."""
-    try:
-        return import_module(f"open_spiel.python.{name}")
-    except ImportError as error:
-        raise MissingKeyError(
-            f"Training this player needs OpenSpiel and JAX, but one is not installed ({error}). "
-            f"Install them: {install_command('players')}."
-        ) from error
+    """Return a module of OpenSpiel."""
+    return load_package(f"open_spiel.python.{name}", "Training this player", "players")
 
 
 @contextmanager
@@ -193,21 +186,17 @@ def _layers(network: Any, start: str = "") -> dict[str, Any]:  # noqa: ANN401
     return named
 
 
-def _versions() -> dict[str, str]:
-    found = find_versions(*_PACKAGES)
-    return {name: found[name] for name in _PACKAGES if name in found}
-
-
 def _trainer(
     player: str,
     version: int,
     budgets: tuple[int, int],
-    train: Any,  # noqa: ANN401
-    play: Any,  # noqa: ANN401
+    train: Callable[[int, int, Advance], Weights],
+    play: Callable[[Weights], Policy],
 ) -> Trainer:
-    small, full = budgets
-    settings: dict[str, Any] = {"deals": _DEALS, **_versions()}
-    return Trainer(_WORLD, player, version, {SMALL: small, FULL: full}, train, play, settings)
+    found = find_versions(*_PACKAGES)
+    versions = {name: found[name] for name in _PACKAGES if name in found}
+    named = dict(zip((SMALL, FULL), budgets, strict=True))
+    return Trainer("holdem", player, version, named, train, play, {"deals": _DEALS, **versions})
 
 
 CFR: Final = _trainer("cfr", 4, (2_000, 20_000), _train_cfr, TablePolicy)

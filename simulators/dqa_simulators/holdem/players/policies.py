@@ -69,12 +69,12 @@ class RulePolicy(Policy):
         found = strength(hand.hole, hand.board)
         if not hand.board:
             wants = 2 if found >= _GOOD_BEFORE_FLOP else int(found >= _FAIR_BEFORE_FLOP)
-            return min(wants, 1) if hand.raises >= 2 else wants
+            return min(wants, 1) if hand.betting.raises >= 2 else wants
         own, public = category((*hand.hole, *hand.board)), _board_category(hand.board)
         if own >= TRIPS and own > public:
             return 2
         has_pair = own in {PAIR, TWO_PAIR} and own > public
-        if has_pair and hand.raises < 1:
+        if has_pair and hand.betting.raises < 1:
             return 2
         return int(has_pair or found >= 0.5)
 
@@ -110,7 +110,7 @@ class TablePolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Draw an action from the strategy of the information set."""
         hand = hand_of(position)
-        bucket = bisect(self._bounds[hand.stage], strength(hand.hole, hand.board))
+        bucket = bisect(self._bounds[hand.betting.stage], strength(hand.hole, hand.board))
         row = self._strategy.get(key_of(hand.betting, bucket), np.zeros(ACTIONS))
         return _draw(hand, row, random)
 

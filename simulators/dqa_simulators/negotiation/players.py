@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.worlds.base import InformedPolicy, Policy
+from dqa.worlds.base import RANDOM, InformedPolicy, Policy, PolicyFactory
 from dqa.worlds.world import Position
-from dqa_simulators.negotiation.instances import VALUES, Instance, new_state, number_of
 from dqa_simulators.negotiation.position import (
     AGREE,
+    AGREEMENT,
     MOST_ITEMS,
+    VALUES,
+    Instance,
     NegotiationPosition,
     Split,
+    as_split,
+    new_state,
+    number_of,
     write,
 )
 
@@ -40,7 +45,6 @@ _EXPLORATION: Final = 0.5
 """The exploration constant of UCT, as a share of the pool's value."""
 _MEMORY: Final = 20  # MB
 _SEEDS: Final = 2**31
-_AGREEMENT: Final = number_of(AGREE, "proposal")
 
 
 class InformedSearch(InformedPolicy):
@@ -66,9 +70,9 @@ class FairSearch(Policy):
         if known.part == "utterance":
             return known.fallback
         believed = possible_values(known)
-        visits = np.zeros(_AGREEMENT + 1)
+        visits = np.zeros(AGREEMENT + 1)
         for row in random.integers(0, len(believed), FAIR_SAMPLES):
-            state = state_with(known, _split(believed[row]))
+            state = state_with(known, as_split(believed[row].tolist()))
             visits += _search(state, known.total, FAIR_SIMULATIONS, random)
         return _best(known, visits)
 
@@ -123,7 +127,7 @@ def _search(
         *(state.get_game(), evaluator, _EXPLORATION * total, simulations, _MEMORY),
         *(True, seeds[1], False),
     )
-    visits = np.zeros(_AGREEMENT + 1)
+    visits = np.zeros(AGREEMENT + 1)
     for child in bot.mcts_search(state).children:
         visits[child.action] = child.explore_count
     return visits
@@ -131,7 +135,7 @@ def _search(
 
 def _best(known: NegotiationPosition, visits: NDArray[np.float64]) -> Candidate:
     number = int(visits.argmax())
-    if number == _AGREEMENT:
+    if number == AGREEMENT:
         return AGREE
     base = MOST_ITEMS + 1
     rest, cherries = divmod(number, base)
@@ -149,6 +153,18 @@ def _negotiation(position: Position) -> NegotiationPosition:
     )
 
 
-def _split(values: NDArray[np.int64]) -> Split:
-    peppers, strawberries, cherries = values.tolist()
-    return peppers, strawberries, cherries
+_PLAYERS: Final = (
+    RANDOM,
+    PolicyFactory(
+        "mcts",
+        "Monte Carlo tree search over the opponent's possible values, given its moves",
+        lambda _: FairSearch(),
+    ),
+    PolicyFactory(
+        "mcts-informed",
+        "OpenSpiel's Monte Carlo tree search, informed: it sees the values of both",
+        lambda _: InformedSearch(),
+    ),
+)
+POLICIES: Final = {player.name: player for player in _PLAYERS}
+"""The players by name."""

@@ -36,10 +36,10 @@ def play_world(world: World, games: int) -> None:
 
 def play_alone(games: int) -> None:
     """Play as many in OpenSpiel alone."""
-    from dqa_simulators.games.openspiel import load_game
-    from dqa_simulators.holdem.position import REFEREE
+    from dqa_simulators.games.episode import load_game
+    from dqa_simulators.holdem.position import HoldemPosition
 
-    random, game = np.random.default_rng(0), load_game(REFEREE)
+    random, game = np.random.default_rng(0), load_game(HoldemPosition.referee)
     for _ in range(games):
         state = game.new_initial_state()
         while not state.is_terminal():

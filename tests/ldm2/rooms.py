@@ -12,10 +12,9 @@ from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, ObservedPosition, read_observed
-from dqa.worlds.world import Episode, GameEvent, Position, World
-from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa.worlds.world import GameEvent, Position
+from dqa_simulators.games.episode import GameWorld, SoloEpisode, Start, random_of
 
 PLACES = ("bed", "cupboard", "shelf", "sink", "table")
 USUAL = {"apple": "table", "book": "shelf", "mug": "sink"}
@@ -33,32 +32,24 @@ class RoomsSettings(BaseModel):
     """An action that makes the world fail."""
 
 
-class RoomsEpisode(GameEpisode):
+class RoomsEpisode(SoloEpisode):
     """One object to move."""
 
-    def __init__(self, seed: int, settings: RoomsSettings, history: History | None) -> None:
-        random = random_of(seed)
+    def __init__(self, settings: RoomsSettings, start: Start) -> None:
+        random = random_of(start.seed)
         self.thing = tuple(USUAL)[int(random.integers(len(USUAL)))]
         is_usual = random.random() < settings.usual
         self.place = (USUAL if is_usual else OTHER)[self.thing]
         wanted = [place for place in PLACES if place not in (USUAL[self.thing], self.place)]
         self.target = wanted[int(random.integers(len(wanted)))]
         self.goal = f"Put the {self.thing} on the {self.target}."
-        self._settings = settings
+        self._broken, self._seed = settings.broken, start.seed
         self._here = "hall"
         self._holds = False
-        self._events: list[GameEvent] = []
         self._reward: float | None = None
-        self._seed = seed
-        super().__init__(
-            "rooms", seed=seed, mirrored=False, settings={}, hidden={}, history=history
-        )
-        listed = ", ".join(PLACES)
-        self._events.append(
-            GameEvent(1, "start", "chance", BEGINNING, f"You are in the hall. There are: {listed}.")
-        )
-        if history is not None:
-            history.add(self.game, self._events, None)
+        seen = f"You are in the hall. There are: {', '.join(PLACES)}."
+        first = GameEvent(1, "start", "chance", BEGINNING, seen)
+        super().__init__("rooms", start, self.goal, settings.steps, first, {}, {})
 
     @property
     def walkthrough(self) -> tuple[str, ...]:
@@ -70,8 +61,9 @@ class RoomsEpisode(GameEpisode):
             f"put the {self.thing} on the {self.target}",
         )
 
-    def _mover(self) -> str | None:
-        return AGENT if self._reward is None else None
+    @property
+    def _is_over(self) -> bool:
+        return self._reward is not None
 
     def _position(self, viewer: str) -> Position:
         return ObservedPosition(
@@ -89,11 +81,11 @@ class RoomsEpisode(GameEpisode):
     def _ask(self, position: Position) -> tuple[str, str]:
         return f"{self.goal} What do you do?", "You carry one thing at a time."
 
-    def _target(self, player: str) -> Mapping[str, str]:
+    def _target(self) -> Mapping[str, str]:
         return {GOAL: self.goal, EPISODE: str(self._seed)}
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
-        if action == self._settings.broken:
+        if action == self._broken:
             raise DataError(f"The world is broken where one does '{action}'.")
         verb, _, rest = action.partition(" ")
         if verb == "go":
@@ -107,13 +99,9 @@ class RoomsEpisode(GameEpisode):
             self._holds = False
             self.place = self._here
             seen = f"The {self.thing} is on the {self._here} now."
-        event = GameEvent(len(self._events) + 1, "play", AGENT, action, seen)
-        self._events.append(event)
         if verb == "put" and self._here == self.target:
             self._reward = 1.0
-        elif len(self._events) > self._settings.steps:
-            self._reward = 0.0
-        return (event,)
+        return self._add_event("play", action, seen)
 
     def _reveal(self) -> object:
         return self.place
@@ -126,20 +114,16 @@ class RoomsEpisode(GameEpisode):
         return {"done": self._reward == 1.0}
 
 
-class Rooms(World):
+class Rooms(GameWorld[RoomsSettings, RoomsEpisode]):
     """Rooms of every seed."""
 
     name = "rooms"
     players = (AGENT,)
     payoffs = (0.0, 1.0)
 
-    def __init__(self, settings: RoomsSettings, history: History | None) -> None:
-        self._settings = settings
-        self._history = history
-
-    def start(self, seed: int, *, mirrored: bool = False) -> Episode:
+    def begin(self, start: Start) -> RoomsEpisode:
         """Begin in the hall."""
-        return RoomsEpisode(seed, self._settings, self._history)
+        return RoomsEpisode(self._settings, start._replace(mirrored=False))
 
     def position(self, question: Question, database: Database) -> Position:
         """Read the observations."""

@@ -22,6 +22,7 @@ from dqa.core.trajectories import Trajectory
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.spec import DEALS
+from dqa_simulators.games.episode import Start
 from tests.worlds.errand import ERRAND, ROOMS, Errand, ErrandEpisode
 
 pytestmark = pytest.mark.usefixtures("errand")
@@ -80,7 +81,7 @@ class Learning(EpisodeDecider):
 
 def place_of(seed: int) -> int:
     """Return in which room of `ROOMS` a seed hides the thing."""
-    return ROOMS.index(ErrandEpisode(seed, 6, None).place)
+    return ROOMS.index(ErrandEpisode(Start(seed), 6).place)
 
 
 FOUND_SECOND = next(seed for seed in range(50) if place_of(seed * DEALS + 1) == 1)
@@ -168,13 +169,13 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     begun: list[int] = []
 
     class Moody(Errand):
-        def start(self, seed: int, *, mirrored: bool = False) -> ErrandEpisode:
-            episode = super().start(seed, mirrored=mirrored)
+        def begin(self, start: Start) -> ErrandEpisode:
+            episode = super().begin(start)
             episode.place = ROOMS[len(begun) % 2]
-            begun.append(seed)
+            begun.append(start.seed)
             return episode
 
-    made = replace(ERRAND, make=lambda settings, history: Moody(settings.moves, history))
+    made = replace(ERRAND, make=Moody)
     monkeypatch.setattr(plugins, "world", lambda _: made)
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED

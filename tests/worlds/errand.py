@@ -7,7 +7,6 @@ another one, by words of one's own: ``buy[...]``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -16,10 +15,9 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.worlds.base import RANDOM, Policy, PolicyFactory, WorldFactory
-from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, ObservedPosition, read_observed
-from dqa.worlds.world import GameEvent, Position, World
-from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa.worlds.world import GameEvent, Position
+from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, random_of
 
 ROOMS = ("attic", "cellar", "hall", "kitchen")
 THINGS = {"pick": "mug", "clean": "plate", "heat": "egg"}
@@ -32,56 +30,41 @@ class ErrandSettings(BaseModel):
     moves: int = Field(default=6, ge=1)
 
 
-class ErrandEpisode(GameEpisode):
+class ErrandEpisode(SoloEpisode):
     """One errand."""
 
-    def __init__(self, seed: int, moves: int, history: History | None) -> None:
-        random = random_of(seed)
+    def __init__(self, start: Start, moves: int) -> None:
+        random = random_of(start.seed)
         self.task = tuple(THINGS)[int(random.integers(len(THINGS)))]
         self.thing = THINGS[self.task]
         self.place = ROOMS[int(random.integers(len(ROOMS)))]
         self.at = "street"
         self.reward: float | None = None
         self.rung = False
-        self._left = moves
-        super().__init__(
-            "errand", seed=seed, mirrored=False, settings={}, hidden={}, history=history
-        )
         seen = f"You are in the street. There are: {', '.join(ROOMS)}."
-        self.events = [GameEvent(1, "errand", "chance", BEGINNING, seen)]
-        if history is not None:
-            history.add(self.game, self.events)
+        first = GameEvent(1, "errand", "chance", BEGINNING, seen)
+        super().__init__("errand", start, f"Bring the {self.thing}.", moves, first, {}, {})
 
     @property
-    def goal(self) -> str:
-        """What is to be done."""
-        return f"Bring the {self.thing}."
-
-    def _mover(self) -> str | None:
-        return AGENT if self.reward is None else None
+    def _is_over(self) -> bool:
+        return self.reward is not None
 
     def _position(self, viewer: str) -> ObservedPosition:
         actions = [f"go to {room}" for room in ROOMS if room != self.at] + ["ring the bell"]
         if self.at == self.place:
             actions.append(f"take the {self.thing}")
         return ObservedPosition(
-            "errand",
-            self.goal,
-            tuple(actions),
-            tuple(self.events),
-            FORM,
-            "ring the bell",
+            *("errand", self._goal, tuple(actions), tuple(self._events), FORM, "ring the bell"),
             viewer=viewer,
         )
 
     def _ask(self, position: Position) -> tuple[str, str]:
-        return f"{self.goal} What do you do?", "Only what you see is told."
+        return f"{self._goal} What do you do?", "Only what you see is told."
 
-    def _target(self, player: str) -> Mapping[str, str]:
-        return {GOAL: self.goal}
+    def _target(self) -> Mapping[str, str]:
+        return {GOAL: self._goal}
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
-        self._left -= 1
         seen = "Nothing happens."
         if action.startswith("go to "):
             self.at = action.removeprefix("go to ")
@@ -93,11 +76,7 @@ class ErrandEpisode(GameEpisode):
             self.reward, seen = 0.5, "You bought something."
         else:
             self.reward, seen = (0.5 if self.rung else 1.0), f"You have the {self.thing}."
-        if self.reward is None and not self._left:
-            self.reward = 0.0
-        event = GameEvent(len(self.events) + 1, "errand", AGENT, action, seen)
-        self.events.append(event)
-        return [event]
+        return self._add_event("errand", action, seen)
 
     def _reveal(self) -> object:
         return self.place
@@ -105,26 +84,22 @@ class ErrandEpisode(GameEpisode):
     def _returns(self) -> Mapping[str, float]:
         return {AGENT: self.reward or 0.0}
 
-    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
+    def facts(self) -> Facts:
         """Tell what was to be done, and whether it was."""
         self._require_end("result")
         return {"success": self.reward == 1.0, "task": self.task, "rung": self.rung}
 
 
-@dataclass
-class Errand(World):
+class Errand(GameWorld[ErrandSettings, ErrandEpisode]):
     """Errands, in rooms that the seed chooses."""
 
-    moves: int = 6
-    history: History | None = None
     name = "errand"
     players = (AGENT,)
     payoffs = (0.0, 1.0)
 
-    def start(self, seed: int, *, mirrored: bool = False) -> ErrandEpisode:
+    def begin(self, start: Start) -> ErrandEpisode:
         """Hide a thing; there is nothing to be mirrored."""
-        del mirrored
-        return ErrandEpisode(seed, self.moves, self.history)
+        return ErrandEpisode(start._replace(mirrored=False), self._settings.moves)
 
     def position(self, question: Question, database: Database) -> Position:
         """Read what was done and seen."""
@@ -155,7 +130,7 @@ class Buying(Policy):
 ERRAND = WorldFactory(
     "errand",
     "brings a thing out of one of some rooms",
-    lambda settings, history: Errand(settings.moves, history),
+    Errand,
     ErrandSettings,
     {
         RANDOM.name: RANDOM,

@@ -10,19 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dqa_simulators.holdem.deals import (
-    COUNTS,
-    deal_by_share,
-    deal_uniformly,
-    shares_of,
-)
-from dqa_simulators.holdem.hands import (
-    CATEGORIES,
-    DECK,
-    FULL_HOUSE,
-    category,
-    strength,
-)
+from dqa_simulators.holdem.hands import CATEGORIES, DECK, FULL_HOUSE, category, strength
+from dqa_simulators.holdem.position import COUNTS, deal_by_share, deal_uniformly, shares_of
 from tests.worlds.playing import make_world
 
 RANDOM = np.random.default_rng(0)

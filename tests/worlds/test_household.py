@@ -234,7 +234,7 @@ def test_official_games_are_played(game: HouseholdGame, tmp_path: Path) -> None:
     """In the order of their folders, and again from the first; what is not played is left out."""
     folder = tmp_path / "valid_unseen"
     official = {
-        **game.data,
+        **game.data.model_dump(mode="json"),
         "grammar": tables.load_tables().grammar.replace("UNKNOWN GOAL", "wash up"),
         "walkthrough": [
             command.replace("put ", "move ").replace(" in/on ", " to ")
@@ -258,13 +258,14 @@ def test_official_games_are_played(game: HouseholdGame, tmp_path: Path) -> None:
 
 def test_wrong_official_games_are_named(game: HouseholdGame, tmp_path: Path) -> None:
     """The message names the file and the problem."""
-    goalless = {**game.data, "solvable": True, "pddl_problem": "(define (problem p))"}
+    data = game.data.model_dump(mode="json") | {"solvable": True}
+    goalless = {**data, "pddl_problem": "(define (problem p))"}
     for file, content, problem in (
-        (GAME_FILE, b"{", "is not JSON"),
-        (GAME_FILE, json.dumps(goalless).encode(), "has no valid goal"),
+        (GAME_FILE, b"{", "is not a file of a household game"),
+        (GAME_FILE, json.dumps(goalless).encode(), "pddl_problem"),
         (TASK_FILE, b'{"task_type": "juggle"}', "has no household game"),
     ):
-        write_official(tmp_path / "one", {**game.data, "solvable": True})
+        write_official(tmp_path / "one", data)
         (tmp_path / "one" / file).write_bytes(content)
         with pytest.raises((DataError, UsageError), match=problem):
             make_world("household", games=str(tmp_path)).start(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +13,8 @@ from dqa import plugins
 from dqa.evaluation.play import Played, play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT
-from dqa_simulators.household.games import generate_game, task_of_seed
-from dqa_simulators.household.tasks import TASKS
+from dqa_simulators.household.games import find_generated, task_of_seed
+from dqa_simulators.household.tables import TASKS
 from tests.programs import run_python
 from tests.worlds.playing import make_world
 
@@ -52,13 +53,17 @@ def test_fair_players_win_some_of_sixty_games() -> None:
 
 
 @pytest.mark.slow
-def test_a_game_is_the_same_in_another_process() -> None:
+def test_a_game_is_the_same_in_another_process(tmp_path: Path) -> None:
     """The order of sets does not change it."""
     script = (
-        "from dqa_simulators.household.games import generate_game, task_of_seed\n"
-        "print(generate_game(task_of_seed(3), 3).data)\n"
+        "from dqa_simulators.household.games import find_generated, task_of_seed\n"
+        "print(find_generated(task_of_seed(3), 3).data)\n"
     )
     done = run_python(
-        "-P", "-c", script, env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin"}, check=True
+        "-P",
+        "-c",
+        script,
+        env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin", "DQA_CACHE": str(tmp_path)},
+        check=True,
     )
-    assert done.stdout == f"{generate_game(task_of_seed(3), 3).data}\n"
+    assert done.stdout == f"{find_generated(task_of_seed(3), 3).data}\n"

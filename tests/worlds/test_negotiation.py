@@ -13,10 +13,20 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.negotiation.instances import Instance, number_of
-from dqa_simulators.negotiation.outcomes import compare
-from dqa_simulators.negotiation.position import NegotiationPosition, parse, worth
-from dqa_simulators.negotiation.world import Negotiation, NegotiationEpisode, NegotiationSettings
+from dqa_simulators.games.episode import Start
+from dqa_simulators.negotiation.position import (
+    Instance,
+    NegotiationPosition,
+    number_of,
+    parse,
+    worth,
+)
+from dqa_simulators.negotiation.world import (
+    Negotiation,
+    NegotiationEpisode,
+    NegotiationSettings,
+    compare,
+)
 from tests.worlds.playing import at_random, moves_of
 
 pytest.importorskip("pyspiel")
@@ -103,9 +113,7 @@ def test_a_short_negotiation() -> None:
     episode = NegotiationEpisode(
         Instance((3, 2, 1), ((1, 2, 3), (2, 1, 2)), 4),
         NegotiationSettings(turns=None),
-        seed=0,
-        mirrored=False,
-        history=None,
+        Start(0),
     )
     start = position_of(episode)
     assert (start.part, start.turn, start.last_turn, start.total) == ("proposal", 1, 4, 10)
@@ -152,13 +160,13 @@ def test_the_comparison_is_that_of_every_split() -> None:
             for a, b, c in product(*(range(n + 1) for n in pool))
         ]
         x, y = pairs[int(random.integers(len(pairs)))]
-        found = compare(pool, first, second, float(x), float(y))
+        is_optimal, distance = compare(pool, first, second, float(x), float(y))
         better = [(u, v) for u, v in pairs if u >= x and v >= y and (u > x or v > y)]
-        assert found.is_pareto_optimal == (not better)
+        assert is_optimal == (not better)
         best = max(u * v for u, v in pairs)
         total = worth(pool, first)
         expected = min(hypot(u - x, v - y) for u, v in pairs if u * v == best) / total
-        assert found.nash_distance == pytest.approx(expected)
+        assert distance == pytest.approx(expected)
 
 
 def test_what_a_player_is_asked_tells_own_values_alone() -> None:
@@ -169,9 +177,7 @@ def test_what_a_player_is_asked_tells_own_values_alone() -> None:
         changed = Instance(plain.pool, (plain.values[0], (1, 1, 1)), plain.turns)
         texts = []
         for instance in (plain, changed):
-            episode = NegotiationEpisode(
-                instance, NegotiationSettings(turns=None), seed=seed, mirrored=False, history=None
-            )
+            episode = NegotiationEpisode(instance, NegotiationSettings(turns=None), Start(seed))
             told = [
                 (move.question, move.position, move.position.describe())
                 for move in moves_of(episode, at_random(seed, cautious=1.0))

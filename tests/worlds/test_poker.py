@@ -11,8 +11,7 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.games.poker import PokerPosition
-from dqa_simulators.games.table import PokerWorld
+from dqa_simulators.games.poker import PokerPosition, PokerWorld
 from dqa_simulators.holdem.hands import DECK, strength
 from tests.worlds.playing import at_random, make_world, moves_of
 
@@ -33,7 +32,7 @@ def test_legal_actions_turns_and_chips_are_the_referees(name: str) -> None:
     world = poker(name)
     for seed in range(GAMES[name]):
         episode = world.start(seed)
-        codes, state = episode._poker.codes, episode._state
+        codes, state = episode._kind.codes, episode._state
         choose = at_random(seed, cautious=0.8)
         while (move := episode.next_move()) is not None:
             position = move.position
@@ -97,7 +96,13 @@ def by_what_it_sees(move: Move) -> str:
     """Choose by cards, board, stage and bets, as a hash mixes them; names tell it nothing."""
     position = move.position
     assert isinstance(position, PokerPosition)
-    known = (position.hole, position.board, position.stage, position.raises, position.betting.bets)
+    known = (
+        position.hole,
+        position.board,
+        position.betting.stage,
+        position.betting.raises,
+        position.betting.bets,
+    )
     mixed = blake2b(repr(known).encode(), digest_size=8).digest()
     actions = position.actions
     place = int.from_bytes(mixed) % (4 * len(actions))
@@ -152,7 +157,7 @@ def test_ends_of_looking_ahead() -> None:
     for stage, count in enumerate((3, 1, 1)):
         dealt = tuple(free[5 * stage : 5 * stage + count])
         river = river.dealt(dealt).after("check").after("check")
-    assert (river.node, river.payoff(), river.stage) == ("terminal", None, 3)
+    assert (river.node, river.payoff(), river.betting.stage) == ("terminal", None, 3)
     assert river.payoff_range == (-50.0, 50.0)
 
 

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.worlds.world import GameEvent
-from dqa_simulators.company.drawing import NAMES, SITES, UNLIMITED, Company, Floats, Memo
+from dqa_simulators.company.drawing import NAMES, PAST, SITES, UNLIMITED, Company, Floats, Memo
 from dqa_simulators.company.engine import Report, State
-from dqa_simulators.company.settings import PAST
 
 Cell: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Cell, ...]
@@ -62,31 +61,38 @@ class Books:
         self._double_periods = range(first, first + int(self._random.integers(6, 10)))
         self._sold = np.zeros(self.company.base.shape)
         self._pending: list[tuple[int, int, Row]] = []
+        pairs = np.ndindex(self.company.base.shape)
+        self._lines = [(item_id(item), SITES[site]) for item, site in pairs]
         self._write_items()
 
     def record(self, report: Report, state: State) -> None:
-        """Write a period that was played; `state` is the one after it."""
-        period = state.period
-        self._sold = report.sold
-        for item, site in np.ndindex(report.sold.shape):
-            self._write_line(report, period, item, site)
+        """Write a finished period. `state` is the state after it."""
+        period, self._sold = state.period, report.sold
+        moved = np.stack([report.opening, report.arrived, report.expired, report.closing], axis=-1)
+        counts = moved.astype(int).reshape(-1, 4).tolist()
+        self.tables["inventory"] += [
+            (period, *names, *row) for names, row in zip(self._lines, counts, strict=True)
+        ]
+        for names, sold in zip(self._lines, report.sold.astype(int).ravel().tolist(), strict=True):
+            self._write_sale(period, names, sold)
+        self._write_orders(report, period)
         for item, level in enumerate(report.plan.level.tolist()):
             price, rival = float(report.price[item]), float(report.competitor[item])
             self.tables["prices"].append((period, item_id(item), level + 1, price, rival))
-        money = report.money
         profit = round(report.profit, 2) + 0.0
-        self.tables["ledger"].append((period, *money.values(), profit))
+        self.tables["ledger"].append((period, *report.money.values(), profit))
         self._receive_orders(period, state)
 
     def prepare(self, state: State, memos: Sequence[Memo]) -> None:
-        """Write what is known before a period: forecasts and new memos, and see `refresh`."""
+        """Write forecasts and new memos before a period, and refresh the offers and sites."""
         company, period = self.company, state.period
         self.tables["memos"] += [(memo.period + 1, memo.text) for memo in memos]
         for item, mean in enumerate((company.base.sum(1) * company.season[period]).tolist()):
             guess = mean * self._bias[item] * np.exp(0.1 * self._random.standard_normal())
             self.tables["forecasts"].append((period + 1, item_id(item), int(guess + 0.5)))
         self._add_promotions(period + 1, state.promoted[0])
-        self.refresh(state)
+        if period >= PAST:
+            self.refresh(state)
 
     def refresh(self, state: State) -> None:
         """Write what a proposal can change: offers, sites, and the booked promotion."""
@@ -157,31 +163,25 @@ class Books:
             )
         )
 
-    def _write_line(self, report: Report, period: int, item: int, site: int) -> None:
-        """Write the stock, the sale and the order of an item at a site."""
-        names: tuple[str, str] = (item_id(item), SITES[site])
-        moved = (report.opening, report.arrived, report.expired, report.closing)
-        counts = [int(one[item, site]) for one in moved]
-        self.tables["inventory"].append((period, *names, *counts))
-        self._write_sale(period, names, int(report.sold[item, site]), item)
-        quantity = int(report.plan.quantity[item, site])
-        if not quantity:
-            return
-        supplier = int(report.plan.supplier[item, site])
-        number = len(self.tables["orders"])
-        promised = int(self.company.promised[item, supplier]) + self.company.settings.delay
-        placed = (number + 1, period, *names, supplier_id(supplier), quantity)
-        cost = round(float(report.unit_cost[item, site]), 4)
-        open_order: Row = (*placed, cost, period + promised, None, None)
-        arrival = period + int(report.lead[item, site])
-        arrived: Row = (*open_order[:-2], arrival, int(report.good[item, site]))
-        self.tables["orders"].append(open_order)
-        self._pending = [*self._pending, (arrival, number, arrived)]
+    def _write_orders(self, report: Report, period: int) -> None:
+        """Write the orders of a period, and remember the rows after their arrival."""
+        plan, company, rows = report.plan, self.company, self.tables["orders"]
+        for item, site in np.argwhere(plan.quantity).tolist():
+            supplier, number = int(plan.supplier[item, site]), len(rows)
+            promised = int(company.promised[item, supplier]) + company.settings.delay
+            names = (item_id(item), SITES[site], supplier_id(supplier))
+            cost = round(float(report.unit_cost[item, site]), 4)
+            placed = (number + 1, period, *names, int(plan.quantity[item, site]), cost)
+            arrival = period + int(report.lead[item, site])
+            rows.append((*placed, period + promised, None, None))
+            arrived: Row = (*placed, period + promised, arrival, int(report.good[item, site]))
+            self._pending = [*self._pending, (arrival, number, arrived)]
 
-    def _write_sale(self, period: int, names: tuple[str, str], sold: int, item: int) -> None:
+    def _write_sale(self, period: int, names: tuple[str, str], sold: int) -> None:
+        """Write a sale with the errors of the data: double postings, and corrected postings."""
         rows, random = self.tables["sales"], self._random
         posted = sold
-        if item == self._doubled and period in self._double_periods:
+        if names[0] == item_id(self._doubled) and period in self._double_periods:
             posted = 2 * sold
         elif period < PAST - 8 and sold > 20 and random.random() < 0.04:
             wrong = int(sold * random.uniform(0.2, 0.6)) * (1 if random.random() < 0.6 else -1)

@@ -15,9 +15,16 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.drawing import LEVELS, LONGEST, SUPPLIERS, UNLIMITED, Company, Floats
+from dqa_simulators.company.drawing import (
+    LEVELS,
+    LONGEST,
+    PAST,
+    SUPPLIERS,
+    UNLIMITED,
+    Company,
+    Floats,
+)
 from dqa_simulators.company.engine import State
-from dqa_simulators.company.settings import PAST
 
 _SHADOWS: Final = 10
 """Shadow prices of units in stock that are tried."""
@@ -120,7 +127,7 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
         for period in range(PAST, company.settings.total)
     ]
     # In the first scenario nothing is signed, closed or promoted.
-    plain = [_Period(one.demand[:1], one.moves) for one in ahead]
+    plain = [_Period(one.demand[..., :1], one.moves) for one in ahead]
     best = np.full((2, sites), highest)
     for batch, site in product(range(2), range(sites)):
         shadow = np.tile(best, (_SHADOWS, 1, 1))
@@ -133,15 +140,15 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
 
 @dataclass(frozen=True)
 class _Period:
-    """What a period brings whatever was decided before it.
+    """The part of a period that does not depend on earlier decisions.
 
     Attributes
     ----------
     demand
-        By scenario, site, level and edge.
+        By site, level, edge and scenario.
     moves
-        Arrays of intervals by last level and interval, in one of which the competitor's next price
-        lies.
+        Arrays of intervals by last level and interval. The competitor's next price lies in one of
+        these intervals.
     """
 
     demand: Floats
@@ -153,32 +160,32 @@ def _solve(  # noqa: PLR0913, PLR0917
 ) -> Floats:
     """Return the best value by scenario, or by row of shadow prices.
 
-    Shadow prices are by row, batch and site: units that can be sold in the first period, and units
-    on their way, which can be sold from their first arrival on.
+    Shadow prices have the axes row, batch and site. The first batch is the units that can be sold
+    in the first period. The second batch is the units on their way, which can be sold from their
+    first arrival on.
     """
-    prices = np.round(company.reference[item] * LEVELS, 2)
+    prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]
     later = state.coming[item, :, 1:]
     first_arrival = 1 + (later > 0).argmax(1)
     is_there = np.arange(cost.shape[1])[:, None] >= first_arrival[None, :]
     cost = np.minimum(cost, shadow[:, None, 0])
     cost = np.where(is_there[None], np.minimum(cost, shadow[:, None, 1]), cost)
-    value = np.zeros((len(shadow), len(LEVELS), _CELLS))
-    relabel = company.RELABELLING * (1 - np.eye(len(LEVELS)))
+    value = np.zeros((len(LEVELS), _CELLS, len(shadow)))  # by last level, interval and row
+    relabel = (company.RELABELLING * (1 - np.eye(len(LEVELS))))[:, :, None, None]
     for number, period in reversed(list(enumerate(ahead))):
-        margin = prices[None, None, :] - cost[:, number, :, None]
-        margin = np.maximum(margin, -company.penalty[item])[..., None]
+        margin = prices - cost[:, number].T[:, None, None]  # by site, level, edge and row
+        margin = np.maximum(margin, -company.penalty[item])
         demand = period.demand
-        reward = np.maximum(demand[..., :-1] * margin, demand[..., 1:] * margin).sum(1)
-        found = [value[:, :, cell] for cell in period.moves]  # row, level, last level, cell
-        following = np.max(found, axis=0).transpose(0, 2, 1, 3)
-        # axes: row, last level, level, cell
-        options = reward[:, None] - relabel[None, :, :, None] + following
-        value = options.max(2)
+        reward = np.maximum(demand[:, :, :-1] * margin, demand[:, :, 1:] * margin).sum(0)
+        following = value.take(period.moves[0], axis=1)  # by level, last level, interval and row
+        for cells in period.moves[1:]:
+            np.maximum(following, value.take(cells, axis=1), out=following)
+        value = (reward[:, None] - relabel + following).max(0)
     cell = int(np.searchsorted(_edges(company, state, item), state.competitor[item], side="right"))
     units = np.stack([now, later.sum(1)])
     level, cell = int(state.level[item]), min(max(cell - 1, 0), _CELLS - 1)
-    return np.asarray(value[:, level, cell] + (shadow * units).sum((1, 2)))
+    return np.asarray(value[level, cell] + (shadow * units).sum((1, 2)))
 
 
 def _edges(company: Company, state: State, item: int) -> Floats:
@@ -208,7 +215,7 @@ def _demand(  # noqa: PLR0913, PLR0917
     prices: Floats,
     edges: Floats,
 ) -> Floats:
-    """Return the demand by scenario, site, level and edge."""
+    """Return the demand by site, level, edge and scenario."""
     base = np.tile(company.base[item], (len(scenarios.signed), 1))
     for row, closed in enumerate(scenarios.closed.tolist()):
         if closed >= 0 and period > _period_of(company, "closing"):
@@ -230,7 +237,8 @@ def _demand(  # noqa: PLR0913, PLR0917
     )
     spread = company.settings.noise
     luck = np.exp(spread * company.demand_noise[period, item] - spread**2 / 2)
-    return np.asarray(np.floor(mean * luck[None, :, None, None] + 0.5 + 1e-9))
+    demand = np.floor(mean * luck[None, :, None, None] + 0.5 + 1e-9)
+    return np.ascontiguousarray(np.moveaxis(demand, 0, -1))
 
 
 def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float) -> Floats:

@@ -7,16 +7,17 @@ order. Everything is drawn before the first decision, so no decision changes the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dqa_simulators.company.settings import PAST, CompanySettings
+from pydantic import BaseModel, Field
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
+PAST: Final = 104
+"""The number of periods (weeks) of history before the first decision."""
 LEVELS: Final = np.array([0.8, 0.9, 1.0, 1.1, 1.2])
 """Price levels 1 to 5, as shares of the reference price."""
 NORMAL: Final = 2
@@ -44,16 +45,52 @@ _LATE_KIND: Final = 3
 """The kind of supplier that promises one period and rarely delivers in it."""
 
 
-@dataclass(frozen=True)
-class Memo:
+class CompanySettings(BaseModel, extra="forbid", frozen=True):
+    """The settings.
+
+    Attributes
+    ----------
+    periods
+        The number of periods to decide.
+    items, sites
+        The size of the company.
+    noise
+        The standard deviation of the logarithm of demand.
+    events
+        The number of changes during the episode, such as a dearer supplier.
+    unannounced
+        How many of them no memo announces.
+    delay
+        Periods that every delivery takes longer than the supplier's own lead time.
+    proposals
+        Whether contracts, promotions and the closing of a site are to be decided.
+    """
+
+    periods: int = Field(default=12, ge=2, le=24, description="periods to decide")
+    items: int = Field(default=6, ge=1, le=6, description="items")
+    sites: int = Field(default=2, ge=1, le=3, description="sites")
+    noise: float = Field(default=0.17, ge=0.0, le=1.0, description="spread of demand (log)")
+    events: int = Field(default=6, ge=0, le=12, description="changes during the episode")
+    unannounced: int = Field(default=1, ge=0, le=12, description="changes without a memo")
+    delay: int = Field(default=0, ge=0, le=2, description="more periods for every delivery")
+    proposals: bool = Field(
+        default=True, description="decide on contracts, promotions and closing a site"
+    )
+
+    @property
+    def total(self) -> int:
+        """The number of periods with those of the history."""
+        return PAST + self.periods
+
+
+class Memo(NamedTuple):
     """A text that the company receives in a period (from 0)."""
 
     period: int
     text: str
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A choice that a period offers in addition to its plan.
 
     Attributes

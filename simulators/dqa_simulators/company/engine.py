@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dqa_simulators.company.drawing import (
     LONGEST,
     NORMAL,
+    PAST,
     SUPPLIERS,
     UNLIMITED,
     Company,
@@ -19,14 +20,16 @@ from dqa_simulators.company.drawing import (
     Integers,
     Proposal,
 )
-from dqa_simulators.company.settings import PAST
+
+if TYPE_CHECKING:
+    from dqa_simulators.company.books import Books
 
 _AGES: Final = UNLIMITED
 _AHEAD: Final = LONGEST + 4
 """Periods that an order can be on its way, with the delays of settings and events."""
 LOT: Final = 10
 MOST: Final = 600
-"""Orders are 0 or multiples of `LOT` up to `MOST`."""
+"""An order is a multiple of `LOT` from 0 to `MOST`."""
 
 
 @dataclass
@@ -175,8 +178,8 @@ def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Repo
             plan.supplier == state.signed, unit_cost * (1 - company.DISCOUNT), unit_cost
         )
     lead, good = _deliver(company, period, plan, quantity)
-    stock, coming = state.stock.copy(), np.roll(state.coming, -1, axis=2)
-    coming[:, :, -1] = 0
+    stock, coming = state.stock.copy(), np.zeros_like(state.coming)
+    coming[:, :, :-1] = state.coming[:, :, 1:]
     sites = np.arange(quantity.shape[1])[None, :]
     np.add.at(coming, (items, sites, lead - 1), good)
     opening, arrived = stock.sum(2), state.coming[:, :, 0]
@@ -230,12 +233,10 @@ def _deliver(
 
 
 def _take_oldest(stock: Floats, sold: Floats) -> None:
-    """Remove sold units from the stock, the oldest ones first."""
-    left = sold.copy()
-    for age in range(_AGES - 1, -1, -1):
-        taken = np.minimum(stock[:, :, age], left)
-        stock[:, :, age] -= taken
-        left -= taken
+    """Remove sold units from the stock, the oldest units first."""
+    from_oldest = stock[:, :, ::-1]
+    left = np.maximum(from_oldest.cumsum(axis=2) - sold[:, :, None], 0.0)
+    from_oldest[:] = np.diff(left, axis=2, prepend=0.0)
 
 
 def _grow_older(stock: Floats, shelf: Integers) -> Floats:
@@ -320,3 +321,47 @@ def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
         state.promoted[2, proposal.choices.index(choice) - 1] = True
     else:
         state.closing = proposal.choices.index(choice) - 1
+
+
+def round_order(units: Floats) -> Integers:
+    """Return the nearest quantities that can be ordered."""
+    return np.clip(np.round(units / LOT) * LOT, 0, MOST).astype(np.int64)
+
+
+def play_history(company: Company, seed: int, state: State, books: Books) -> State:
+    """Play the history with a wandering policy that tries prices and suppliers."""
+    rng = np.random.default_rng([5_551, seed])
+    count, sites = company.base.shape
+    mean, level = company.base.copy(), np.full(count, NORMAL)
+    while state.period < PAST:
+        memos = [memo for memo in company.memos if memo.period == state.period]
+        books.prepare(state, memos)
+        for item in np.flatnonzero(rng.random(count) < 0.08):
+            level[item] = int(rng.choice(5, p=[0.15, 0.2, 0.3, 0.2, 0.15]))
+        if state.period == PAST - 1:
+            level[:] = NORMAL
+        supplier = np.repeat(company.default[:, None], sites, axis=1)
+        for item in np.flatnonzero(rng.random(count) < 0.4):
+            supplier[item] = int(rng.choice(np.flatnonzero(~np.isnan(company.cost[item]))))
+        cover = np.where(company.shelf < UNLIMITED, 3.3, 4.3)[:, None]
+        wanted = mean * cover * rng.uniform(0.85, 1.15, (count, sites))
+        held = state.stock.sum(2) + state.coming.sum(2)
+        plan = Plan(round_order(wanted - held), supplier, level.copy())
+        state, report = play_period(company, state, plan)
+        books.record(report, state)
+        mean = 0.8 * mean + 0.2 * (report.sold + 0.5 * report.lost)
+    return state
+
+
+def play_naive(company: Company, state: State, books: Books) -> float:
+    """Return the profit and final value of the naive policy: score 0."""
+    state, sold = state.copy(), books.last_sold()
+    normal = np.full(len(company.base), NORMAL)
+    supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)
+    while state.period < company.settings.total and state.cash >= 0:
+        for proposal in company.proposals:
+            if proposal.period == state.period:
+                decide_proposal(state, proposal, proposal.choices[0])
+        state, report = play_period(company, state, Plan(round_order(sold), supplier, normal))
+        sold = report.sold
+    return round(state.profit + settle(company, state), 2)

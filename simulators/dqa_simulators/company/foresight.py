@@ -7,13 +7,96 @@ from typing import Any, Final
 import numpy as np
 
 from dqa_simulators.company.books import Row, supplier_id
-from dqa_simulators.company.demand import DemandModel
-from dqa_simulators.company.drawing import LEVELS, Floats
+from dqa_simulators.company.drawing import LEVELS, PAST, Floats, Integers
 from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
 
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
 """The competitor's replies, with the factor of its prices."""
+BELOW: Final = 0.97
+"""A price just below another one, as a share of it."""
+_YEAR: Final = 52
+
+
+class DemandModel:
+    """The demand for an item: a ridge regression on the logarithm of its sales.
+
+    Parameters
+    ----------
+    reading
+        The books.
+    item
+        The item's index.
+    """
+
+    _PRIOR: Final = np.array([0.0, -2.0, 0.5, 0.35, -0.1] + [0.0] * 6)
+    _WEIGHT: Final = np.array([0.0, 0.02, 0.2, 0.3, 0.3] + [0.3] * 6)
+
+    def __init__(self, reading: Reading, item: int) -> None:
+        self.item, self._reading = item, reading
+        self._reference = float(reading.column("items", 2)[item])
+        total = reading.sales[:, item].sum(1)
+        used = reading.is_complete[:, item][:, reading.is_open].all(1) & (total > 0)
+        own = np.log(reading.own_prices[:, item] / self._reference)
+        rival = np.log(reading.rival_prices[:, item] / self._reference)
+        promoted = reading.promoted[: reading.periods, item].astype(float)
+        before = np.r_[0.0, promoted[:-1]]
+        columns = [np.ones(len(total)), own, rival, promoted, before]
+        design = np.column_stack([*columns, self._season(np.arange(reading.periods))])
+        answer = np.log(np.maximum(total, 1))
+        matrix, target = design[used], answer[used]
+        weight = np.diag(self._WEIGHT)
+        self._weights = np.linalg.solve(
+            matrix.T @ matrix + weight, matrix.T @ target + weight @ self._PRIOR
+        )
+        residual = answer - design @ self._weights
+        self.spread = float(residual[used].std())
+        # Recent residuals show changes that no regressor explains, such as a new customer.
+        recent = residual[-4:][used[-4:]]
+        self._recent = float(recent.sum() / (len(recent) + 2)) if len(recent) else 0.0
+        recent_sales = reading.sales[-_YEAR // 2 :, item].sum(0) * reading.is_open
+        self._share = recent_sales / max(1.0, recent_sales.sum())
+
+    def mean(self, price: float, ahead: int, *, follows: bool = False) -> Floats:
+        """Return the mean demand by site, `ahead` periods after the next one.
+
+        Parameters
+        ----------
+        price
+            Our price.
+        ahead
+            0 for the next period.
+        follows
+            Whether the competitor's price has moved half of the way to ours.
+        """
+        reading, period = self._reading, self._reading.periods + ahead
+        rival = float(reading.rival_prices[-1, self.item])
+        if follows:
+            rival = (rival + BELOW * price) / 2
+        known = np.append(reading.promoted[:, self.item], np.zeros(ahead + 1, dtype=bool))
+        before, promoted = known[period - 1], known[period]
+        row = np.array(
+            [
+                *(1.0, np.log(price / self._reference), np.log(rival / self._reference)),
+                *(float(promoted), float(before)),
+                *self._season(np.array([period]))[0],
+            ]
+        )
+        level = float(row @ self._weights) + self._recent + self.spread**2 / 2
+        return np.asarray(np.exp(level) * self._share)
+
+    def promotion_gain(self) -> float:
+        """Return the additional margin of a promotion in the next period, before its cost."""
+        price = float(self._reading.own_prices[-1, self.item])
+        cost = min(offer.cost for offer in self._reading.offers[self.item].values())
+        lift = float(np.exp(self._weights[3]) + np.exp(self._weights[4]) - 2)
+        return lift * float(self.mean(price, 1).sum()) * (price - cost)
+
+    @staticmethod
+    def _season(periods: Integers) -> Floats:
+        angle = 2 * np.pi * periods / _YEAR
+        pay = [(periods % 4 == phase) - 0.25 for phase in range(3)]
+        return np.column_stack([np.sin(angle), np.cos(angle), *pay, (periods - PAST) / _YEAR])
 
 
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:

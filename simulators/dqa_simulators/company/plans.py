@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from dqa_simulators.company.drawing import NORMAL, Floats, Integers
-from dqa_simulators.company.engine import LOT, MOST, Plan
+from dqa_simulators.company.drawing import NORMAL, Integers
+from dqa_simulators.company.engine import LOT, MOST, Plan, round_order
 from dqa_simulators.company.reading import Reading
 
 FORM: Final = "plan[...]"
@@ -20,11 +20,6 @@ _PRICE_WORDS: Final = 3
 
 class PlanError(ValueError):
     """A plan that cannot be carried out; the message says why."""
-
-
-def round_order(units: Floats) -> Integers:
-    """Return the nearest quantities that can be ordered."""
-    return np.clip(np.round(units / LOT) * LOT, 0, MOST).astype(np.int64)
 
 
 def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], levels: Integers) -> str:

@@ -14,12 +14,12 @@ import numpy as np
 from dqa.core.question import Candidate
 from dqa.worlds.base import RANDOM, Policy, PolicyFactory
 from dqa.worlds.world import Position
-from dqa_simulators.company.demand import BELOW, DemandModel
-from dqa_simulators.company.drawing import LEVELS, Floats, Integers
-from dqa_simulators.company.plans import normal_levels, round_order, write_plan
+from dqa_simulators.company.drawing import LEVELS, PAST, Company, Floats, Integers
+from dqa_simulators.company.engine import round_order
+from dqa_simulators.company.foresight import BELOW, DemandModel
+from dqa_simulators.company.plans import normal_levels, write_plan
 from dqa_simulators.company.position import CompanyPosition
 from dqa_simulators.company.reading import Offer, Reading
-from dqa_simulators.company.settings import PAST
 
 _SERVICE: Final = 0.9
 """The service level of the base stock policy."""
@@ -75,54 +75,36 @@ class BaseStock(Manager):
     def plan(self, reading: Reading, left: int) -> str:
         """Return orders from the usual suppliers at reference prices."""
         mean, spread = reading.recent_demand()
-        offers = [found[name] for found, name in zip(reading.offers, reading.usual, strict=True)]
-        units = self._orders(reading, offers, mean, spread, left=left)
+        units = np.zeros(reading.shape, dtype=np.int64)
+        for item, name in enumerate(reading.usual):
+            offer = reading.offers[item][name]
+            if offer.lead < left:
+                target = order_target(
+                    reading, item, offer, mean[item], spread[item], _SERVICE, left
+                )
+                units[item] = order_up_to(reading, item, target, 1.0)
         return write_plan(reading, units, reading.usual, normal_levels(reading))
 
-    def _orders(
-        self, reading: Reading, offers: list[Offer], mean: Floats, spread: Floats, *, left: int
-    ) -> Integers:
-        units = np.zeros(reading.shape, dtype=np.int64)
-        for item, offer in enumerate(offers):
-            service = self._service(reading, item, offer)
-            safety = NormalDist().inv_cdf(service)
-            shelf = reading.column("items", 4)[item]
-            target = order_target(offer, mean[item], spread[item], safety, left=left, shelf=shelf)
-            held = reading.stock[item] + reading.coming[item]
-            units[item] = round_order(np.maximum(0, target - held) / self._usable(offer))
-            if offer.lead >= left:
-                units[item] = 0
-        return units
 
-    def _service(self, reading: Reading, item: int, offer: Offer) -> float:
-        del reading, item, offer
-        return _SERVICE
-
-    def _usable(self, offer: Offer) -> float:
-        del offer
-        return 1.0
-
-
-class Newsvendor(BaseStock):
+class Newsvendor(Manager):
     """Base stock with the newsvendor's service level, recent demand, and the best suppliers."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return orders by the critical ratio, at the levels of `_levels`."""
         mean, spread = reading.recent_demand()
         mean = (mean + reading.recent_demand(6)[0]) / 2
-        offers = [best_offer(reading, item) for item in range(len(reading.items))]
-        units = self._orders(reading, offers, mean, spread, left=left)
-        suppliers = [offer.supplier for offer in offers]
+        units, suppliers = np.zeros(reading.shape, dtype=np.int64), []
+        for item, price in enumerate(reading.column("items", 2)):
+            offer = best_offer(reading, item)
+            suppliers.append(offer.supplier)
+            if offer.lead < left:
+                ratio = critical_ratio(reading, item, offer, price)
+                target = order_target(reading, item, offer, mean[item], spread[item], ratio, left)
+                units[item] = order_up_to(reading, item, target, offer.usable)
         return write_plan(reading, units, suppliers, self._levels(reading))
 
     def _levels(self, reading: Reading) -> Integers:
         return normal_levels(reading)
-
-    def _service(self, reading: Reading, item: int, offer: Offer) -> float:
-        return critical_ratio(reading, item, offer, reading.column("items", 2)[item])
-
-    def _usable(self, offer: Offer) -> float:
-        return offer.usable
 
 
 class PriceFollower(Newsvendor):
@@ -150,16 +132,12 @@ class Analyst(Manager):
             levels[item] = self._best_level(reading, model, offer, reference[item])
             price = round(float(reference[item] * LEVELS[levels[item] - 1]), 2)
             ratio = critical_ratio(reading, item, offer, price)
-            safety = NormalDist().inv_cdf(ratio)
             ahead = max(1, min(left, round(offer.lead) + 1))
-            means = np.array([model.mean(price, step) for step in range(ahead)])
-            mean = means.mean(0)
-            shelf = reading.column("items", 4)[item]
-            target = order_target(offer, mean, mean * model.spread, safety, left=left, shelf=shelf)
-            held = reading.stock[item] + reading.coming[item]
-            units[item] = round_order(np.maximum(0, target - held) / offer.usable)
-            if min(offer.leads) >= left:
-                units[item] = 0
+            mean = np.array([model.mean(price, step) for step in range(ahead)]).mean(0)
+            if min(offer.leads) < left:
+                spread = mean * model.spread
+                target = order_target(reading, item, offer, mean, spread, ratio, left)
+                units[item] = order_up_to(reading, item, target, offer.usable)
         return write_plan(reading, units, suppliers, levels)
 
     def decide(self, view: CompanyPosition) -> Candidate:
@@ -169,7 +147,7 @@ class Analyst(Manager):
         reading = view.reading
         gains = [DemandModel(reading, item).promotion_gain() for item in range(len(reading.items))]
         best = int(np.argmax(gains))
-        return view.actions[best + 1] if gains[best] > _PROMOTION_COST else view.actions[0]
+        return view.actions[best + 1] if gains[best] > Company.PROMOTION else view.actions[0]
 
     def _best_level(
         self, reading: Reading, model: DemandModel, offer: Offer, reference: float
@@ -181,11 +159,7 @@ class Analyst(Manager):
             margins.append((price - offer.cost) * model.mean(price, 2, follows=True).sum())
         best, present = int(np.argmax(margins)), int(reading.levels[model.item]) - 1
         gain = (margins[best] - margins[present]) * 2
-        return 1 + (best if gain > _RELABELLING else present)
-
-
-_PROMOTION_COST: Final = 400.0
-_RELABELLING: Final = 25.0
+        return 1 + (best if gain > Company.RELABELLING else present)
 
 
 def best_offer(reading: Reading, item: int) -> Offer:
@@ -205,17 +179,30 @@ def critical_ratio(reading: Reading, item: int, offer: Offer, price: float) -> f
     return float(min(0.98, short / (short + over)))
 
 
-def order_target(  # noqa: PLR0913
-    offer: Offer, mean: Floats, spread: Floats, safety: float, *, left: int, shelf: int | None
+def order_target(  # noqa: PLR0913, PLR0917
+    reading: Reading,
+    item: int,
+    offer: Offer,
+    mean: Floats,
+    spread: Floats,
+    service: float,
+    left: int,
 ) -> Floats:
     """Return the stock to order up to, by site.
 
     It is never more than can be sold until the end, or until perishable units expire.
     """
-    span = offer.lead + 1
+    span, shelf = offer.lead + 1, reading.column("items", 4)[item]
     variance = span * spread**2 + mean**2 * np.var(offer.leads)
     most = left if shelf is None else min(left, offer.lead + shelf - 1)
+    safety = NormalDist().inv_cdf(service)
     return np.minimum(mean * span + safety * np.sqrt(variance), mean * most)
+
+
+def order_up_to(reading: Reading, item: int, target: Floats, usable: float) -> Integers:
+    """Return the units to order by site, given the share of usable units."""
+    held = reading.stock[item] + reading.coming[item]
+    return round_order(np.maximum(0, target - held) / usable)
 
 
 def _factory(name: str, description: str, policy: type[Manager]) -> PolicyFactory:

@@ -5,83 +5,69 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, LEFT, read_observed
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.company.books import CONTEXT, TABLES, Books, supplier_id, to_script
 from dqa_simulators.company.bound import bound_profit
-from dqa_simulators.company.drawing import Company, Proposal, draw_company
+from dqa_simulators.company.drawing import PAST, Company, CompanySettings, Proposal, draw_company
 from dqa_simulators.company.engine import (
     Report,
     State,
     begin,
     decide_proposal,
+    play_history,
+    play_naive,
     play_period,
     settle,
 )
-from dqa_simulators.company.history import play_history, play_naive
 from dqa_simulators.company.plans import FORM, PlanError, propose_plans, read_plan
 from dqa_simulators.company.policies import POLICIES
 from dqa_simulators.company.position import CompanyPosition
 from dqa_simulators.company.reading import Reading
-from dqa_simulators.company.settings import PAST, CompanySettings
-from dqa_simulators.games.episode import GameEpisode, GameWorld, random_of, read_rules
-
-if TYPE_CHECKING:
-    from dqa.worlds.history import History
+from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
 
 NAME: Final = "company"
 _GOAL: Final = "Run the company with the largest profit."
 _WHOLE: Final = Limits(rows=200_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
 
 
-class CompanyEpisode(GameEpisode):
+class CompanyEpisode(SoloEpisode):
     """Some months of a company.
 
     Parameters
     ----------
     settings
         The settings.
-    seed, mirrored, history
-        The parameters of `GameEpisode`; a mirrored episode is the same one.
+    start
+        As in `GameEpisode`. A mirrored episode is identical.
     """
 
-    def __init__(
-        self, settings: CompanySettings, *, seed: int, mirrored: bool, history: History | None
-    ) -> None:
-        self._company, self._state, self._books, self._anchors = _begun(seed, settings)
-        self._state, self._books = self._state.copy(), self._books.copy()
+    def __init__(self, settings: CompanySettings, start: Start) -> None:
+        self._company, state, books, self._anchors = _begun(start.seed, settings)
+        self._state, self._books = state.copy(), books.copy()
         self._proposals = list(self._company.proposals)
         self._open_moves = ExitStack()
         self._refused, self._defaults = False, 0
         text = f"You take over in period {PAST + 1}."
-        self._events = [GameEvent(1, f"period {PAST}", NAME, BEGINNING, text)]
-        super().__init__(
-            NAME,
-            seed=seed,
-            mirrored=mirrored,
-            settings=settings.model_dump(),
-            hidden={},
-            history=history,
-        )
-        if history is not None:
-            history.add(self.game, self._events)
+        first = GameEvent(1, f"period {PAST}", NAME, BEGINNING, text)
+        super().__init__(NAME, start, _GOAL, settings.periods, first, settings.model_dump(), {})
         self._prepare()
 
-    def facts(self) -> Mapping[str, Candidate | float | bool | None]:
-        """Return the profit, the two anchors of the score, and how the episode went."""
+    def facts(self) -> Facts:
+        """Return the profit, the two anchors of the score, and the course of the episode."""
         self._require_end("facts")
         naive, bound = self._anchors
         return {
             "profit": self._value,
             "naive profit": naive,
             "bound": bound,
-            "bankrupt": self._is_bankrupt,
+            "bankrupt": self._is_over,
             "default plans": self._defaults,
             "periods": self._state.period - PAST,
         }
@@ -96,11 +82,14 @@ class CompanyEpisode(GameEpisode):
         return round(self._state.profit + settle(self._company, self._state), 2)
 
     @property
-    def _is_bankrupt(self) -> bool:
+    def _is_over(self) -> bool:
+        """Whether the company is bankrupt."""
         return self._state.cash < 0
 
-    def _mover(self) -> str | None:
-        return None if self._left == 0 or self._is_bankrupt else AGENT
+    @property
+    def _left(self) -> int:
+        """The number of remaining periods, including the current one."""
+        return self._company.settings.total - self._state.period
 
     @property
     def _contract(self) -> str:
@@ -130,11 +119,6 @@ class CompanyEpisode(GameEpisode):
             left=self._left,
         )
 
-    @property
-    def _left(self) -> int:
-        """The periods that are left, with the one to decide."""
-        return self._company.settings.total - self._state.period
-
     def _ask(self, position: Position) -> tuple[str, str]:
         del position
         period = self._state.period + 1
@@ -150,8 +134,7 @@ class CompanyEpisode(GameEpisode):
     def _context(self) -> tuple[str, ...]:
         return CONTEXT
 
-    def _target(self, player: str) -> Mapping[str, str]:
-        del player
+    def _target(self) -> Mapping[str, str]:
         return {GOAL: _GOAL, EPISODE: str(self.game), LEFT: str(self._left)}
 
     def _apply(self, action: str) -> list[GameEvent]:
@@ -183,10 +166,6 @@ class CompanyEpisode(GameEpisode):
         memos = [memo for memo in self._company.memos if memo.period == self._state.period]
         if self._left:
             self._books.prepare(self._state, memos)
-
-    def _add_event(self, stage: str, action: str, detail: str) -> list[GameEvent]:
-        self._events.append(GameEvent(len(self._events) + 1, stage, AGENT, action, detail))
-        return self._events[-1:]
 
     def _open(self, player: str) -> Database:
         """Open the books as they are at this move, in memory."""
@@ -229,17 +208,16 @@ def _begun(
     return company, state, books, (naive, bound_profit(company, state))
 
 
-class CompanyWorld(GameWorld[CompanySettings]):
+class CompanyWorld(GameWorld[CompanySettings, CompanyEpisode]):
     """Companies, one for each seed."""
 
     name = NAME
     players = (AGENT,)
     payoffs = (None, 1.0)
 
-    def start(self, seed: int, *, mirrored: bool = False) -> CompanyEpisode:
+    def begin(self, start: Start) -> CompanyEpisode:
         """Start the episode of a seed."""
-        random_of(seed)
-        return CompanyEpisode(self._settings, seed=seed, mirrored=mirrored, history=self._history)
+        return CompanyEpisode(self._settings, start)
 
     def position(self, question: Question, database: Database) -> CompanyPosition:
         """Return the state that a question is about, read from its database by queries."""

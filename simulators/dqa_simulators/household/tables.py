@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -21,7 +22,8 @@ _SLICED: Final = "Sliced"
 TaskName: TypeAlias = Literal["pick", "clean", "heat", "cool", "look", "pick2"]
 
 
-class TaskType(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TaskType:
     """A type of tasks.
 
     Attributes

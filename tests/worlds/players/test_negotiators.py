@@ -7,11 +7,7 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.worlds.base import RandomPolicy
-from dqa_simulators.negotiation.players import POLICIES
-from dqa_simulators.negotiation.players.search import (
-    FairSearch,
-    InformedSearch,
-)
+from dqa_simulators.negotiation.players import POLICIES, FairSearch, InformedSearch
 from dqa_simulators.negotiation.position import AGREE, NegotiationPosition
 from tests.worlds.players.matches import interval, pairs, play, world_of
 

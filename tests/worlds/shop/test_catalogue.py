@@ -11,11 +11,17 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError
-from dqa_simulators.shop.catalogue import Catalogue, Source, forget_opened, open_catalogue
+from dqa_simulators.shop.catalogue import (
+    Catalogue,
+    Index,
+    Source,
+    forget_opened,
+    open_catalogue,
+    write_index,
+)
 from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.reward import count_reward
-from dqa_simulators.shop.search import Index, write_index
 from dqa_simulators.shop.words import find_bound
 from tests.programs import start_python
 from tests.worlds.shop.shops import PRODUCTS
@@ -75,7 +81,7 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     code = (
         "from dqa_simulators.shop.catalogue import Source, open_catalogue\n"
         "catalogue = open_catalogue(Source(60, 9))\n"
-        "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
+        "print(catalogue.products, catalogue.index.search('lounge pants')[:3])\n"
     )
     both = [start_python("-P", "-c", code, env={"DQA_CACHE": str(tmp_path)}) for _ in range(2)]
     told = [one.communicate(timeout=120)[0] for one in both]

@@ -137,7 +137,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"items": '[\n{"asin":\n "B'}, r"items_shuffle\.json, product 1: "),
     ({"items": [{**ITEM, "pricing": "soon"}]}, "'pricing' is 'soon'"),
     ({"items": [{**ITEM, "customization_options": [1]}]}, "'customization_options'"),
-    ({"attributes": '{\n"B000000001": '}, r"items_ins_v2\.json, line 2: "),
+    ({"attributes": '{\n"B000000001": '}, r"items_ins_v2\.json, the whole file: "),
     (
         {"instructions": {"B000000001": [{**INSTRUCTION, "instruction_options": [3]}]}},
         "instruction 1 of B000000001: 'instruction_options",

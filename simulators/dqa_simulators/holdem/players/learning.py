@@ -194,7 +194,7 @@ def _trainer(
     play: Callable[[Weights], Policy],
 ) -> Trainer:
     found = find_versions(*_PACKAGES)
-    versions = {name: found[name] for name in _PACKAGES if name in found}
+    versions: dict[str, Any] = {name: found[name] for name in _PACKAGES if name in found}
     named = dict(zip((SMALL, FULL), budgets, strict=True))
     return Trainer("holdem", player, version, named, train, play, {"deals": _DEALS, **versions})
 

@@ -1,4 +1,4 @@
-"""Check the tables of a situation, and encode names as row positions."""
+"""Check the tables of a situation, encode names as row positions, and compute distances."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from dqa.core.errors import SituationError, UnknownNameError
 from dqa.core.situation import Situation
@@ -108,3 +110,28 @@ def unique_pairs(
             f"Situation '{situation.name}': rows {row} and {again} of table '{table}' have the "
             f"same key ({key}); keep one of the two."
         )
+
+
+def distances(
+    sources: Sequence[NDArray[np.int64]], targets: Sequence[NDArray[np.int64]], n: int, start: int
+) -> NDArray[np.float64]:
+    """Return the number of links on the shortest path from `start` to each of n points.
+
+    Each link leads from an element of `sources` to the element of `targets` at the same index.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        Shape (n,); infinite for unreachable points.
+    """
+    rows, columns = np.concatenate(sources), np.concatenate(targets)
+    links = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    return np.asarray(dijkstra(links, unweighted=True, indices=[start])[0])
+
+
+def place_of(name: str, names: NDArray[Any], kind: str) -> int:
+    """Return the position of `name` in `names`. Raise `UnknownNameError` if it is missing."""
+    found = np.flatnonzero(names == name)
+    if not len(found):
+        raise UnknownNameError(kind, name, names.tolist())
+    return int(found[0])

@@ -21,8 +21,7 @@ from dqa.loaders.generator import (
 )
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
-from dqa_simulators.uncertain import UncertainWorld
-from dqa_simulators.worlds import DrawnWorld, UncertainGenerator
+from dqa_simulators.uncertain import DrawnWorld, UncertainGenerator, UncertainWorld
 
 ALL = ("agriculture", "stocks")
 

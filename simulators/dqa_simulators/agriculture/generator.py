@@ -9,8 +9,12 @@ import numpy as np
 from dqa import plugins
 from dqa.core.situation import Cell, Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa_simulators.uncertain import UncertainFactor, UncertainWorld, draw_factor
-from dqa_simulators.worlds import UncertainGenerator
+from dqa_simulators.uncertain import (
+    UncertainFactor,
+    UncertainGenerator,
+    UncertainWorld,
+    draw_factor,
+)
 
 CROPS = 7
 """The number of crops in a world: the number of fruits in the paper."""

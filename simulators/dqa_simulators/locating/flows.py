@@ -60,24 +60,23 @@ def flows_with(state: State, placed: Placements) -> Flows:
     at_node: dict[int, list[int]] = {}
     for number, row in enumerate(placed.rows[columns].tolist()):
         at_node.setdefault(int(world.row_node[row]), []).append(number)
-    in_edges = graph.in_edges
-    for node in np.argsort(graph.rank).tolist():
+    for node in graph.order.tolist():
         arriving = np.full(k, state.start_ingoing[node])
-        for edge in in_edges.items[in_edges.starts[node] : in_edges.starts[node + 1]].tolist():
+        for edge in graph.entering.one(node).tolist():
             arriving += ARRIVAL * flow[edge]
-        first, end = int(graph.starts[node]), int(graph.starts[node + 1])
+        edges = graph.leaving.one(node)
         ratio = np.full(k, state.ratio[node])
-        supports = np.repeat(state.supports[first:end, None], k, axis=1)
+        supports = np.repeat(state.supports[edges, None], k, axis=1)
         for number in at_node.get(node, ()):
             column = columns[number]
             ratio[column] = changed[number]
             edge = int(placed.edges[column])
             if edge != NOWHERE:
                 row = int(placed.rows[column])
-                supports[edge - first, column] = _support(state, row, edge, power[number])
+                supports[edges == edge, column] = _support(state, row, edge, power[number])
         ingoing[node], outgoing[node] = arriving, (world.local[node] + arriving) * ratio
-        if first < end:
-            flow[first:end] = _shared(outgoing[node], supports)
+        if len(edges):
+            flow[edges] = _shared(outgoing[node], supports)
     _require_finite(state, ingoing)
     return Flows(outgoing, ingoing, flow)
 

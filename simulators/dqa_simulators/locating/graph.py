@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -31,29 +30,21 @@ class Grouped(NamedTuple):
         np.cumsum(np.bincount(keys, minlength=groups), out=starts[1:])
         return cls(np.argsort(keys, kind="stable"), starts)
 
+    def one(self, group: int) -> IntArray:
+        """Return the items of a group."""
+        return self.items[self.starts[group] : self.starts[group + 1]]
+
     def of(self, groups: IntArray) -> tuple[IntArray, IntArray]:
         """Return the concatenated items of several groups, and the number of items of each."""
-        places, counts = spans(self.starts, groups)
+        first = self.starts[groups]
+        counts = self.starts[groups + 1] - first
+        places = np.repeat(first - (np.cumsum(counts) - counts), counts)
+        places += np.arange(len(places))
         return self.items[places], counts
 
 
-def spans(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the concatenated ranges ``starts[g]..starts[g + 1] - 1`` of some groups.
-
-    The second array contains the length of each group's range.
-    """
-    first = starts[groups]
-    counts = starts[groups + 1] - first
-    places = np.repeat(first - (np.cumsum(counts) - counts), counts)
-    places += np.arange(len(places))
-    return places, counts
-
-
 class FlowGraph:
-    """A directed acyclic graph.
-
-    Edges are numbered in the order of their sources. Edges with the same source are numbered in
-    table order.
+    """A directed acyclic graph. The number of an edge is its row in the table.
 
     Parameters
     ----------
@@ -66,16 +57,10 @@ class FlowGraph:
 
     Attributes
     ----------
-    rows : array of shape (m,)
-        Row of each edge in the table.
-    starts : array of shape (n + 1,)
-        The edges that leave node i are ``starts[i]..starts[i + 1] - 1``.
-    out_degree : array of shape (n,)
-        The number of edges that leave each node.
-    sources, targets : arrays of shape (m,)
-        Ends of each edge.
-    rank : array of shape (n,)
-        Position of each node in a topological order: every edge goes to a higher rank.
+    leaving, entering
+        The edges grouped by source and by target, in table order.
+    order : array of shape (n,)
+        The nodes in a topological order: every edge leads to a later node.
 
     Raises
     ------
@@ -86,26 +71,23 @@ class FlowGraph:
     def __init__(
         self, names: Sequence[str], sources: IntArray, targets: IntArray, situation: str
     ) -> None:
-        self.n = len(names)
-        self._names = names
-        self.rows, self.starts = Grouped.by(sources, self.n)
-        self.out_degree = np.diff(self.starts)
-        self.sources = np.repeat(np.arange(self.n), self.out_degree)
-        self.targets = targets[self.rows]
-        self.rank = self._topological_rank(situation)
+        n = len(names)
+        self._names, self.sources, self.targets = names, sources, targets
+        self.leaving, self.entering = Grouped.by(sources, n), Grouped.by(targets, n)
+        ones = np.ones(len(sources), np.int8)
+        self._backwards = sparse.csr_array((ones, (targets, sources)), (n, n))
+        self.order = self._topological_order(situation)
 
-    def _topological_rank(self, situation: str) -> IntArray:
-        """Rank nodes by strong component. SciPy finds the components in topological order.
+    def _topological_order(self, situation: str) -> IntArray:
+        """Order nodes by strong component. SciPy finds the components in topological order.
 
         SciPy does not document whether it numbers components upwards or downwards. This method
         tries both directions and verifies the result. The time is linear in n + m.
         """
-        pattern = self.matrix(np.ones(len(self.sources), np.int8))
-        _, component = csgraph.connected_components(pattern, True, "strong")
-        ranks = component.astype(np.intp)
-        for rank in (self.n - 1 - ranks, ranks):
+        _, component = csgraph.connected_components(self._backwards, True, "strong")
+        for rank in (component, -component):
             if bool((rank[self.sources] < rank[self.targets]).all()):
-                return rank
+                return np.argsort(rank)
         raise SituationError(
             f"Situation '{situation}': the flows form a cycle: {self._circle()}. Value must not "
             "flow in a cycle; remove one of these rows of table 'flow'."
@@ -123,35 +105,6 @@ class FlowGraph:
             return " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
         raise AssertionError("SciPy numbers strong components in topological order")
 
-    def out_edges(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the edges that leave the given nodes, and the number of edges of each node."""
-        return spans(self.starts, nodes)
-
-    @cached_property
-    def edge_of_row(self) -> IntArray:
-        """The edge number of each table row, shape (m,)."""
-        edges = np.empty(len(self.rows), np.intp)
-        edges[self.rows] = np.arange(len(edges))
-        return edges
-
-    @cached_property
-    def in_edges(self) -> Grouped:
-        """Edges grouped by target, in table order."""
-        by_row = Grouped.by(self.targets[self.edge_of_row], self.n)
-        return Grouped(self.edge_of_row[by_row.items], by_row.starts)
-
-    def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
-        """Return one value per edge (shape (m,)) as a matrix from sources to targets."""
-        return sparse.csr_array((values, self.targets, self.starts), (self.n, self.n))
-
-    @cached_property
-    def _reversed(self) -> sparse.csr_array:
-        return self.matrix(np.ones(len(self.sources))).T.tocsr()
-
-    def _ancestors(self, home: int) -> IntArray:
-        found = csgraph.breadth_first_order(self._reversed, home, return_predecessors=False)
-        return np.asarray(found, np.intp)
-
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
         """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.
 
@@ -161,15 +114,18 @@ class FlowGraph:
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)
-        leaves = self.out_degree[nodes] > 0
+        leaves = np.diff(self.leaving.starts)[nodes] > 0
         for number, home in enumerate(distinct.tolist()):
             pairs = np.flatnonzero((home_of == number) & leaves)
             if not pairs.size:
                 continue
-            edges, counts = self.out_edges(nodes[pairs])
+            edges, counts = self.leaving.of(nodes[pairs])
             ends = self.targets[edges]
-            reaches = np.zeros(self.n, np.bool_)
-            reaches[self._ancestors(home)] = True
+            reaches = np.zeros(len(self._names), np.bool_)
+            ancestors = csgraph.breadth_first_order(
+                self._backwards, home, return_predecessors=False
+            )
+            reaches[ancestors] = True
             # Direct edges sort first. Edges that do not lead home sort last.
             preference = self._alphabetical[ends] if by_name else edges.copy()
             preference[~reaches[ends]] = _NO_EDGE
@@ -182,6 +138,6 @@ class FlowGraph:
     @cached_property
     def _alphabetical(self) -> IntArray:
         """The position of each node in the list sorted by name, shape (n,)."""
-        place = np.empty(self.n, np.intp)
-        place[sorted(range(self.n), key=self._names.__getitem__)] = np.arange(self.n)
+        place = np.empty(len(self._names), np.intp)
+        place[sorted(range(len(place)), key=self._names.__getitem__)] = np.arange(len(place))
         return place

@@ -191,7 +191,7 @@ class LocatingSimulator:
                 outgoing=flows.outgoing[:, 0],
                 ingoing=flows.ingoing[:, 0],
             ),
-            flow=situation["flow"].replace(flow=flows.flow[world.graph.edge_of_row, 0]),
+            flow=situation["flow"].replace(flow=flows.flow[:, 0]),
         )
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from dqa import plugins
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems
-from dqa_simulators.uncertain import UncertainWorld, draw_factor
-from dqa_simulators.worlds import UncertainGenerator
+from dqa_simulators.uncertain import UncertainGenerator, UncertainWorld, draw_factor
 
 STOCKS = 7
 """The number of stocks in a world, as in the paper."""

@@ -23,8 +23,14 @@ from dqa.worlds.training import cache_folder
 from dqa_simulators.household.engine import as_in_the_papers, plan
 from dqa_simulators.household.generator import VERSION, DrawnGame, draw_game
 from dqa_simulators.household.problems import extract_goal
-from dqa_simulators.household.serving import UNKNOWN_GOAL
-from dqa_simulators.household.tables import BY_OFFICIAL, TASKS, TaskName, TaskType, load_tables
+from dqa_simulators.household.tables import (
+    BY_OFFICIAL,
+    TASKS,
+    UNKNOWN_GOAL,
+    TaskName,
+    TaskType,
+    load_tables,
+)
 
 GAME_FILE: Final = "game.tw-pddl"
 TASK_FILE: Final = "traj_data.json"

@@ -7,21 +7,16 @@ no module of the project.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import traceback
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
 from functools import lru_cache
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
-"""The placeholder of a game's goal in alfworld's grammar."""
-_GOAL: Final = re.compile(r'(?<="rhs": "Your task is to: )[^"]*(?=\.")')
 _WORD: Final = re.compile(r"\w+")
 _MIRRORS: Final = ("not_", "new-axiom")
 """Prefixes of the names of derived facts."""
@@ -39,24 +34,23 @@ class TextWorld:
     Parameters
     ----------
     domain, grammar
-        alfworld's domain, and its grammar without a goal. Games with a different domain or grammar
-        are parsed when they start.
+        alfworld's domain, and its grammar without a goal, for the planner.
     """
 
     def __init__(self, domain: str, grammar: str) -> None:
         import fast_downward
         import textworld
         from alfworld.agents.utils.misc import Demangler
-        from textworld.envs.pddl import logic, pddl, textgen
+        from textworld.envs.pddl import logic, pddl
 
-        _speed_up(fast_downward, textgen, textworld.logic.Rule)
+        translate = lru_cache(maxsize=_TRANSLATIONS)(fast_downward.pddl2sas)
+        fast_downward.pddl2sas = translate
         self._load_library: Any = fast_downward.load_lib
         self._logic: Any = logic
         self._named: Any = textworld.generator.game.EntityInfo
         self._demangler: Any = Demangler
         self._environment_class: Any = _environment_class(pddl, textworld)
         self._planning: Any = fast_downward.load_lib()
-        self._grammar = grammar
         self._parsed = logic.GameLogic(domain=domain, grammar=grammar)
         self._numbers = count(1)
         self._open: dict[int, Any] = {}
@@ -64,7 +58,7 @@ class TextWorld:
 
     def begin(self, domain: str, grammar: str, problem: str) -> tuple[int, _Seen]:
         """Start a game from the texts of its file. Return its number and first observation."""
-        logic = self._parse(domain, grammar)
+        logic = self._logic.GameLogic(domain=domain, grammar=grammar)
         library = self._libraries.pop() if self._libraries else self._load_library()
         state = self._logic.PddlState(_WithoutPlanner(library), problem, logic)
         environment = self._environment_class(logic, state)
@@ -111,19 +105,6 @@ class TextWorld:
             infos[identity].name = name
         return [str(command) for command in state.replan(infos)]
 
-    def _parse(self, domain: str, grammar: str) -> Any:  # noqa: ANN401  (TextWorld has no types)
-        """Return the logic of a game. If the grammar is alfworld's, only the goal is parsed."""
-        usual = self._parsed
-        found = _GOAL.search(grammar)
-        known = (usual.domain, self._grammar)
-        if found is None or known != (domain, _GOAL.sub(UNKNOWN_GOAL, grammar)):
-            return self._logic.GameLogic(domain=domain, grammar=grammar)
-        goal = json.loads(f'"{found.group()}"')
-        text = json.dumps({"task": [{"rhs": f"Your task is to: {goal}."}]})
-        task = self._logic.ContextSensitiveGrammar.parse(text)
-        usual.grammar._rules["task"] = task._rules["task"]  # noqa: SLF001  (no public method)
-        return usual
-
 
 class _WithoutPlanner:
     """A library that does not load problems into its planner."""
@@ -136,24 +117,6 @@ class _WithoutPlanner:
 
     def load_sas_replan(self, text: bytes) -> None:
         """Do nothing."""
-
-
-def _speed_up(fast_downward: Any, textgen: Any, rule: Any) -> None:  # noqa: ANN401
-    """Cache the translation of problems and the parsing of templates."""
-    translate = lru_cache(maxsize=_TRANSLATIONS)(fast_downward.pddl2sas)
-    fast_downward.pddl2sas = translate
-    parse = lru_cache(maxsize=None)(textgen._parse_and_convert)  # noqa: SLF001
-
-    def parse_once(text: str, **options: Any) -> Any:  # noqa: ANN401
-        return deepcopy(parse(text, **options))  # a derivation changes its copy
-
-    def copy_context(context: Mapping[str, Any]) -> dict[str, Any]:
-        copied = {name: dict(context[name]) for name in ("variables", "mapping")}
-        return {**context, **copied}
-
-    textgen._parse_and_convert = parse_once  # noqa: SLF001
-    textgen.copy_context = copy_context  # names and things never change
-    rule.parse_conjunctive_query = lru_cache(maxsize=None)(rule.parse_conjunctive_query)
 
 
 def _environment_class(pddl: Any, textworld: Any) -> Any:  # noqa: ANN401

@@ -18,6 +18,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from dqa.core.distribution import install_command
 from dqa.core.errors import DataError, MissingKeyError
 
+UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
+"""The placeholder of a game's goal in alfworld's grammar."""
 _SLICED: Final = "Sliced"
 TaskName: TypeAlias = Literal["pick", "clean", "heat", "cool", "look", "pick2"]
 
@@ -159,6 +161,9 @@ def _read(folder: Path) -> Tables:
     constants = _module(folder / "gen" / "constants.py")
     library = _module(folder / "gen" / "goal_library.py").gdict
     info = (folder / "info.py").read_text(encoding="utf-8")
+    grammar = (folder / "data" / "alfred.twl2").read_text(encoding="utf-8")
+    if UNKNOWN_GOAL not in grammar:
+        raise ValueError(f"the grammar lacks '{UNKNOWN_GOAL}'")
     holds = {
         receptacle: _sorted(things)
         for receptacle, things in sorted(constants.VAL_RECEPTACLE_OBJECTS.items())
@@ -169,7 +174,7 @@ def _read(folder: Path) -> Tables:
     return Tables(
         version=info.partition("__version__ = '")[2].partition("'")[0],
         domain=(folder / "data" / "alfred.pddl").read_text(encoding="utf-8"),
-        grammar=(folder / "data" / "alfred.twl2").read_text(encoding="utf-8"),
+        grammar=grammar,
         goals={name: str(goal["pddl"]) for name, goal in library.items()},
         sentences={name: tuple(goal["templates"]) for name, goal in library.items()},
         rooms_of={name: _sorted(kinds) for name, kinds in constants.GOALS_VALID.items()},

@@ -17,17 +17,16 @@ from dqa.core.errors import DataError, QueryError
 from dqa.worlds.base import PolicyDecider
 from dqa_simulators.company.books import TABLES, Books, to_script
 from dqa_simulators.company.bound import bound_profit
-from dqa_simulators.company.drawing import LEVELS, Company, draw_company
+from dqa_simulators.company.drawing import LEVELS, Company, CompanySettings, draw_company
 from dqa_simulators.company.engine import (
     Plan,
     State,
     begin,
     decide_proposal,
+    play_history,
     play_period,
     settle,
 )
-from dqa_simulators.company.history import play_history
-from dqa_simulators.company.settings import CompanySettings
 from dqa_simulators.company.world import CompanyEpisode
 
 WHOLE = Limits(rows=100_000, bytes=10_000_000, cell=1_000_000)

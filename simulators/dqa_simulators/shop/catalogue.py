@@ -35,7 +35,7 @@ from dqa_simulators.shop.words import STOP_WORDS, words_of
 
 PRODUCTS: Final = 3000
 """The default number of generated products."""
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The version of the tables and the index."""
 _TABLES: Final = """
 CREATE TABLE products (asin TEXT PRIMARY KEY, title TEXT NOT NULL, tag TEXT NOT NULL,
@@ -302,7 +302,7 @@ def _write_items(file: Path, source: Source) -> Iterator[tuple[str, str]]:
             rows = [(goal.number, _GOAL.dump_json(goal).decode()) for goal in wanted]
             connection.executemany("INSERT INTO goals VALUES (?, ?)", rows)
             goals += len(rows)
-            values = (option.value for option in product.options)
+            values = (value for _, value in product.options)
             yield (
                 product.asin,
                 "\n".join([product.title, product.description, *product.bullets, *values]),

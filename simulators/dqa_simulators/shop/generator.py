@@ -18,7 +18,6 @@ from pydantic import TypeAdapter
 from dqa.core.files import parse_toml
 from dqa_simulators.shop.records import (
     Goal,
-    Option,
     Product,
     bound_price,
     spell_option,
@@ -137,7 +136,7 @@ def _product(asin: str, draws: _Draws, vocabulary: _Vocabulary) -> tuple[Product
     bullets.append(draws.pick(sentences["fillers"]))
     told = _say(draws.pick(sentences["descriptions"]), noun, brand, attributes[0])
     low, high = _prices(kind, draws)
-    options = _options(kind, vocabulary.spellings, low, high, draws)
+    options = _options(kind, vocabulary.spellings, draws)
     price = round(low + (high - low) * draws.number(), 2)
     product = Product(
         *(asin, title, told, tuple(bullets), tuple(attributes), options),
@@ -163,26 +162,16 @@ def _prices(kind: _Kind, draws: _Draws) -> tuple[float, float]:
 
 
 def _options(
-    kind: _Kind,
-    spellings: Mapping[str, tuple[str, ...]],
-    low: float,
-    high: float,
-    draws: _Draws,
-) -> tuple[Option, ...]:
-    """Return the options. If the product has a price range, prices increase with each value."""
+    kind: _Kind, spellings: Mapping[str, tuple[str, ...]], draws: _Draws
+) -> tuple[tuple[str, str], ...]:
+    """Return the options: consecutive values of one list of spellings for each name."""
     found = []
     for name, lists in kind.options.items():
         values = [spell_option(value) for value in spellings[draws.pick(lists)]]
         count = min(len(values), 2 + int(draws.number() * 6))
         first = int(draws.number() * (len(values) - count + 1))
         found += [(name, value) for value in values[first : first + count]]
-    if low == high:
-        return tuple(Option(name, value, low) for name, value in found)
-    step = (high - low) / len(found)
-    return tuple(
-        Option(name, value, round(low + step * place, 2))
-        for place, (name, value) in enumerate(found)
-    )
+    return tuple(found)
 
 
 def _goal(number: int, product: Product, noun: str, draws: _Draws, vocabulary: _Vocabulary) -> Goal:

@@ -22,7 +22,6 @@ from dqa.core.files import parse_json, read_bytes
 from dqa_simulators.shop.records import (
     BETWEEN_CATEGORIES,
     Goal,
-    Option,
     Product,
     bound_price,
     spell_option,
@@ -51,7 +50,6 @@ Texts = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
 class _Value(BaseModel):
     value: str
-    price: Any = None
 
 
 class _Item(BaseModel):
@@ -164,7 +162,7 @@ def _product(item: _Item, described: _Attributes, file: Path, number: int) -> Pr
         raise _broken(file, f"product {number}", problem)
     low, high = (prices or [_UNKNOWN_PRICE])[0], (prices or [_UNKNOWN_PRICE])[:2][-1]
     options = tuple(
-        Option(name.lower(), spell_option(one.value), _number(one.price))
+        (name.lower(), spell_option(one.value))
         for name, values in item.customization_options.items()
         for one in values or ()
     )
@@ -175,11 +173,6 @@ def _product(item: _Item, described: _Attributes, file: Path, number: int) -> Pr
         *(item.asin, *texts, described.attributes, options, low, high, price),
         *(item.query.lower().strip(), item.category, path),
     )
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None  # type: ignore[arg-type]
 
 
 def _goal(number: int, product: Product, place: int, given: _Instruction) -> Goal:

@@ -1,4 +1,4 @@
-"""Players of the shop world: an informed expert, a shopper that reads the pages, and random."""
+"""Players of the shop world: a shopper that reads the pages, and random."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from dqa.core.question import Candidate
-from dqa.worlds.base import RANDOM, InformedPolicy, Policy, PolicyFactory
+from dqa.worlds.base import RANDOM, Policy, PolicyFactory
 from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.shop.pages import (
     BACK,
@@ -22,13 +22,10 @@ from dqa_simulators.shop.pages import (
     PREVIOUS,
     REVIEWS,
     SEPARATOR,
-    View,
     click,
     clicked,
     searched,
 )
-from dqa_simulators.shop.records import Goal, Product
-from dqa_simulators.shop.reward import is_chosen
 from dqa_simulators.shop.words import find_bound, key_words, without_bound
 
 if TYPE_CHECKING:
@@ -42,79 +39,6 @@ _PRICE: Final = re.compile(r"\$(\d+(?:\.\d+)?)(?: to \$(\d+(?:\.\d+)?))?")
 _LABELS: Final = frozenset({BACK, NEXT, PREVIOUS, DESCRIPTION, FEATURES, REVIEWS, BUY})
 _CHOSEN: Final = "You have clicked "
 _SHOWN_PRICE: Final = "Price: "
-
-
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """The true state of a visit, for informed players.
-
-    Attributes
-    ----------
-    goal
-        The goal of the visit.
-    wanted
-        The product that the goal describes.
-    view
-        The state of the visit.
-    """
-
-    goal: Goal
-    wanted: Product
-    view: View
-
-
-class Expert(InformedPolicy):
-    """Buys the product that the goal describes, with the wanted options."""
-
-    def choose_informed(
-        self, position: Position, state: object, random: np.random.Generator
-    ) -> Candidate:
-        """Return the next action towards the purchase of the wanted product."""
-        del random
-        revealed = cast("Revealed", state)
-        view, wanted = revealed.view, revealed.wanted
-        if view.page == "search":
-            return _search_for(wanted, _count_searches(position.events))
-        if view.page == "results":
-            return self._find(view, wanted.asin)
-        if view.page != "product":
-            return click(PREVIOUS)
-        if view.asin != wanted.asin:
-            return click(BACK)
-        return self._customise(revealed)
-
-    @staticmethod
-    def _find(view: View, asin: str) -> str:
-        if asin not in view.found:
-            return click(BACK)
-        number = view.found.index(asin) // 10 + 1
-        if number == view.number:
-            return click(asin)
-        return click(NEXT if number > view.number else PREVIOUS)
-
-    @staticmethod
-    def _customise(state: Revealed) -> str:
-        chosen = dict(state.view.chosen)
-        for name, value in state.goal.options:
-            if is_chosen(value, chosen):
-                continue
-            values = state.wanted.choices.get(name)
-            offered = values or tuple(option.value for option in state.wanted.options)
-            like = [one for one in offered if is_chosen(value, {name: one})]
-            if value in like or like:
-                return click(value if value in like else like[0])
-        return click(BUY)
-
-
-def _count_searches(events: Sequence[GameEvent]) -> int:
-    return sum(searched(event.action) is not None for event in events)
-
-
-def _search_for(wanted: Product, times: int) -> str:
-    """Return a search for a product: the title, and after each failed search more of its text."""
-    values = [option.value for option in wanted.options]
-    texts = (wanted.title, " ".join(wanted.bullets), wanted.description, " ".join(values))
-    return f"search[{' '.join(texts[: times + 1])}]"[:399].rstrip("]") + "]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +98,8 @@ class Shopper(Policy):
         wish, actions = read_wish(seen.goal), [str(action) for action in seen.actions]
         page = seen.events[-1].stage
         if page == "search":
-            return actions[min(_count_searches(seen.events), len(actions) - 1)]
+            searches = sum(searched(event.action) is not None for event in seen.events)
+            return actions[min(searches, len(actions) - 1)]
         visited = _read_visits(seen.events)
         looks = {asin: _fit(texts, wish) for asin, texts in visited.items()}
         if page == "results":
@@ -282,11 +207,6 @@ def _or_first(action: str, actions: list[str]) -> str:
 
 
 POLICIES: Final = {
-    "expert": PolicyFactory(
-        "expert",
-        "knows the wanted product, and buys it with the right options (informed)",
-        lambda _: Expert(),
-    ),
     "rule": PolicyFactory(
         "rule",
         "searches, compares two products by the instruction's words, chooses options and buys",

@@ -1,4 +1,4 @@
-"""Records of a shop: products, options and the goals of customers."""
+"""Records of a shop: products, and the goals of customers."""
 
 from __future__ import annotations
 
@@ -9,26 +9,6 @@ NO_BOUND: Final = 1_000_000.0
 """The price bound of a goal without a bound."""
 BETWEEN_CATEGORIES: Final = "\u203a"
 """The separator of categories in WebShop's files: an angle quote."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One value of an option that a customer can choose.
-
-    Attributes
-    ----------
-    name
-        The name of the option, for example ``color``.
-    value
-        The value in the shop's spelling, in lower case, for example ``a02-wine red``.
-    price
-        The price of the product with this value in dollars; None if unknown. As in WebShop, it
-        does not affect the reward.
-    """
-
-    name: str
-    value: str
-    price: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +24,8 @@ class Product:
     attributes
         Short properties. Pages do not show them.
     options
-        The values of all options, grouped by option name.
+        Pairs of an option's name and a value that a customer can choose, in the shop's order. Both
+        are in lower case, for example ``("color", "a02-wine red")``.
     low, high
         The displayed price range in dollars. Both are equal for a single price.
     price
@@ -62,7 +43,7 @@ class Product:
     description: str
     bullets: tuple[str, ...]
     attributes: tuple[str, ...]
-    options: tuple[Option, ...]
+    options: tuple[tuple[str, str], ...]
     low: float
     high: float
     price: float
@@ -79,8 +60,8 @@ class Product:
     def choices(self) -> dict[str, tuple[str, ...]]:
         """The values of each option, in the shop's order."""
         found: dict[str, list[str]] = {}
-        for option in self.options:
-            found.setdefault(option.name, []).append(option.value)
+        for name, value in self.options:
+            found.setdefault(name, []).append(value)
         return {name: tuple(dict.fromkeys(values)) for name, values in found.items()}
 
 

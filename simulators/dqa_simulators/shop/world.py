@@ -16,7 +16,7 @@ from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.games.episode import Facts, GameWorld, SoloEpisode, Start, read_rules
 from dqa_simulators.shop.catalogue import PRODUCTS, Catalogue, Source, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
-from dqa_simulators.shop.players import POLICIES, Revealed
+from dqa_simulators.shop.players import POLICIES
 from dqa_simulators.shop.records import Goal
 from dqa_simulators.shop.reward import OptionRatio, Reward, count_reward
 
@@ -146,8 +146,8 @@ class ShopEpisode(SoloEpisode):
             self._reward = count_reward(bought, self._wish, self._wanted, chosen, ratio)
         return self._add_event(self._view.page, done, self._page.text)
 
-    def _reveal(self) -> Revealed:
-        return Revealed(self._wish, self._wanted, self._view)
+    def _reveal(self) -> Goal:
+        return self._wish
 
     def _returns(self) -> Mapping[str, float]:
         return {AGENT: 0.0 if self._reward is None else self._reward.value}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dqa import plugins
-from dqa.worlds.base import InformedPolicy, Policy
+from dqa.worlds.base import Policy
 from dqa.worlds.history import History
 from dqa.worlds.world import Episode, Move
 from dqa_simulators.shop.world import Shop, ShopSettings
@@ -48,11 +48,7 @@ def visit(episode: Episode, player: Policy, seed: int = 0) -> Visit:
     moves: list[Move] = []
     actions: list[str] = []
     while (move := episode.next_move()) is not None:
-        if isinstance(player, InformedPolicy):
-            assert move.reveal is not None
-            action = player.choose_informed(move.position, move.reveal(), random)
-        else:
-            action = player.choose(move.position, random)
+        action = player.choose(move.position, random)
         moves.append(move)
         actions.append(str(action))
         episode.choose(action)

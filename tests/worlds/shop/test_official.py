@@ -68,7 +68,6 @@ def test_a_product_is_read_as_webshop_reads_it(tmp_path: Path) -> None:
     assert product.query == "mens socks"
     assert product.path == ("Clothing", "Men", "Socks")
     assert product.choices == {"color": ("navy | white", "red")}
-    assert [option.price for option in product.options] == [4.5, None]
     assert (product.low, product.high, product.tag) == (4.5, 9.99, "$4.5 to $9.99")
     assert 4.5 <= product.price <= 9.99
     assert product.attributes == ("soft", "machine wash")
@@ -106,7 +105,7 @@ def test_what_webshop_leaves_out_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
-    """The expert is right there, too, and a file that changes is read anew."""
+    """The fair program buys there, too, and a file that changes is read again."""
     shop = make_shop(None, products=None, items=str(tmp_path))
     for count in (4, 5):
         ids = [f"B00000000{number}" for number in range(count)]
@@ -117,8 +116,9 @@ def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
             {one: [{**INSTRUCTION, "asin": one}] for one in ids},
         )
         assert shop.catalogue.products == count
-    played = [visit(shop.start(seed), policy("expert")) for seed in range(4)]
-    assert [one.reward for one in played] == [1.0] * 4
+    played = [visit(shop.start(seed), policy("rule")) for seed in range(4)]
+    assert [one.facts["task"] for one in played] == ["mens socks"] * 4
+    assert all(0.0 < one.reward <= 1.0 for one in played)
 
 
 def test_a_missing_folder_or_file_is_named(tmp_path: Path) -> None:

@@ -18,24 +18,18 @@ pytest.importorskip("bm25s")
 
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.deep)])
-def test_the_expert_is_right_and_the_fair_player_lies_between(count: int) -> None:
-    """Random moves hardly ever succeed."""
+def test_the_fair_program_is_better_than_random_moves(count: int) -> None:
+    """It succeeds in at least half of all visits, but not in all; random moves hardly ever do."""
     shop = make_shop()
-    played = {
-        name: [visit(shop.start(seed), player, seed) for seed in range(count)]
-        for name, player in (
-            ("expert", policy("expert")),
-            ("rule", policy("rule")),
-            ("random", policy("random")),
-        )
+    rewards = {
+        name: [visit(shop.start(seed), policy(name), seed).reward for seed in range(count)]
+        for name in ("rule", "random")
     }
-    mean = {name: sum(one.reward for one in visits) / count for name, visits in played.items()}
-    right = {name: sum(one.reward == 1.0 for one in visits) for name, visits in played.items()}
-    assert right["expert"] >= 0.99 * count
+    mean = {name: sum(found) / count for name, found in rewards.items()}
     assert mean["random"] < 0.4
-    assert right["random"] <= 0.1 * count
+    assert rewards["random"].count(1.0) <= 0.1 * count
     assert mean["random"] + 0.3 < mean["rule"] < 1.0
-    assert 0.5 * count <= right["rule"] < count
+    assert 0.5 * count <= rewards["rule"].count(1.0) < count
 
 
 def test_what_a_seed_gives_follows_from_it_alone() -> None:
@@ -158,7 +152,7 @@ def test_no_question_and_no_query_tells_the_wanted_product_or_the_reward(tmp_pat
         move = episode.next_move()
         assert move is not None
         assert move.reveal is not None
-        wanted = move.reveal().goal.asin  # type: ignore[attr-defined]
+        wanted = move.reveal().asin  # type: ignore[attr-defined]
         asked = move.question
         assert wanted not in f"{asked} {asked.target} {move.position}"
         for table in ("games", "events", "outcomes", "hidden"):

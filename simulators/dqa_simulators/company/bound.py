@@ -105,7 +105,9 @@ def _overhead(company: Company, closed: int) -> float:
 
 
 def _period_of(company: Company, kind: str) -> int:
-    return next(proposal.period for proposal in company.proposals if proposal.kind == kind)
+    """Return the period of the first proposal of a kind; without one, the end of the episode."""
+    periods = (proposal.period for proposal in company.proposals if proposal.kind == kind)
+    return next(periods, company.settings.total)
 
 
 def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios) -> Floats:
@@ -118,14 +120,10 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
     grid = np.linspace(company.salvage[item], highest, _SHADOWS)
     cost = _unit_costs(company, item, scenarios, highest)
-    prices, edges = np.round(company.reference[item] * LEVELS, 2), _edges(company, state, item)
-    ahead = [
-        _Period(
-            _demand(company, item, period, scenarios, prices, edges),
-            _moves(company, item, period, edges),
-        )
-        for period in range(PAST, company.settings.total)
-    ]
+    edges = _edges(company, state, item)
+    demands = _demands(company, item, scenarios, edges)
+    moves = [_moves(company, item, PAST + number, edges) for number in range(len(demands))]
+    ahead = [_Period(demand, cells) for demand, cells in zip(demands, moves, strict=True)]
     # In the first scenario nothing is signed, closed or promoted.
     plain = [_Period(one.demand[..., :1], one.moves) for one in ahead]
     best = np.full((2, sites), highest)
@@ -207,38 +205,36 @@ def _moves(company: Company, item: int, period: int, edges: Floats) -> list[np.n
     return [low, *(np.minimum(low + step, high) for step in range(1, int((high - low).max()) + 1))]
 
 
-def _demand(  # noqa: PLR0913, PLR0917
-    company: Company,
-    item: int,
-    period: int,
-    scenarios: _Scenarios,
-    prices: Floats,
-    edges: Floats,
-) -> Floats:
-    """Return the demand by site, level, edge and scenario."""
-    base = np.tile(company.base[item], (len(scenarios.signed), 1))
+def _demands(company: Company, item: int, scenarios: _Scenarios, edges: Floats) -> list[Floats]:
+    """Return the demand of each period, by site, level, edge and scenario."""
+    open_sites = np.tile(company.base[item], (len(scenarios.signed), 1))
+    closed_site = open_sites.copy()
     for row, closed in enumerate(scenarios.closed.tolist()):
-        if closed >= 0 and period > _period_of(company, "closing"):
-            moved = base[row, closed] * company.moved / max(1, base.shape[1] - 1)
-            base[row] += moved
-            base[row, closed] = 0
-    factor = company.season[period, item] * company.shift[period, item]
-    promoted = np.zeros((2, len(base)), dtype=bool)
-    promoted[1] = period == PAST and company.promoted[PAST - 1, item]
-    slots = [one.period for one in company.proposals if one.kind == "promotion"]
-    for number, slot in enumerate(slots):
-        promoted[0] |= scenarios.promoted[:, number] & (period == slot + 1)
-        promoted[1] |= scenarios.promoted[:, number] & (period == slot + 2)
-    effect = (1 + company.lift * promoted[0]) * (1 - company.dip * promoted[1])
+        if closed >= 0:
+            others = max(1, len(company.base[item]) - 1)
+            closed_site[row] += closed_site[row, closed] * company.moved / others
+            closed_site[row, closed] = 0
+    prices = np.round(company.reference[item] * LEVELS, 2)
     relative = (prices / company.reference[item]) ** -company.elasticity[item]
     rival = (edges / company.reference[item]) ** company.cross[item]
-    mean = (base * (factor * effect)[:, None])[:, :, None, None] * (
-        relative[:, None] * rival[None, :]
-    )
-    spread = company.settings.noise
-    luck = np.exp(spread * company.demand_noise[period, item] - spread**2 / 2)
-    demand = np.floor(mean * luck[None, :, None, None] + 0.5 + 1e-9)
-    return np.ascontiguousarray(np.moveaxis(demand, 0, -1))
+    market = (relative[:, None] * rival[None, :])[:, :, None]
+    closing = _period_of(company, "closing")
+    slots = [one.period for one in company.proposals if one.kind == "promotion"]
+    spread, demands = company.settings.noise, []
+    for period in range(PAST, company.settings.total):
+        promoted = np.zeros((2, len(open_sites)), dtype=bool)
+        promoted[1] = period == PAST and company.promoted[PAST - 1, item]
+        for number, slot in enumerate(slots):
+            promoted[0] |= scenarios.promoted[:, number] & (period == slot + 1)
+            promoted[1] |= scenarios.promoted[:, number] & (period == slot + 2)
+        effect = (1 + company.lift * promoted[0]) * (1 - company.dip * promoted[1])
+        factor = company.season[period, item] * company.shift[period, item]
+        base = closed_site if period > closing else open_sites
+        by_site = np.ascontiguousarray((base * (factor * effect)[:, None]).T)
+        mean = by_site[:, None, None] * market
+        luck = np.exp(spread * company.demand_noise[period, item] - spread**2 / 2)
+        demands.append(np.floor(mean * luck[:, None, None, None] + 0.5 + 1e-9))
+    return demands
 
 
 def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float) -> Floats:
@@ -263,7 +259,9 @@ def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float)
         if contract and contract.supplier == supplier and PAST + ordered >= contract.period:
             unit = np.where(scenarios.signed, unit * (1 - company.DISCOUNT), unit)
         last = periods if life >= UNLIMITED else min(periods, arrival + life)
-        for period in range(arrival, last):
-            stored = unit + company.holding[item] * (period - arrival)
-            costs[:, period, site] = np.minimum(costs[:, period, site], stored)
+        if arrival >= last:
+            continue
+        stored = unit[:, None] + company.holding[item] * np.arange(last - arrival)
+        cheapest = costs[:, arrival:last, site]
+        np.minimum(cheapest, stored, out=cheapest)
     return costs

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le
+
 from dqa.cli import options
-from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.fields import DECIDING
-from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import option, with_options
+from dqa.cli.options import with_options
 from dqa.evaluation.options import CallOptions
 
 _DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
@@ -18,22 +18,15 @@ _DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
 @with_options(deciding=_DECIDING, calling=CallOptions, access=options.AccessOptions)
 def mcp(  # noqa: PLR0913  (one parameter per option)
     *,
-    database: Annotated[list[str], option("--database [NAME=]URL|PATH", DATABASES)],
+    database: list[str],
     access: options.AccessOptions,
-    transport: Annotated[
-        Literal["stdio", "http"],
-        option("--transport stdio|http", OUTPUT, complete=one_of(("stdio", "http"))),
-    ] = "stdio",
-    host: Annotated[str, option("--host ADDRESS", OUTPUT)] = "127.0.0.1",
-    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 8000,
-    allow_host: Annotated[list[str] | None, option("--allow-host NAME", OUTPUT)] = None,
-    model: Annotated[str, option("--model PROVIDER:MODEL", MODELS, complete=by_model)] = "",
-    decider: Annotated[
-        str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
-    ] = None,
-    scenario: Annotated[
-        list[str] | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
-    ] = None,
+    transport: Literal["stdio", "http"] = "stdio",
+    host: str = "127.0.0.1",
+    port: Annotated[int, Ge(0), Le(65535)] = 8000,
+    allow_host: list[str] | None = None,
+    model: str = "",
+    decider: str | None = None,
+    scenario: list[str] | None = None,
     deciding: dict[str, Any],
     calling: CallOptions,
 ) -> None:
@@ -44,22 +37,22 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    database
+    database : [NAME=]URL|PATH
         Database that agents may read. May be repeated; then name each one (NAME=URL).
     transport
         How clients connect: over standard input and output, or over streamable HTTP.
-    host
+    host : ADDRESS
         Address to listen on, with --transport http.
     port
         Port to listen on, with --transport http. 0 selects a free port.
-    allow_host
+    allow_host : NAME
         Accept requests for this host name, in addition to --host. May be repeated. Needed if the
         server listens on all addresses.
-    model
+    model : PROVIDER:MODEL
         Chat model of the tool 'ask', for example openai:NAME.
-    decider
+    decider : NAME
         Decider of the tool 'ask'. By default, the default decider of the installed packages.
-    scenario
+    scenario : NAME|DIR
         Scenario that 'ask' may decide. May be repeated.
     """
     from dqa.api.agents import Decisions

@@ -8,17 +8,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_name, one_of
 from dqa.cli.fields import DECIDING, RuleSet, SpecFields
-from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import names_in, option, with_options
+from dqa.cli.options import names_in, with_options
 from dqa.cli.output import echo, show
 from dqa.cli.progress import Steps
 from dqa.core.distribution import own_command
@@ -83,43 +82,37 @@ class TerminalReviewer:
 
     def __call__(self, review: Review) -> ReviewAnswer:
         """Ask the person. Ctrl-C and the end of the input end the decision."""
-        if self.steps is None:
-            return self._asked(review)
-        with self.steps.paused():
-            return self._asked(review)
+        from rich.console import Console
 
-    def _asked(self, review: Review) -> ReviewAnswer:
-        try:
-            from rich.console import Console
+        console = Console(stderr=True, highlight=False)
+        with nullcontext() if self.steps is None else self.steps.paused():
+            try:
+                _show(console, review)
+                while True:
+                    answer = self._answer(console, review)
+                    if answer is not None:
+                        return answer
+            except KeyboardInterrupt:
+                self.was_interrupted = True
+                return ReviewAnswer(action="end", reason="interrupted", by=self._by)
+            except EOFError:
+                return ReviewAnswer(action="end", by=self._by)
 
-            console = Console(stderr=True, highlight=False)
-            _show(console, review)
-            while True:
-                answer = self._answer(console, review, _line(console, _CHOICES))
-                if answer is not None:
-                    return answer
-        except KeyboardInterrupt:
-            self.was_interrupted = True
-            return ReviewAnswer(action="end", reason="interrupted", by=self._by)
-
-    def _answer(self, console: Console, review: Review, word: str | None) -> ReviewAnswer | None:
-        """Complete and return the answer that a word selects; None if the word is unknown.
-
-        None also stands for an edit without a change.
-        """
+    def _answer(self, console: Console, review: Review) -> ReviewAnswer | None:
+        """Return the person's answer; None for an unknown word or an edit without a change."""
         # Compare whole words, so that "abort" does not approve.
-        match None if word is None else word.strip().lower():
-            case None | "q" | "quit":
+        match _line(console, _CHOICES).strip().lower():
+            case "q" | "quit":
                 return ReviewAnswer(action="end", by=self._by)
             case "a" | "approve" | "y" | "yes":
                 return ReviewAnswer(action="approve", by=self._by)
             case "r" | "reject" | "n" | "no":
-                reason = _line(console, "Why? The model reads it (Enter for no reason): ") or ""
+                reason = _line(console, "Why? The model reads it (Enter for no reason): ")
                 return ReviewAnswer(action="refuse", reason=reason.strip(), by=self._by)
             case "e" | "edit":
-                text = _edited(console, review)
-                if text.strip() and text.strip() != review.text.strip():
-                    return ReviewAnswer(action="correct", text=text.strip(), by=self._by)
+                text = _edited(console, review).strip()
+                if text and text != review.text.strip():
+                    return ReviewAnswer(action="correct", text=text, by=self._by)
                 console.print("Nothing was changed.")
         return None
 
@@ -147,39 +140,27 @@ def _show(console: Console, review: Review) -> None:
         console.print(Text(visible_lines(problem), style="red"))
 
 
-def _line(console: Console, prompt: str) -> str | None:
-    """Print a prompt, and return the line that the person types; None at the end of the input."""
-    console.print(prompt, end="", markup=False)
-    line = sys.stdin.readline()
-    if not line:
-        console.print()
-    return line.rstrip("\n") if line else None
+def _line(console: Console, prompt: str) -> str:
+    """Print a prompt, and return the line that the person types. Raise `EOFError` at the end."""
+    return console.input(prompt, markup=False)
 
 
 def _edited(console: Console, review: Review) -> str:
     """Return the text that the person writes, in an editor or at the prompt. It may be empty."""
     editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
-    if editor is None:
-        return _typed(console)
-    suffix = ".txt" if review.kind != "statement" else ".sql"
-    with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # only its owner can read it
-        file = Path(folder, f"{review.kind}{suffix}")
-        file.write_text(review.text, "utf-8")
-        try:
-            subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
-            return file.read_text("utf-8")
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            problem = f"The editor in {' or '.join(_EDITORS)} does not work ({error})."
-            console.print(visible(problem), markup=False)
-            return _typed(console)
-
-
-def _typed(console: Console) -> str:
+    if editor is not None:
+        suffix = ".sql" if review.kind == "statement" else ".txt"
+        with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # only its owner can read it
+            file = Path(folder, f"{review.kind}{suffix}")
+            file.write_text(review.text, "utf-8")
+            try:
+                subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
+                return file.read_text("utf-8")
+            except (OSError, ValueError, subprocess.CalledProcessError) as error:
+                problem = f"The editor in {' or '.join(_EDITORS)} does not work ({error})."
+                console.print(visible(problem), markup=False)
     console.print("Type the new text. An empty line ends it.")
-    lines: list[str] = []
-    while line := _line(console, "> "):
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(iter(lambda: _line(console, "> "), ""))
 
 
 class _QuestionFields(SpecFields):
@@ -211,25 +192,20 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
     asked: dict[str, Any],
-    rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None,
-    candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None,
+    rules_text: str | None = None,
+    candidate: list[str] | None = None,
     rule_set: RuleSet = None,
-    decider: Annotated[
-        str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
-    ] = None,
+    decider: str | None = None,
     deciding: dict[str, Any],
-    approve: Annotated[
-        str | None,
-        option("--approve KINDS", MODELS, complete=one_of(("plan", "statement", "decision"))),
-    ] = None,
-    approved_by: Annotated[str | None, option("--approved-by NAME", MODELS)] = None,
+    approve: str | None = None,
+    approved_by: str | None = None,
     calling: CallOptions,
     access: options.AccessOptions,
-    allow_no_evidence: Annotated[bool, option("--allow-no-evidence", QUESTIONS)] = False,
-    trace: Annotated[Path | None, option("--trace FILE", OUTPUT)] = None,
-    no_record: Annotated[bool, option("--no-record", OUTPUT)] = False,
-    page: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
-    debug: Annotated[bool, option("--debug", OUTPUT)] = False,
+    allow_no_evidence: bool = False,
+    trace: Path | None = None,
+    no_record: bool = False,
+    html: Path | None = None,
+    debug: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Ask one question about a database, and print the decision with its evidence.
@@ -240,14 +216,14 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     ----------
     rules_text
         Business rules as text, instead of --rules.
-    candidate
+    candidate : NAME
         One of the possible decisions, instead of --candidates. Repeat the option for each.
-    decider
+    decider : NAME
         Decider that answers. By default, the default decider of the installed packages.
-    approve
+    approve : KINDS
         Ask you for approval at the terminal: of the plan, of each statement before it runs, or of
         the decision. Separate several kinds by commas: plan,statement,decision.
-    approved_by
+    approved_by : NAME
         Name of the reviewer in the record. By default, the name of your login.
     allow_no_evidence
         Accept an answer even if no statement succeeded.
@@ -256,7 +232,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         (or in the folder of the variable DQA_DECISIONS).
     no_record
         Do not store the record of the decision.
-    page
+    html
         New HTML page of the decision: question, choice, alternatives with their outcomes, plan,
         statements with their rows, model and cost.
     debug
@@ -271,7 +247,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     listed = tuple(candidate) if candidate else None
     asked["candidates"] = _one_of(("--candidates", asked["candidates"]), ("--candidate", listed))
     question = AskedQuestion(**asked)
-    for file in filter(None, (trace, page)):
+    for file in filter(None, (trace, html)):
         require_new_file(file)
     with Steps(calling.prices) as steps:
         if reviewer is not None:
@@ -296,8 +272,8 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         _print(decided, as_json=as_json)
     if trace is not None:  # last, because writing may fail and the answer was paid for
         store_record(decided, trace)
-    if page is not None:
-        write_decision_page(decided, page)
+    if html is not None:
+        write_decision_page(decided, html)
     if interrupted:
         raise KeyboardInterrupt
     _fail(decided, trace or (None if no_record else record_file(decided)))

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_dialect, by_format, by_name
-from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.help import LIMITS, MODELS
 from dqa.cli.options import argument, descriptions, option, with_options
 from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
@@ -40,12 +39,12 @@ def query(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     statement: Annotated[str | None, argument("STATEMENT")] = None,
     *,
-    file: Annotated[Path | None, option("--file FILE", QUESTIONS)] = None,
+    file: Path | None = None,
     access: options.AccessOptions,
     row_limit: Annotated[
-        int, option("--row-limit N", LIMITS, _LIMITS["rows"], least=1)
+        int, option("--row-limit N", LIMITS, _LIMITS["rows"].text, least=1)
     ] = DEFAULT_LIMITS.rows,
-    as_csv: Annotated[bool, option("--csv", OUTPUT)] = False,
+    as_csv: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Run one read-only statement, with the same checks and limits as an agent's statement.
@@ -127,14 +126,14 @@ def _cut(found: QueriedRows) -> str:
 def schema(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     *,
-    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
+    question: str | None = None,
     tables: options.Tables = None,
     policy: options.Policy = None,
     samples: Annotated[
-        int, option("--samples N", MODELS, _DISPLAY["samples"], least=0)
+        int, option("--samples N", MODELS, _DISPLAY["samples"].text, least=0)
     ] = DEFAULT_DISPLAY.samples,
     schema_tokens: Annotated[
-        int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"], least=LEAST_TOKENS)
+        int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"].text, least=LEAST_TOKENS)
     ] = DEFAULT_DISPLAY.schema_tokens,
     as_json: options.AsJson = False,
 ) -> None:
@@ -165,9 +164,9 @@ def schema(  # noqa: PLR0913  (one parameter per option)
 def check(
     *,
     files: Annotated[list[Path] | None, argument("FILE...")] = None,
-    dialect: Annotated[str, option("--dialect NAME", DATABASES, complete=by_dialect)],
+    dialect: str,
     policy: options.Policy = None,
-    exit_code: Annotated[bool, option("--exit-code", OUTPUT)] = False,
+    exit_code: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Report whether the guard allows each statement of a file, without running it.
@@ -178,7 +177,7 @@ def check(
     ----------
     files
         SQL or Cypher files. Without files, statements are read from standard input.
-    dialect
+    dialect : NAME
         Dialect of the statements: mysql, mariadb, postgres, sqlite, duckdb, ansi (any other SQL),
         neo4j or ladybug.
     exit_code
@@ -209,9 +208,9 @@ def _verdict(one: CheckedStatement) -> Iterator[str]:
 
 def doctor(
     *,
-    database: Annotated[list[str] | None, option("--database URL|PATH", DATABASES)] = None,
-    scenario: Annotated[Path | None, option("--scenario DIR", QUESTIONS)] = None,
-    target: Annotated[list[str] | None, option("--target KEY=VALUE", QUESTIONS)] = None,
+    database: list[str] | None = None,
+    scenario: Path | None = None,
+    target: list[str] | None = None,
     policy: options.Policy = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -226,11 +225,11 @@ def doctor(
 
     Parameters
     ----------
-    database
+    database : URL|PATH
         Also check this database. May be repeated.
-    scenario
+    scenario : DIR
         Check this folder of a scenario against --database instead.
-    target
+    target : KEY=VALUE
         Value of a target parameter, used to run the scenario's statements. Values for other
         parameters come from the database. May be repeated.
     """
@@ -274,8 +273,8 @@ def _lines(health: DatabaseHealth) -> list[str]:
 def init(
     *,
     database: options.DatabaseLocation,
-    out: Annotated[Path | None, option("--out DIR", OUTPUT)] = None,
-    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
+    out: Path | None = None,
+    question: str | None = None,
     access: options.AccessOptions,
     as_json: options.AsJson = False,
 ) -> None:
@@ -285,7 +284,7 @@ def init(
 
     Parameters
     ----------
-    out
+    out : DIR
         New or empty folder for the scenario. By default, its name comes from the candidates'
         table.
     question
@@ -304,25 +303,23 @@ def init(
 
 def list_known(
     *,
-    database: Annotated[str | None, option("--database URL|PATH", DATABASES)] = None,
-    settings: Annotated[
-        str | None, option("--settings DECIDER", MODELS, complete=by_name("decider"))
-    ] = None,
-    worlds: Annotated[bool, option("--worlds", QUESTIONS)] = False,
-    scenarios: Annotated[str | None, option("--scenarios FOLDERS", QUESTIONS)] = None,
+    database: str | None = None,
+    settings: Annotated[str | None, option("--settings DECIDER", MODELS)] = None,
+    worlds: bool = False,
+    scenarios: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List installed scenarios, deciders, databases, simulators and models.
 
     Parameters
     ----------
-    database
+    database : URL|PATH
         Instead, list the data that 'dqa load' put into this database.
     settings
         Instead, list the settings of this decider, for --set.
     worlds
         Instead, list the worlds (games) with their number of players and their built-in players.
-    scenarios
+    scenarios : FOLDERS
         Also list the scenarios in these folders, separated by commas.
     """
     from dqa.api.listing import installed, list_worlds, settings_of
@@ -345,7 +342,7 @@ def list_known(
         named = list_worlds()
         show(named, (f"{one.name}: {one.description}" for one in named), as_json=as_json)
     else:
-        found = installed(options.scenarios_in(scenarios) or ())
+        found = installed(options.names_in("--scenarios", scenarios))
         lines = []
         for title, entries in found.items():
             width = max((len(entry.name) for entry in entries), default=0)
@@ -357,7 +354,7 @@ def list_known(
         show(found, lines, as_json=as_json)
 
 
-def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)] = None) -> None:
+def formats(*, name: Annotated[str | None, argument("NAME")] = None) -> None:
     """List the file formats that dqa reads and writes, or print the JSON Schema of a format.
 
     Parameters

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from annotated_types import Ge
+
 from dqa.cli import options, output
-from dqa.cli.completion import by_name
 from dqa.cli.fields import RuleSet, Seed
-from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
-from dqa.cli.options import names_in, option, with_options
+from dqa.cli.options import Count, CountOrNone, names_in, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
@@ -27,23 +27,18 @@ if TYPE_CHECKING:
 
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
-    out: Annotated[Path, option("--out DIR", OUTPUT)],
-    question_set: Annotated[
-        str | None, option("--set NAME", QUESTIONS, complete=by_name("set"))
-    ] = None,
-    scenarios: Annotated[
-        str | None,
-        option("--scenarios NAMES", QUESTIONS, complete=by_name("generator", listed=True)),
-    ] = None,
-    questions: Annotated[int | None, option("--questions N", QUESTIONS, least=1)] = None,
-    hops: Annotated[int, option("--hops N", QUESTIONS, least=1)] = 1,
-    min_margin: Annotated[float, option("--min-margin X", QUESTIONS)] = 0.0,
-    max_margin: Annotated[float, option("--max-margin X", QUESTIONS)] = math.inf,
-    rivals: Annotated[int | None, option("--rivals N", QUESTIONS, least=1)] = None,
-    distractors: Annotated[int, option("--distractors N", QUESTIONS, least=0)] = 0,
-    mix: Annotated[str | None, option("--mix direct=X,far=X", QUESTIONS)] = None,
-    per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
-    size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
+    out: Path,
+    question_set: str | None = None,
+    scenarios: str | None = None,
+    questions: CountOrNone = None,
+    hops: Count = 1,
+    min_margin: float = 0.0,
+    max_margin: float = math.inf,
+    rivals: CountOrNone = None,
+    distractors: Annotated[int, Ge(0)] = 0,
+    mix: str | None = None,
+    per_database: CountOrNone = None,
+    size: list[str] | None = None,
     seed: Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -51,11 +46,11 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    out
+    out : DIR
         New folder to write to.
-    question_set
+    question_set : NAME
         Write this named set of questions instead. 'dqa list' shows all sets.
-    scenarios
+    scenarios : NAMES
         Scenarios, separated by commas. By default, all scenarios that have a simulator.
     questions
         Number of questions in each scenario. By default 10.
@@ -69,12 +64,12 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Minimum number of candidates that are better than doing nothing.
     distractors
         Number of additional irrelevant items in each database.
-    mix
+    mix : direct=X,far=X
         Shares of questions by the distance of the answer: 1 step (direct), or at least 2 steps
         (far; at least --hops if that is more).
     per_database
         Maximum number of questions about one database.
-    size
+    size : SCENARIO.NAME=N
         Size of a scenario's databases, such as a number of rows. May be repeated.
     """
     from dqa.loaders import generator
@@ -235,7 +230,7 @@ def audit(
     *,
     questions: AnyQuestionOptions,
     reading: ReadOptions,
-    html: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
+    html: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check every official answer under every rule set, and explain the verdict.
@@ -289,9 +284,9 @@ def load(  # noqa: PLR0913  (one parameter per option)
     database: options.DatabaseLocation,
     questions: QuestionOptions,
     reading: ReadOptions,
-    question: Annotated[str | None, option("--question KEY", QUESTIONS)] = None,
-    replace: Annotated[str | None, option("--replace NAMESPACE", DATABASES)] = None,
-    drop: Annotated[list[str] | None, option("--drop NAMESPACE", DATABASES)] = None,
+    question: str | None = None,
+    replace: str | None = None,
+    drop: list[str] | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Load the databases of questions into a server or a file, or drop them again.
@@ -301,11 +296,11 @@ def load(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    question
+    question : KEY
         Load only the database of this question (SCENARIO/ID).
-    replace
+    replace : NAMESPACE
         Replace this namespace if it contains different data.
-    drop
+    drop : NAMESPACE
         Drop this namespace, and load nothing. Only a namespace that this command created can be
         dropped ('dqa list --database' shows them). May be repeated.
     """

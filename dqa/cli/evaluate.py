@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from annotated_types import Ge
 
 from dqa.cli import options
-from dqa.cli.completion import by_name
 from dqa.cli.fields import EVALUATING, PLAYING, spec_fields
-from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.help import OUTPUT
 from dqa.cli.options import names_in, option, with_options
 from dqa.cli.output import echo, echo_json, show
 from dqa.cli.progress import Progress
@@ -50,18 +50,20 @@ HistoryAt = Annotated[
 
 
 @with_options(
-    deciding=EVALUATING, calling=CallOptions, questions=AnyQuestionOptions, running=RunOptions
+    deciding=EVALUATING,
+    calling=CallOptions,
+    questions=AnyQuestionOptions,
+    running=RunOptions,
+    storing=options.ResumingOptions,
 )
 def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
     context: typer.Context,
     scenarios: options.Scenarios = None,
-    limit: Annotated[int | None, option("--limit N", QUESTIONS, least=1)] = None,
-    spec: Annotated[Path | None, option("--spec FILE", QUESTIONS)] = None,
-    strict: options.Strict = False,
-    out: options.Out = None,
-    resume: options.Resume = None,
-    retry_failed: options.RetryFailed = False,
+    limit: options.CountOrNone = None,
+    spec: Path | None = None,
+    strict: bool = False,
+    storing: options.ResumingOptions,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -77,6 +79,8 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     spec
         YAML or JSON file with the settings of the run. 'dqa data formats spec' prints its fields.
         Options on the command line override it.
+    strict
+        Stop at the first defect in the data instead of fixing it.
     """
     from dqa.api.running import evaluate as evaluate_all
 
@@ -84,23 +88,18 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     given = given_by(context)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
-    if spec is not None and resume is not None:
-        raise UsageError(f"The run {resume} (--resume) already has a spec: leave out --spec.")
-    record = _record_of(resume, out)
+    if spec is not None and storing.resume is not None:
+        raise UsageError(f"The run {storing.resume} (--resume) already has a spec: omit --spec.")
+    record = _record_of(storing)
     base = record.spec if spec is None else RunSpec.read(spec)
     how = _arguments(given, record, base, sets=True)
     if not isinstance(base, PlaySpec):  # `evaluate` refuses games
         questions = _questions(base, given)
         how["what"] = questions if base is None else base.changed(questions=questions)
-    with progress_of(resume or out, verbose=verbose) as progress:
-        run = evaluate_all(
-            **how,
-            out=resume or out,
-            resume=resume is not None,
-            retry_failed=retry_failed,
-            watcher=progress,
-        )
-    finish(run, as_json=as_json)
+    stored = storing.arguments()
+    with _progress_of(stored["out"], verbose=verbose) as progress:
+        run = evaluate_all(**how, **stored, watcher=progress)
+    _finish(run, as_json=as_json)
 
 
 def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource:
@@ -112,7 +111,7 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
     named = {name: given[name] for name in _SOURCES if name in given}
     limits = {name: given[name] for name in ("scenarios", "limit") if name in given}
     if "scenarios" in limits:
-        limits["scenarios"] = options.scenarios_in(limits["scenarios"])
+        limits["scenarios"] = names_in("--scenarios", limits["scenarios"])
     if isinstance(stored, OwnQuestions) and {"own", "database"} & named.keys():
         moved = {"file": named["own"]} if "own" in named else {}
         if "database" in named:
@@ -129,15 +128,15 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
     return AnyQuestionOptions(**named).source(seed, **limits, strict=strict, decides=True)
 
 
-@with_options(playing=PLAYING, calling=CallOptions, running=RunOptions)
+@with_options(
+    playing=PLAYING, calling=CallOptions, running=RunOptions, storing=options.ResumingOptions
+)
 def play(  # noqa: PLR0913  (one parameter per option)
     *,
     context: typer.Context,
-    player: Annotated[str | None, option("--player NAMES", MODELS)] = None,
-    opponent: Annotated[str | None, option("--opponent NAMES", MODELS)] = None,
-    out: options.Out = None,
-    resume: options.Resume = None,
-    retry_failed: options.RetryFailed = False,
+    player: str | None = None,
+    opponent: str | None = None,
+    storing: options.ResumingOptions,
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -151,38 +150,37 @@ def play(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    player
+    player : NAMES
         Players, separated by commas. A player is a program of the world or a decider. NAME@MODEL
         gives a decider its own chat model.
-    opponent
+    opponent : NAMES
         Opponents, separated by commas. Every player plays against every opponent.
     """
     from dqa.api.running import play as play_all
 
-    record = _record_of(resume, out)
-    with progress_of(resume or out, games=True) as progress:
+    record, stored = _record_of(storing), storing.arguments()
+    with _progress_of(stored["out"], games=True) as progress:
         run = play_all(
             players=names_in("--player", player),
             opponents=names_in("--opponent", opponent),
             **_arguments(given_by(context), record, record.spec),
-            out=resume or out,
-            resume=resume is not None,
-            retry_failed=retry_failed,
+            **stored,
             history=history,
             watcher=progress,
         )
-    finish(run, as_json=as_json, games=True)
+    _finish(run, as_json=as_json, games=True)
 
 
-@with_options(playing=PLAYING, calling=CallOptions, running=RunOptions)
+@with_options(
+    playing=PLAYING, calling=CallOptions, running=RunOptions, storing=options.StoringOptions
+)
 def tournament(  # noqa: PLR0913  (one parameter per option)
     *,
     context: typer.Context,
-    players: Annotated[str | None, option("--players NAMES", MODELS)] = None,
-    opponents: Annotated[str | None, option("--opponents NAMES", MODELS)] = None,
-    mirror: Annotated[bool | None, option("--mirror/--no-mirror", QUESTIONS)] = None,
-    out: options.Out = None,
-    retry_failed: options.RetryFailed = False,
+    players: str | None = None,
+    opponents: str | None = None,
+    mirror: bool | None = None,
+    storing: options.StoringOptions,
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -193,9 +191,9 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    players
+    players : NAMES
         Players, separated by commas. By default, all installed players of the paper's tables.
-    opponents
+    opponents : NAMES
         Opponents, separated by commas. By default, the opponents of the paper's tables. A world
         for one player does not accept this option.
     mirror
@@ -207,20 +205,19 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     from dqa.report.game_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
 
-    how = _arguments(given_by(context), _record_of(None, out), None)
+    how = _arguments(given_by(context), _record_of(storing), None)
     world = how.pop("world", None)
     if world is None:
         raise UsageError("Name a world (--world); 'dqa list --worlds' describes them.")
     if how.get("reference") == "none":
         how["reference"] = None
-    with progress_of(out, games=True) as progress:
+    with _progress_of(storing.out, games=True) as progress:
         found = play_tournament(
             world,
             names_in("--players", players),
             names_in("--opponents", opponents),
             **how,
-            out=out,
-            retry_failed=retry_failed,
+            **storing.arguments(),
             history=history,
             watcher=progress,
         )
@@ -234,29 +231,29 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     shown += described(figures, tables=not found.views)
     result = {"evaluation": figures, "papers": found.views, "left_out": found.left_out}
     show([result], shown, as_json=as_json)
-    complain(found.run)
+    _complain(found.run)
 
 
 def train(  # noqa: PLR0913  (one parameter per option)
     *,
-    world: Annotated[str, option("--world NAME", MODELS, complete=by_name("world"))],
-    player: Annotated[str | None, option("--player NAMES", MODELS)] = None,
-    seed: Annotated[int, option("--seed N", MODELS, least=0)] = 0,
-    budget: Annotated[str, option("--budget small|full|N", LIMITS)] = "small",
-    out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
+    world: str,
+    player: str | None = None,
+    seed: Annotated[int, Ge(0)] = 0,
+    budget: str = "small",
+    out: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Train players of a world, and store them for later games.
 
     Parameters
     ----------
-    world
+    world : NAME
         World to train for. 'dqa list --worlds' shows all worlds.
-    player
+    player : NAMES
         Players, separated by commas. By default, all players of the world that can be trained.
     seed
         Random seed of the training. The same seed gives the same player.
-    budget
+    budget : small|full|N
         Length of the training: 'small' (as before games), 'full', or a number of iterations.
     out
         New file (.npz) for one player. The player is also stored in the user's cache.
@@ -288,16 +285,17 @@ def given_by(context: typer.Context) -> dict[str, Any]:
     }
 
 
-def _record_of(resume: str | None, out: str | None) -> RunRecord:
+def _record_of(storing: options.StoringOptions) -> RunRecord:
     """Return the record of the run to resume, or a record with default options for a new run."""
     from dqa.evaluation.location import locate_run
     from dqa.evaluation.record import RunRecord
     from dqa.evaluation.stored_runs import RunReader
 
+    resume = getattr(storing, "resume", None)
     if resume is None:
         return RunRecord(spec=None)
     place = locate_run(resume)
-    if out is not None and locate_run(out) != place:
+    if storing.out is not None and locate_run(storing.out) != place:
         raise UsageError(f"--resume {place} adds results to that run: leave out --out.")
     record = RunReader(place).record
     record.require_resumable(str(place))
@@ -326,7 +324,7 @@ def _arguments(
 
 
 @contextmanager
-def progress_of(
+def _progress_of(
     out: str | None, *, verbose: bool = False, games: bool = False
 ) -> Iterator[Progress]:
     """Show the progress of a run. After Ctrl-C, print how to resume it and exit with code 130.
@@ -368,7 +366,7 @@ def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
     raise typer.Exit(INTERRUPTED) from None
 
 
-def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
+def _finish(run: Run, *, as_json: bool, games: bool = False) -> None:
     """Print the results of a run, its failures, and the next steps."""
     from dqa.report.hints import next_steps
 
@@ -377,7 +375,7 @@ def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
         echo(f"{run.location}: {done}; the results are the stored ones.", err=True)
     figures = run.figures()
     show(figures, described(figures), as_json=as_json)
-    complain(run)
+    _complain(run)
     if run.location is not None and not as_json:
         echo(*next_steps(run.location, run.results, games=games), err=True)
 
@@ -390,7 +388,7 @@ def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
         yield f"Results and traces are in {run.out}."
 
 
-def complain(run: Run) -> None:
+def _complain(run: Run) -> None:
     """Print failures and how to resume on stderr; exit with code 1 if anything failed.
 
     Raises

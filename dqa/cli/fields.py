@@ -9,23 +9,22 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from dqa.cli.completion import Completion, by_model, by_name, one_of
-from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
-from dqa.cli.options import AuditFile, Policy, descriptions, names_in, option, pairs_in, parameter
+from dqa.cli.help import LIMITS
+from dqa.cli.options import (
+    AuditFile,
+    Described,
+    Policy,
+    declared,
+    descriptions,
+    names_in,
+    pairs_in,
+    parameter,
+)
 from dqa.core.records import Record
 from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
 
@@ -37,19 +36,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 }
 """The options for parts of a spec's field, by field: the option's name and the part's name."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
-_GROUPS: Mapping[str, str] = {
-    **dict.fromkeys(("deciders", "models", *_PARTS["model"]), MODELS),
-    **dict.fromkeys(("protocol", "temperature", "settings", *_PARTS["display"]), MODELS),
-    **dict.fromkeys(("record", "replay"), MODELS),
-    **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official", "r_ves"), QUESTIONS),
-    **dict.fromkeys(("world", "games", "mirror"), QUESTIONS),
-    **dict.fromkeys(("question", "scenario", "target", "rules"), QUESTIONS),
-    **dict.fromkeys(("candidates", "context"), QUESTIONS),
-    "reference": MODELS,
-    **dict.fromkeys(("databases", "patience"), DATABASES),
-}
-"""The groups of options. Options that are not listed belong to the limits."""
-_METAVARS: Mapping[str, str] = {
+_PLACEHOLDERS: Mapping[str, str] = {
     "model": "PROVIDER:MODEL",
     "base_url": "URL",
     **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
@@ -57,15 +44,11 @@ _METAVARS: Mapping[str, str] = {
     "settings": "NAME[=VALUE]",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",
-    "question": "TEXT",
     "scenario": "NAME|DIR",
     "target": "KEY=VALUE",
-    "rules": "FILE",
     **dict.fromkeys(("candidates", "context"), "STATEMENT"),
     "ray_address": "HOST:PORT",
 }
-_METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE", bool: ""}
-_SPELLINGS = {"settings": "set"}
 _TYPES: Mapping[str, object] = {
     **dict.fromkeys(("deciders", "models", "databases", "extra_body", "world"), str | None),
     **dict.fromkeys(("settings", "target"), list[str] | None),
@@ -73,18 +56,9 @@ _TYPES: Mapping[str, object] = {
     "candidates": str | None,
 }
 """Types of options that differ from the types of their fields."""
-_COMPLETIONS: Mapping[str, Completion] = {
-    **dict.fromkeys(("model", "models"), by_model),
-    "deciders": by_name("decider", listed=True),
-    "databases": by_name("database", listed=True),
-    "settings": by_name("set"),
-    "world": by_name("world"),
-    "scenario": by_name("scenario"),
-}
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 _DECLARED = {"policy": Policy, "audit": AuditFile}
 """Options that are also declared in `dqa.cli.options`, for commands without a spec."""
-_LISTS = ("deciders", "databases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +122,7 @@ def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
         text = outer.description if part == "name" else info.description
     else:
         info = FieldInfo.from_annotation(get_type_hints(owner)[part])
-        text = descriptions(owner, "Attributes")[part]
+        text = descriptions(owner, "Attributes")[part].text
     if default is None:
         return _annotated(name, info, text, info.annotation | None), None  # type: ignore[operator]
     return _annotated(name, info, text), getattr(default, part)
@@ -161,22 +135,8 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
     kind = _TYPES.get(name, kind or info.annotation)
     if kind == tuple[str, ...]:
         kind = list[str] | None
-    bounds = {
-        bound: next((getattr(one, bound) for one in info.metadata if hasattr(one, bound)), None)
-        for bound in ("ge", "le")
-    }
-    choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
-    known = (_METAVARS_OF[part] for part in (kind, *get_args(kind)) if part in _METAVARS_OF)
-    metavar = _METAVARS.get(name) or "|".join(choices) or next(known)
-    declared = option(
-        f"--{_SPELLINGS.get(name, name).replace('_', '-')} {metavar}",
-        _GROUPS.get(name, LIMITS),
-        text or info.description or "",
-        complete=one_of(choices) if choices else _COMPLETIONS.get(name),
-        least=bounds["ge"],
-        most=bounds["le"],
-    )
-    return Annotated[kind, declared]
+    described = Described(text or info.description or "", _PLACEHOLDERS.get(name))
+    return declared(name, Annotated[kind, "", *info.metadata], described, LIMITS)
 
 
 def spec_fields(
@@ -203,7 +163,9 @@ def spec_fields(
     for field, parts in _PARTS.items():
         part = {inner: given[name] for name, inner in parts.items() if name in given}
         if part:
-            found[field] = _changed(getattr(base, field), part)
+            whole: Any = getattr(base, field)
+            is_record = isinstance(whole, Record)
+            found[field] = whole.changed(**part) if is_record else replace(whole, **part)
     for name, value in given.items():
         if name not in _FIELDS or name in _PATHS:
             continue
@@ -211,7 +173,7 @@ def spec_fields(
             pairs = [one for one in value or () if not sets or "=" in one]
             if pairs or value is None:
                 found[name] = pairs_in("--set", pairs, "NAME=VALUE")
-        elif name not in (*_LISTS, "models"):
+        elif name not in ("deciders", "databases", "models"):
             found[name] = value
         elif name != "models" and value is not None:
             found[name] = names_in(f"--{name}", value)
@@ -226,11 +188,6 @@ def spec_fields(
         found["models"] = tuple(one.changed(**part) for one in base.models)
         found["model"] = found["models"][0]
     return found
-
-
-def _changed(whole: Any, part: dict[str, Any]) -> Any:  # noqa: ANN401  (any field)
-    """Return a copy of a spec's field with some of its parts changed."""
-    return whole.changed(**part) if isinstance(whole, Record) else replace(whole, **part)
 
 
 if TYPE_CHECKING:

@@ -23,18 +23,27 @@ OUTPUT: Final = "Output"
 GROUPS: Final = (QUESTIONS, MODELS, DATABASES, LIMITS, OUTPUT)
 """The groups of options (`rich_help_panel`) in the order of the help."""
 
-RARE: Final = frozenset(
-    (
-        *("audit", "digits", "engine", "extra_body", "fail_fast", "isolation"),
-        *("max_concurrency", "max_cost", "max_rows", "max_seconds", "max_statements"),
-        *("max_steps", "max_tokens", "patience", "price_cached"),
-        *("price_input", "price_output", "price_reasoning", "processes", "protocol", "r_ves"),
-        *("ray_address", "reasoning_effort", "record", "replay", "reply_limit", "reply_tokens"),
-        *("requests_per_minute", "retries", "retry_failed", "row_limit", "rule_set", "samples"),
-        *("schema_tokens", "strict", "strict_official", "timeout", "tokens_per_minute"),
-        *("top_p",),
-    )
-)
+_NAMES = {
+    QUESTIONS: """own question questions question_set scenario scenarios target rules rules_text
+        candidate candidates context file allow_no_evidence release generated generate limit spec
+        strict form seed epoch epochs rule_set strict_official r_ves world worlds games mirror hops
+        min_margin max_margin rivals distractors mix per_database size shared""",
+    MODELS: """deciders decider models model base_url protocol temperature top_p reasoning_effort
+        extra_body settings record replay digits samples schema_tokens reference approve approved_by
+        player players opponent opponents against all_pairs""",
+    DATABASES: "database databases patience dialect replace drop",
+    LIMITS: "row_limit budget",
+}
+GROUP_OF = {name: group for group, names in _NAMES.items() for name in names.split()}
+"""The group of an option by the name of its parameter."""
+_RARE = """
+    audit digits engine extra_body fail_fast isolation max_concurrency max_cost max_rows
+    max_seconds max_statements max_steps max_tokens patience price_cached price_input price_output
+    price_reasoning processes protocol r_ves ray_address reasoning_effort record replay reply_limit
+    reply_tokens requests_per_minute retries retry_failed row_limit rule_set samples schema_tokens
+    strict strict_official timeout tokens_per_minute top_p
+"""
+RARE: Final = frozenset(_RARE.split())
 """Options that a command with more than 25 options lists only with ``--help-all``."""
 _MOST = 25
 _COLUMN = 28
@@ -44,17 +53,16 @@ _ALL = "--help-all"
 class _PlainHelp:
     """Writes the help of a command.
 
-    Typer's own help cuts words at hyphens and draws boxes around groups. The code uses only
-    attributes that all supported versions of Typer have.
+    Typer's own help cuts words at hyphens and draws boxes around groups.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
         """Write the usage line, the description and the groups of options."""
         command: Any = self
-        usage = ["Usage:", ctx.command_path, *command.collect_usage_pieces(ctx)]
-        formatter.write(_wrapped(" ".join(usage), formatter.width, later=" " * 7))
+        pieces = " ".join(command.collect_usage_pieces(ctx))
+        formatter.write(_wrapped(f"Usage: {ctx.command_path} {pieces}", formatter, "", " " * 7))
         for paragraph in textwrap.dedent(command.help or "").strip().split("\n\n"):
-            formatter.write("\n" + _wrapped(paragraph, formatter.width, "  ", "  "))
+            formatter.write("\n" + _wrapped(paragraph, formatter, "  ", "  "))
         # The group of output options stays last, even after a plug-in's own groups.
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {group: [] for group in GROUPS[:-1]}
@@ -68,11 +76,9 @@ class _PlainHelp:
         output = sections.pop(OUTPUT, [])
         alone = not any(rows for name, rows in sections.items() if name != "Arguments")
         sections["Options" if alone else OUTPUT] = output
-        if isinstance(command, TyperGroup):
-            sections |= command_sections(command)
-        for title, rows in sections.items():
+        for title, rows in (sections | self.sections()).items():
             if rows:
-                write_section(formatter, title, rows)
+                _write_section(formatter, title, rows)
         if is_short:
             formatter.write(f"\n{_ALL} lists all options.\n")
 
@@ -83,6 +89,11 @@ class _PlainHelp:
         pieces = (_name(one) if one.required else f"[{_name(one)}]" for one in arguments)
         commands = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
         return ["[OPTIONS]", *pieces, *commands]
+
+    def sections(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the subcommands by section, each with the first paragraph of its help."""
+        commands = getattr(self, "commands", {}).items()
+        return {"Commands": [(name, (one.help or "").split("\n\n")[0]) for name, one in commands]}
 
 
 class Command(_PlainHelp, TyperCommand):
@@ -104,34 +115,23 @@ class Group(_PlainHelp, TyperGroup):
     """A group of commands with help as plain text."""
 
 
-def command_sections(group: Any) -> dict[str, list[tuple[str, str]]]:  # noqa: ANN401  (Typer's own)
-    """Return the commands of a group by section, each with the first paragraph of its help."""
-    if hasattr(group, "sections"):
-        return dict(group.sections())
-    rows = [
-        (name, " ".join((command.help or "").split("\n\n")[0].split()))
-        for name, command in group.commands.items()
-    ]
-    return {"Commands": rows}
-
-
-def write_section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:  # noqa: ANN401
+def _write_section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:  # noqa: ANN401
     """Write a heading and its rows. Each row has a name, and its text to the right or below."""
     listed = list(rows)
     column = min(max(len(name) for name, _ in listed) + 2, _COLUMN)
     later = "  " + " " * column
     formatter.write(f"\n{title}:\n")
     for name, text in listed:
-        first = f"  {name:<{column}}"
-        if len(name) + 2 > column:
-            formatter.write(f"  {name}\n")
-            first = later
-        formatter.write(_wrapped(text, formatter.width, first, later))
+        is_long = len(name) + 2 > column
+        first = later if is_long else f"  {name:<{column}}"
+        formatter.write(
+            (f"  {name}\n" if is_long else "") + _wrapped(text, formatter, first, later)
+        )
 
 
-def _wrapped(text: str, width: int, first: str = "", later: str = "") -> str:
+def _wrapped(text: str, formatter: Any, first: str, later: str) -> str:  # noqa: ANN401
     wrapper = textwrap.TextWrapper(
-        width,
+        formatter.width,
         initial_indent=first,
         subsequent_indent=later,
         break_on_hyphens=False,

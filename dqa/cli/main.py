@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -142,31 +141,26 @@ class _LazyGroup(Group):
         # Typer only reads it.
         self.commands = _Commands()  # type: ignore[assignment]
 
-    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield the title of each section of the help, with its commands and descriptions."""
+    def sections(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the commands by section of the help, each with its description."""
         group = self.commands.group  # type: ignore[attr-defined]
         ours = {"Commands": _GROUPS[group]} if group else _SECTIONS
-        for title, places in ours.items():
-            yield title, [(name, _sentence(place)) for name, place in places.items()]
+        found = {
+            title: [(name, _sentence(place)) for name, place in places.items()]
+            for title, places in ours.items()
+        }
         if not group:
             known = {name: f"Commands of {name}." for name in plugins.names("command")}
-            yield "Groups", [(name, (_HELP | known)[name]) for name in (*_GROUPS, *known)]
+            found["Groups"] = [(name, (_HELP | known)[name]) for name in (*_GROUPS, *known)]
+        return found
 
 
 def _sentence(place: str) -> str:
     """Return the first paragraph of a function's docstring without importing its module."""
     module, _, function = place.partition(":")
-    return _sentences(module)[function]
-
-
-@cache
-def _sentences(module: str) -> dict[str, str]:
     source = files("dqa.cli").joinpath(f"{module}.py").read_text("utf-8")
-    return {
-        one.name: " ".join((ast.get_docstring(one) or "").split("\n\n")[0].split())
-        for one in ast.parse(source).body
-        if isinstance(one, ast.FunctionDef)
-    }
+    docstring = source.partition(f"\ndef {function}(")[2].split('"""')[1]
+    return " ".join(docstring.split("\n\n")[0].split())
 
 
 app = typer.Typer(

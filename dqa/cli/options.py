@@ -1,4 +1,8 @@
-"""Options that several commands share, and functions that declare and read options."""
+"""Options that several commands share, and functions that declare and read options.
+
+A command declares an option by a parameter with a type. The placeholder and the help of the option
+come from the command's docstring (``out : DIR``), and its group from `dqa.cli.help.GROUP_OF`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,23 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
+from annotated_types import Ge
+from typer.models import ArgumentInfo, OptionInfo
 
-from dqa.cli.completion import Completion, by_name, one_of
-from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.help import DATABASES, GROUP_OF, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
 
@@ -22,14 +37,26 @@ if TYPE_CHECKING:
     from dqa.api.databases import Access
 
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
+Count: TypeAlias = Annotated[int, Ge(1)]
+CountOrNone: TypeAlias = Annotated[int | None, Ge(1)]
+
+_SPELLINGS = {"settings": "set", "question_set": "set", "own": "questions"}
+"""The spellings of options that differ from the names of their parameters."""
+_PLACEHOLDERS = {int: "N", float: "X", Path: "FILE", bool: ""}
 
 
-def option(  # noqa: PLR0913  (one parameter per property)
+class Described(NamedTuple):
+    """The help of an option and, if it is not clear from the type, its placeholder."""
+
+    text: str
+    placeholder: str | None = None
+
+
+def option(
     spelling: str,
     group: str,
     text: str | None = None,
     *,
-    complete: Completion | None = None,
     least: float | None = None,
     most: float | None = None,
 ) -> Any:  # noqa: ANN401  (Typer's own)
@@ -40,48 +67,86 @@ def option(  # noqa: PLR0913  (one parameter per property)
     """
     words = spelling.split()
     names = [word for word in words if word.startswith("-")]
+    metavar = words[-1] if len(words) > len(names) else None
     return typer.Option(
-        *names,
-        metavar=words[-1] if len(words) > len(names) else None,
-        help=text,
-        rich_help_panel=group,
-        autocompletion=complete,
-        min=least,
-        max=most,
+        *names, metavar=metavar, help=text, rich_help_panel=group, min=least, max=most
     )
 
 
-def argument(name: str, text: str | None = None, complete: Completion | None = None) -> Any:  # noqa: ANN401
+def argument(name: str, text: str | None = None) -> Any:  # noqa: ANN401
     """Declare a positional argument for Typer, with help as in `option`."""
-    return typer.Argument(metavar=name, help=text, autocompletion=complete)
+    return typer.Argument(metavar=name, help=text)
 
 
-def descriptions(documented: Any, section: str) -> dict[str, str]:  # noqa: ANN401
+def declared(
+    name: str,
+    annotation: Any,  # noqa: ANN401  (a type)
+    described: Described | None,
+    group: str = OUTPUT,
+) -> Any:  # noqa: ANN401  (as above)
+    """Return the type of a parameter with the declaration of its option.
+
+    Parameters
+    ----------
+    name
+        The name of the parameter. The option has the same name without the prefix ``as_``.
+    annotation
+        The type, with its bounds. If it has a declaration, only a missing help is added.
+    described
+        The help and the placeholder. Without a placeholder, the type defines it.
+    group
+        The group of an option that is not in `GROUP_OF`.
+    """
+    text, placeholder = described or (None, None)
+    kind, *extra = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    for one in extra:
+        if isinstance(one, OptionInfo | ArgumentInfo):
+            one.help = one.help or text
+            return annotation
+    parts = (kind, *get_args(kind))
+    if placeholder is None:
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        usual = (_PLACEHOLDERS[part] for part in parts if part in _PLACEHOLDERS)
+        placeholder = "|".join(choices) or next(usual, "TEXT")
+    spelled = _SPELLINGS.get(name, name).removeprefix("as_").replace("_", "-")
+    both = f"/--no-{spelled}" if bool in parts and kind is not bool else ""
+    least, most = (
+        next((getattr(one, bound) for one in extra if hasattr(one, bound)), None)
+        for bound in ("ge", "le")
+    )
+    spelling = f"--{spelled}{both} {placeholder}"
+    group = GROUP_OF.get(name, group)
+    return Annotated[kind, option(spelling, group, text, least=least, most=most)]
+
+
+def descriptions(documented: Any, section: str) -> dict[str, Described]:  # noqa: ANN401
     """Return the descriptions in a section of a NumPy docstring, by name."""
-    found: dict[str, str] = {}
+    found: dict[str, Described] = {}
     rest = (inspect.getdoc(documented) or "").partition(f"\n{section}\n{'-' * len(section)}\n")[2]
     for part in re.split(r"\n(?=\S)", rest.split("\n\n", 1)[0]):
-        names, _, text = part.partition("\n")
-        found |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+        head, _, text = part.partition("\n")
+        names, _, placeholder = head.partition(" : ")
+        one = Described(" ".join(text.split()), placeholder or None)
+        found |= dict.fromkeys(names.split(", "), one)
     return found
 
 
 def documented(command: Callable[..., None]) -> Callable[..., None]:
-    """Move the descriptions of options from a command's docstring to the options themselves."""
+    """Declare a command's options as described in its docstring."""
     texts = descriptions(command, "Parameters")
-    signature = inspect.signature(command, eval_str=True)
-    for name, one in signature.parameters.items():
-        describe(one.annotation, texts.get(name))
+    parameters = inspect.signature(command, eval_str=True).parameters.values()
+    types = {
+        one.name: one.annotation
+        if one.annotation is typer.Context
+        else declared(one.name, one.annotation, texts.get(one.name))
+        for one in parameters
+    }
     command.__doc__ = (inspect.getdoc(command) or "").split("\nParameters\n---")[0]
-    command.__annotations__ = {name: one.annotation for name, one in signature.parameters.items()}
+    command.__annotations__ = types
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(annotation=types[one.name]) for one in parameters]
+    )
     return command
-
-
-def describe(annotation: Any, text: str | None) -> None:  # noqa: ANN401
-    """Set the help of an option if it is not set yet."""
-    for one in getattr(annotation, "__metadata__", ()):
-        if one.help is None:
-            one.help = text
 
 
 _Command: TypeAlias = Callable[..., None]
@@ -94,9 +159,9 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     ----------
     **bundles
         Bundles by the name of the parameter. A bundle is a `dqa.cli.fields.SpecFields`, a `Record`
-        class, or a dataclass of annotated options. The command receives a dictionary of fields
-        for `SpecFields`, and otherwise an instance of the class. A command without a parameter of
-        that name reads the options from its context. If two bundles declare the same option, the
+        class, or a dataclass of options. The command receives a dictionary of fields for
+        `SpecFields`, and otherwise an instance of the class. A command without a parameter of that
+        name reads the options from its context. If two bundles declare the same option, the
         command has it once. The command's own parameters take precedence over a bundle's.
     """
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
@@ -117,7 +182,6 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
         for one in (*own.values(), *(one for bundle in options.values() for one in bundle)):
             spread.setdefault(one.name, one)
         taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
-        taking.__annotations__ = {name: one.annotation for name, one in spread.items()}
         return taking
 
     return given_to
@@ -129,10 +193,13 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in
 
         return options_of(bundle)
     hints = get_type_hints(bundle, include_extras=True)
+    texts: dict[str, Described] = {}
     for part in bundle.__mro__:
-        for name, text in descriptions(part, "Attributes").items():
-            describe(hints.get(name), text)
-    return [parameter(one.name, hints[one.name], one.default) for one in fields(bundle)]
+        texts |= descriptions(part, "Attributes")
+    return [
+        parameter(one.name, declared(one.name, hints[one.name], texts.get(one.name)), one.default)
+        for one in fields(bundle)
+    ]
 
 
 def parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
@@ -157,8 +224,6 @@ Policy = Annotated[
         "JSON file with the tables, columns and rows that may be read (see docs/guard.md).",
     ),
 ]
-
-
 Tables = Annotated[
     str | None,
     option(
@@ -192,22 +257,7 @@ Scenarios = Annotated[
         QUESTIONS,
         "Scenarios (names or folders), separated by commas. By default, all scenarios of the "
         "release or folder; with --generate, all scenarios that have a simulator.",
-        complete=by_name("scenario", listed=True),
     ),
-]
-Form = Annotated[
-    FormName,
-    option(
-        "--form relational|graph|mysql|postgres",
-        QUESTIONS,
-        "Which of the release's files to read: its relational or graph databases, or its variant "
-        "for MySQL or PostgreSQL.",
-        complete=one_of(("relational", "graph", "mysql", "postgres")),
-    ),
-]
-Strict = Annotated[
-    bool,
-    option("--strict", QUESTIONS, "Stop at the first defect in the data instead of fixing it."),
 ]
 
 # Runs
@@ -227,19 +277,10 @@ Runs = Annotated[
     ),
 ]
 OnDatabase = Annotated[
-    str | None,
-    option(
-        "--database NAME",
-        DATABASES,
-        "Only decisions on this database.",
-        complete=by_name("database"),
-    ),
+    str | None, option("--database NAME", DATABASES, "Only decisions on this database.")
 ]
 ByDecider = Annotated[
-    str | None,
-    option(
-        "--decider NAME", MODELS, "Only decisions of this decider.", complete=by_name("decider")
-    ),
+    str | None, option("--decider NAME", MODELS, "Only decisions of this decider.")
 ]
 OfScenario = Annotated[
     str | None, option("--scenario NAME", QUESTIONS, "Only questions of this scenario.")
@@ -248,32 +289,51 @@ QuestionsFolder = Annotated[
     Path | None,
     option("--questions DIR", QUESTIONS, "New folder of the run's questions, if they were moved."),
 ]
-Resume = Annotated[
-    str | None,
-    option(
-        "--resume RUN",
-        OUTPUT,
-        "Resume this run (a folder or STORE#NAME) with its recorded options; no other option is "
-        "needed.",
-    ),
-]
-RetryFailed = Annotated[
-    bool,
-    option(
-        "--retry-failed",
-        OUTPUT,
-        "Repeat decisions that failed because of a server or a bug. --resume always does this.",
-    ),
-]
-Out = Annotated[
-    str | None,
-    option(
-        "--out DIR|STORE",
-        OUTPUT,
-        "New folder for the run: results, traces and settings. Or STORE#NAME: a run in a store, "
-        "which is a file runs.db or a database URL. Repeat the command to resume the run.",
-    ),
-]
+
+
+@dataclass(frozen=True, slots=True)
+class StoringOptions:
+    """Options for the location of a run.
+
+    Attributes
+    ----------
+    out : DIR|STORE
+        New folder for the run: results, traces and settings. Or STORE#NAME: a run in a store,
+        which is a file runs.db or a database URL. Repeat the command to resume the run.
+    retry_failed
+        Repeat decisions that failed because of a server or a bug. --resume always does this.
+    """
+
+    out: str | None = None
+    retry_failed: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `dqa.evaluate` and `dqa.play`."""
+        return {"out": self.out, "retry_failed": self.retry_failed}
+
+
+@dataclass(frozen=True, slots=True)
+class ResumingOptions(StoringOptions):
+    """Options for the location of a run that may be resumed.
+
+    Attributes
+    ----------
+    resume : RUN
+        Resume this run (a folder or STORE#NAME) with its recorded options; no other option is
+        needed.
+    """
+
+    resume: str | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `dqa.evaluate` and `dqa.play`."""
+        resumes = self.resume is not None
+        return {
+            "out": self.resume or self.out,
+            "retry_failed": self.retry_failed,
+            "resume": resumes,
+        }
+
 
 # Output
 Verbose = Annotated[
@@ -316,11 +376,6 @@ def nonempty(name: str, text: str | None) -> str:
     if text is not None and not text.strip():
         raise UsageError(f"{name} is empty: write a text.")
     return text or ""
-
-
-def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
-    """Return the names in ``--scenarios``; None stands for all scenarios."""
-    return names_in("--scenarios", listed) or None
 
 
 def text_in(name: str, file: Path) -> str:

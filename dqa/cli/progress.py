@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
@@ -52,7 +52,7 @@ _Item = TypeVar("_Item")
 
 def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
     """Yield the items, and show in a progress bar how many the caller has processed."""
-    with Bar() as bar:
+    with closing(Bar()) as bar:
         bar.start(what, len(items))
         for item in items:
             yield item
@@ -64,12 +64,6 @@ class Bar:
 
     def __init__(self) -> None:
         self._bar: RichProgress | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Remove the bar."""

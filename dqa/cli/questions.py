@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from dqa.cli import options
-from dqa.cli.completion import by_name
 from dqa.cli.fields import Seed
-from dqa.cli.help import DATABASES, MODELS, QUESTIONS
-from dqa.cli.options import FormName, option, pairs_in
+from dqa.cli.options import CountOrNone, FormName, pairs_in
 from dqa.cli.output import report_defects
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
-    from dqa.loaders.sources import OwnQuestions, QuestionSource
+    from dqa.loaders.sources import QuestionSource
 
 _NO_FILE = {
     "scenario": "--scenario needs --questions FILE: it is the default scenario of the lines in "
@@ -33,22 +31,20 @@ class QuestionOptions:
 
     Attributes
     ----------
-    release
+    release : DIR
         Folder of a published release or benchmark.
-    generated
+    generated : DIR
         Folder of questions that 'dqa data generate' wrote.
     generate
         Generate N new questions in each scenario, each about its own database.
-    settings
+    settings : NAME[=VALUE]
         Named set of questions. 'dqa list' shows all sets.
     """
 
-    release: Annotated[Path | None, option("--release DIR", QUESTIONS)] = None
-    generated: Annotated[Path | None, option("--generated DIR", QUESTIONS)] = None
-    generate: Annotated[int | None, option("--generate N", QUESTIONS, least=1)] = None
-    settings: Annotated[
-        list[str] | None, option("--set NAME[=VALUE]", MODELS, complete=by_name("set"))
-    ] = None
+    release: Path | None = None
+    generated: Path | None = None
+    generate: CountOrNone = None
+    settings: list[str] | None = None
 
     def source(  # noqa: PLR0913  (each is an option of its own)
         self,
@@ -79,7 +75,8 @@ class QuestionOptions:
             # Questions about the same database are not independent samples.
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
         named = set_in(self.settings, others=len(found))
-        if not decides and settings_in(self.settings):
+        settings = [value for value in self.settings or () if "=" in value]
+        if not decides and pairs_in("--set", settings, "NAME=VALUE"):
             raise UsageError(
                 "--set NAME=VALUE changes a setting of a decider, and this command runs no "
                 "decider: leave it out, or name a set of questions (--set NAME)."
@@ -95,7 +92,7 @@ class QuestionOptions:
             )
         return found[0].changed(scenarios=scenarios, limit=limit)
 
-    def _own(self) -> list[OwnQuestions]:
+    def _own(self) -> list[QuestionSource]:
         return []
 
 
@@ -105,21 +102,21 @@ class AnyQuestionOptions(QuestionOptions):
 
     Attributes
     ----------
-    own
+    own : FILE
         File of your own questions about --database, with one JSON object per line. 'dqa data
         formats own_question' prints its fields.
-    scenario
+    scenario : NAME|DIR
         Scenario for lines of --questions that name none. Such a line needs only a target.
-    database
+    database : [NAME=]URL|PATH
         Database of --questions; dqa only reads it. May be repeated with the names that the
         questions use (NAME=URL).
     """
 
-    own: Annotated[Path | None, option("--questions FILE", QUESTIONS)] = None
-    scenario: Annotated[str | None, option("--scenario NAME|DIR", QUESTIONS)] = None
-    database: Annotated[list[str] | None, option("--database [NAME=]URL|PATH", DATABASES)] = None
+    own: Path | None = None
+    scenario: str | None = None
+    database: list[str] | None = None
 
-    def _own(self) -> list[OwnQuestions]:
+    def _own(self) -> list[QuestionSource]:
         from dqa.loaders.locations import located
         from dqa.loaders.sources import OwnQuestions
 
@@ -139,12 +136,21 @@ class AnyQuestionOptions(QuestionOptions):
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Options that select questions, and options for reading them."""
+    """Options that select questions, and options for reading them.
+
+    Attributes
+    ----------
+    form
+        Which of the release's files to read: its relational or graph databases, or its variant for
+        MySQL or PostgreSQL.
+    strict
+        Stop at the first defect in the data instead of fixing it.
+    """
 
     scenarios: options.Scenarios = None
     seed: Seed = 0
-    form: options.Form = "relational"
-    strict: options.Strict = False
+    form: FormName = "relational"
+    strict: bool = False
     verbose: options.Verbose = False
 
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
@@ -152,8 +158,8 @@ class ReadOptions:
 
         With the `key` of a question (``scenario/id``), read only its scenario.
         """
-        named = options.scenarios_in(self.scenarios)
-        if named is None and key is not None and "/" in key:  # only its scenario is read
+        named = options.names_in("--scenarios", self.scenarios) or None
+        if named is None and key is not None and "/" in key:
             named = (key.partition("/")[0],)
         read = questions.source(self.seed, named, form=self.form, strict=self.strict).read()
         report_defects(read.defects, self.verbose)
@@ -175,8 +181,3 @@ def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
             "a setting, write --set NAME=VALUE."
         )
     return named[0] if named else None
-
-
-def settings_in(given: Iterable[str] | None) -> dict[str, str]:
-    """Return the ``NAME=VALUE`` settings of deciders in ``--set``; ignore a named set."""
-    return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
-from dqa.cli.completion import by_name
 from dqa.cli.evaluate import described
-from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, option
+from dqa.cli.options import argument
 from dqa.cli.output import echo, echo_exactly, echo_json
 from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
@@ -97,14 +95,14 @@ def show(  # noqa: PLR0913  (one parameter per option)
     *,
     run: options.RunOrTrace,
     question: options.RunQuestion = None,
-    wrong: Annotated[bool, option("--wrong", OUTPUT)] = False,
-    failed: Annotated[bool, option("--failed", OUTPUT)] = False,
-    outcome: Annotated[list[Outcome] | None, option("--outcome NAME", OUTPUT)] = None,
+    wrong: bool = False,
+    failed: bool = False,
+    outcome: list[Outcome] | None = None,
     scenario: options.OfScenario = None,
     database: options.OnDatabase = None,
     decider: options.ByDecider = None,
-    epoch: Annotated[int | None, option("--epoch N", QUESTIONS, least=1)] = None,
-    full: Annotated[bool, option("--full", OUTPUT)] = False,
+    epoch: options.CountOrNone = None,
+    full: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Print the results of a stored run, list its decisions, or show the steps of one decision.
@@ -121,7 +119,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
         List judged decisions that are not right, including decisions without a choice.
     failed
         List decisions that ended with a server error, a spent budget or a bug.
-    outcome
+    outcome : NAME
         List decisions with this outcome: correct, wrong, forbidden, no_candidate, ambiguous,
         step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played.
         May be repeated.
@@ -199,9 +197,9 @@ def _worth(result: Result) -> str:
 def export(
     *,
     run: options.Run,
-    as_format: Annotated[str | None, option("--format FORMAT", OUTPUT)] = None,
-    out: Annotated[str, option("--out FILE|DIR|STORE", OUTPUT)] = _STDOUT,
-    for_spreadsheets: Annotated[bool, option("--for-spreadsheets", OUTPUT)] = False,
+    as_format: str | None = None,
+    out: str = _STDOUT,
+    for_spreadsheets: bool = False,
 ) -> None:
     """Export a run for other programs, or copy it to another folder or store.
 
@@ -211,10 +209,10 @@ def export(
 
     Parameters
     ----------
-    as_format
+    as_format : FORMAT
         Format: jsonl, csv, parquet, inspect (logs of Inspect AI), or run (a copy of the run that
         can be resumed). By default, the ending of --out selects it.
-    out
+    out : FILE|DIR|STORE
         New file; for inspect a new folder; for run a new folder or STORE#NAME. '-' is standard
         output.
     for_spreadsheets
@@ -249,12 +247,12 @@ def export(
 def compare(  # noqa: PLR0913  (one parameter per option)
     *,
     runs: options.Runs,
-    deciders: Annotated[str | None, option("--deciders NAMES", MODELS)] = None,
-    against: Annotated[str | None, option("--against NAME", MODELS)] = None,
-    all_pairs: Annotated[bool, option("--all-pairs", MODELS)] = False,
+    deciders: str | None = None,
+    against: str | None = None,
+    all_pairs: bool = False,
     scenario: options.OfScenario = None,
-    shared: Annotated[bool, option("--shared", QUESTIONS)] = False,
-    times: Annotated[bool, option("--times", OUTPUT)] = False,
+    shared: bool = False,
+    times: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare deciders on the same questions, or players on the same games.
@@ -267,9 +265,9 @@ def compare(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
-    deciders
+    deciders : NAMES
         Compare only these deciders or players, separated by commas.
-    against
+    against : NAME
         Compare every decider with this one only.
     all_pairs
         Compare all pairs. By default, runs with the same deciders or players are compared decider
@@ -312,11 +310,9 @@ def compare(  # noqa: PLR0913  (one parameter per option)
 def analyse(
     *,
     run: options.Run,
-    reference: Annotated[str | None, option("--reference DECIDER", QUESTIONS)] = None,
+    reference: str | None = None,
     questions: options.QuestionsFolder = None,
-    paper: Annotated[
-        str | None, option("--paper NAME", OUTPUT, complete=by_name("publication"))
-    ] = None,
+    paper: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Analyse a run's traces: retrievals, re-planning, missed data and classes of failures.
@@ -326,10 +322,10 @@ def analyse(
 
     Parameters
     ----------
-    reference
+    reference : DECIDER
         Decider whose number of retrievals classifies questions as single-retrieval (SR) or
         multiple-retrieval (MR). By default, the decider of the paper, if it is in the run.
-    paper
+    paper : NAME
         Print the tables and figures of this paper with the run's numbers below.
     """
     from dqa.api import measuring
@@ -355,10 +351,10 @@ def _analysis(run: str, found: Analysis) -> Iterator[str | Table]:
 def report(  # noqa: PLR0913  (one parameter per option)
     *,
     runs: options.Runs,
-    out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
-    title: Annotated[str | None, option("--title TEXT", OUTPUT)] = None,
+    out: Path | None = None,
+    title: str | None = None,
     questions: options.QuestionsFolder = None,
-    details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
+    details: bool | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a report on runs as one HTML page with figures, charts, questions and traces.

@@ -93,7 +93,7 @@ def test_a_statement_and_a_baseline_import_no_framework_and_no_statistics(
 def test_help_says_of_every_command_what_its_docstring_says() -> None:
     """The list of commands imports none of them, and has the first sentence of each."""
     group: Any = get_command(main.app)
-    sentences = {name: text for _, rows in group.sections() for name, text in rows}
+    sentences = {name: text for rows in group.sections().values() for name, text in rows}
     assert list(sentences) == list(group.commands)
     assert len(sentences) - len({"data", "games", "dellma", "memory"}) == 16
     for name in list(sentences)[:16]:

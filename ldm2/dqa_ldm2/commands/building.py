@@ -6,7 +6,6 @@ import itertools
 from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
-from dqa.cli.completion import by_name, one_of
 from dqa.cli.fields import BaseUrl, Model
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import option, pairs_in, with_options
@@ -23,13 +22,7 @@ if TYPE_CHECKING:
     from dqa_ldm2.refinement import RefinedGoal
 
 World = Annotated[
-    str,
-    option(
-        "--world NAME",
-        QUESTIONS,
-        "World for one player; 'dqa list' shows the worlds.",
-        complete=by_name("world"),
-    ),
+    str, option("--world NAME", QUESTIONS, "World for one player; 'dqa list' shows the worlds.")
 ]
 Games = Annotated[int, option("--games N", QUESTIONS, "Number of games.", least=1)]
 Seed = Annotated[
@@ -44,9 +37,7 @@ OfWorld = Annotated[
     option("--set NAME=VALUE", QUESTIONS, "A setting of the world: WORLD.NAME=VALUE. Repeatable."),
 ]
 
-AsInPaper = Annotated[
-    Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS, complete=one_of(tuple(PRESETS)))
-]
+AsInPaper = Annotated[Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS)]
 
 
 @with_options(calling=CallOptions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, Literal, NoReturn, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
@@ -234,59 +234,10 @@ _MOST_SAMPLED = 100
 """The maximum number of rows in a sample, and of columns in a search result."""
 
 
-_Action: TypeAlias = Callable[..., looking.ToolRecord]
-"""The function of a tool: called with a database and arguments."""
-
-
 class _Strict(Arguments):
     """Base class of arguments. It rejects unknown names, so that a misspelt name is an error."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class SchemaArguments(_Strict):
-    """The arguments of `schema`."""
-
-    question: str = Field(
-        default="", description="a question or topic: the tables that it names are described first"
-    )
-    tokens: int = Field(
-        default=MOST_TOKENS,
-        ge=LEAST_TOKENS,
-        le=MOST_TOKENS,
-        description="approximate maximum number of tokens of the description",
-    )
-
-
-class DescribeArguments(_Strict):
-    """The arguments of `describe`."""
-
-    table: Text = Field(description="a table; in a graph database, a label or relationship type")
-
-
-class SampleArguments(DescribeArguments):
-    """The arguments of `sample`."""
-
-    rows: int = Field(default=5, ge=1, le=_MOST_SAMPLED, description="most rows")
-
-
-class FindArguments(_Strict):
-    """The arguments of `find`."""
-
-    words: Text = Field(description="words that describe the column")
-    most: int = Field(default=20, ge=1, le=_MOST_SAMPLED, description="most columns")
-
-
-class StatementArguments(_Strict):
-    """The arguments of `check` and `query`."""
-
-    statement: Text = Field(description="one read-only statement in the database's language")
-
-
-_QUESTION: Any = {name: (one.annotation, one) for name, one in AskedQuestion.model_fields.items()}
-AskArguments = create_model(
-    "AskArguments", __base__=_Strict, __doc__="The arguments of `ask`.", **_QUESTION
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +262,7 @@ class AgentTool:
     description: str
     arguments: type[BaseModel]
     result: type[looking.ToolRecord]
-    action: _Action
+    action: Callable[..., looking.ToolRecord]
     databases: Mapping[str, Database] = field(default_factory=dict)
 
     @property
@@ -342,7 +293,7 @@ def agent_tools(
     limits: Limits = DEFAULT_LIMITS,
     decisions: Decisions | None = None,
 ) -> tuple[AgentTool, ...]:
-    """Return the tools of an agent: ``schema``, ``describe``, ``sample``, ..., ``ask``.
+    """Return the tools of an agent: ``schema``, ``describe``, ``sample``, ..., ``query``, ``ask``.
 
     Parameters
     ----------
@@ -352,82 +303,105 @@ def agent_tools(
     limits
         The limits of a statement of ``query``.
     decisions
-        Decides the questions of ``ask``. If None, ``ask`` returns an error.
+        Decides the questions of ``ask``. If None, there is no tool ``ask``.
     """
     opened = databases if isinstance(databases, Mapping) else {databases.name: databases}
     if not opened:
         raise UsageError("databases is empty: pass an open database, or several by name.")
     languages = ", ".join(dict.fromkeys(database.language for database in opened.values()))
-    query_tool = AgentTool(
-        "query",
-        f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows within "
-        f"{limits.seconds:g} seconds, or says what to change.",
-        StatementArguments,
-        looking.QueriedRows,
-        partial(looking.query, limits=limits),
-    )
-    action: _Action = _refuse
+    tools = [
+        *_LOOKING,
+        _tool(
+            "query",
+            f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows "
+            f"within {limits.seconds:g} seconds, or says what to change.",
+            looking.QueriedRows,
+            partial(looking.query, limits=limits),
+            statement=_STATEMENT,
+        ),
+    ]
     if decisions is not None:
-        action = decisions.ask
-    ask_tool = AgentTool(
-        "ask",
-        "Have a whole question decided: a decider plans, queries the database and chooses one "
-        "of the candidates, with its evidence. Takes minutes, and may cost money.",
-        AskArguments,
-        Decided,
-        action,
-    )
+        fields = AskedQuestion.model_fields.items()
+        asking = _tool(
+            "ask",
+            "Have a whole question decided: a decider plans, queries the database and chooses one "
+            "of the candidates, with its evidence. Takes minutes, and may cost money.",
+            Decided,
+            decisions.ask,
+            **{name: (one.annotation, one) for name, one in fields},
+        )
+        tools.append(asking)
     return tuple(
         replace(tool, arguments=_naming_database(tool.arguments, tuple(opened)), databases=opened)
-        for tool in (*_LOOKING, query_tool, ask_tool)
+        for tool in tools
     )
 
 
-def _refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (any arguments)
-    raise UsageError(
-        "This server makes no decisions: it was set up without a decider and a model (--model, "
-        "--decider). Use schema and query instead."
-    )
+def _tool(
+    name: str,
+    description: str,
+    result: type[looking.ToolRecord],
+    action: Callable[..., looking.ToolRecord],
+    **arguments: Any,  # noqa: ANN401  (types and fields)
+) -> AgentTool:
+    model = create_model(f"{name.capitalize()}Arguments", __base__=_Strict, **arguments)
+    return AgentTool(name, description, model, result, action)
 
 
+_TABLE = (Text, Field(description="a table; in a graph database, a label or relationship type"))
+_STATEMENT = (Text, Field(description="one read-only statement in the database's language"))
 _LOOKING = (
-    AgentTool(
+    _tool(
         "schema",
         "List the contents of a database: tables, columns, types and keys; or labels, relationship "
         "types and properties. If not all can be described, a question selects what matters.",
-        SchemaArguments,
         looking.SchemaText,
         looking.SchemaText.of,
+        question=(
+            str,
+            Field("", description="a question or topic: its tables are described first"),
+        ),
+        tokens=(
+            int,
+            Field(
+                MOST_TOKENS,
+                ge=LEAST_TOKENS,
+                le=MOST_TOKENS,
+                description="approximate maximum number of tokens of the description",
+            ),
+        ),
     ),
-    AgentTool(
+    _tool(
         "describe",
         "Describe one table, or label or relationship type: columns, types, keys, references "
         "and, where counting is quick, the number of rows.",
-        DescribeArguments,
         looking.DescribedTable,
         looking.describe_table,
+        table=_TABLE,
     ),
-    AgentTool(
+    _tool(
         "sample",
         "Show some rows of one table, or label or relationship type.",
-        SampleArguments,
         looking.QueriedRows,
         looking.sample_rows,
+        table=_TABLE,
+        rows=(int, Field(5, ge=1, le=_MOST_SAMPLED, description="maximum number of rows")),
     ),
-    AgentTool(
+    _tool(
         "find",
-        "Find the columns or properties that some words are about, in whichever table, label or "
-        "relationship type they stand.",
-        FindArguments,
+        "Find the columns or properties that match some words, in any table, label or "
+        "relationship type.",
         looking.FoundColumns,
         looking.find_columns,
+        words=(Text, Field(description="words that describe the column")),
+        most=(int, Field(20, ge=1, le=_MOST_SAMPLED, description="maximum number of columns")),
     ),
-    AgentTool(
+    _tool(
         "check",
         "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
-        StatementArguments,
         looking.StatementVerdict,
         looking.check_statement,
+        statement=_STATEMENT,
     ),
 )
 
@@ -436,13 +410,8 @@ def _naming_database(arguments: type[BaseModel], names: tuple[str, ...]) -> type
     """Return an arguments model with an additional field that names the database."""
     if len(names) == 1:
         return arguments
-    which: Any = Literal[names]
-    return create_model(
-        arguments.__name__,
-        __base__=arguments,
-        __doc__=arguments.__doc__,
-        database=(which, Field(description="the database to use")),
-    )
+    field: Any = (Literal[names], Field(description="the database to use"))
+    return create_model(arguments.__name__, __base__=arguments, database=field)
 
 
 def is_mendable(error: DqaError) -> bool:

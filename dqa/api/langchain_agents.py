@@ -137,10 +137,9 @@ def langchain_tools(
     Parameters
     ----------
     databases, limits, decisions
-        As in `agent_tools`; without `decisions` there is no tool ``ask``.
+        As in `agent_tools`.
     """
-    tools = agent_tools(databases, limits=limits, decisions=decisions)
-    return [_langchain(tool) for tool in tools if decisions is not None or not tool.asks_model]
+    return [*map(_langchain, agent_tools(databases, limits=limits, decisions=decisions))]
 
 
 def _langchain(tool: AgentTool) -> StructuredTool:
@@ -198,7 +197,7 @@ def decision_node(
         The node. It raises `UsageError` if the state has no valid question, and the errors of
         `Decisions.ask`. With a review, the node is a LangGraph graph.
     """
-    (ask,) = (tool for tool in agent_tools(database, decisions=decisions) if tool.asks_model)
+    *_, ask = agent_tools(database, decisions=decisions)
 
     def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
         asked = state.get(question)

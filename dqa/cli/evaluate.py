@@ -89,7 +89,8 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
     if spec is not None and storing.resume is not None:
-        raise UsageError(f"The run {storing.resume} (--resume) already has a spec: omit --spec.")
+        resumed = storing.resume
+        raise UsageError(f"The run {resumed} (--resume) already has a spec: leave out --spec.")
     record = _record_of(storing)
     base = record.spec if spec is None else RunSpec.read(spec)
     how = _arguments(given, record, base, sets=True)

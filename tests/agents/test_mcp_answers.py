@@ -188,19 +188,6 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
     assert "secret" not in said
 
 
-def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
-    """And says what to do instead."""
-    database = dqa.open_database(shop)
-
-    async def look(client: Client) -> None:
-        result = await client.call_tool("ask", {"question": "Whom?", "candidates": ["Ada"]})
-        assert result.is_error
-        assert "set up without a decider and a model" in text_of(result)
-
-    in_process(dqa.mcp_server(database), look)
-    database.close()
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

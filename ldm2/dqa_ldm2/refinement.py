@@ -66,10 +66,6 @@ class RefinedGoal:
         better = (self.best_reward or 0.0) > (self.ground_reward or 0.0)
         return better and not self.is_ground_lost
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class RefinementReport:
@@ -102,7 +98,7 @@ class RefinementReport:
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON."""
         totals = {name: getattr(self, name) for name in ("improved", "added", "failed")}
-        goals = [goal.to_json() for goal in self.goals]
+        goals = [asdict(goal) for goal in self.goals]
         return {"memory": self.memory, "model": self.model, **totals, "goals": goals}
 
 

@@ -7,7 +7,9 @@ the budget is spent, it asks once more for a decision from the evidence so far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -15,19 +17,29 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import InfrastructureError, NotApprovedError, UnparsableReplyError
-from dqa.core.events import ReplyEvent, ToolUse
+from dqa.core.events import PlanEvent, ReplyEvent, ToolUse
 from dqa.core.evidence import QUERY
+from dqa.core.plans import steps_of
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.reviewing import describe_refusal, settle_decision
+from dqa.deciders.reviewing import (
+    describe_plan,
+    describe_refusal,
+    settle_decision,
+    settle_plan,
+)
 from dqa.models.conversation import Turn, correction, given_up, take_turn
-from dqa_planrag.planning import settle
-from dqa_planrag.prompting import closing, out_of_budget, standing_plan
-from dqa_planrag.protocols import PROTOCOLS
-from dqa_planrag.react import spoken
+from dqa_planrag.prompting import fill_blocks, standing_plan
+from dqa_planrag.react import ReAct, spoken
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.reply import Reply, ToolRequest
 from dqa_planrag.run import Run, in_turns
+from dqa_planrag.tool_calls import ToolCalls
+
+TalkProtocol: TypeAlias = ReAct | ToolCalls
+PROTOCOLS: Mapping[str, TalkProtocol] = {"react": ReAct(), "tools": ToolCalls()}
+"""The protocols of the conversation between an agent and its model."""
+_NOT_RUN = "Not run, because a person refused or changed the plan."
 
 
 class Loop:
@@ -88,7 +100,9 @@ class Loop:
             run.messages.append(correction(run.problem))
             return None
         if self._recipe.plans:
-            reply = run.reply = settle(run, reply, self._protocol, replans=self._recipe.replans)
+            reply = run.reply = _settle_plan(
+                run, reply, self._protocol, replans=self._recipe.replans
+            )
         if reply.answer is not None:
             return self._answer(run, reply)
         if reply.acts:
@@ -153,7 +167,7 @@ class Loop:
         results = [(request, self._use(request, run)) for request in reply.requests]
         last_words = ""
         if self._recipe.reads_once and _has_read(run.recorder):
-            last_words = closing(self._protocol.name, run.question.answer_form)
+            last_words = self._ask_now(("closing", "last_thought", "answer"), run)
         run.messages += self._protocol.observed(results, last_words)
         run.failures = 0 if len(run.recorder.evidence) > before else run.failures + 1
 
@@ -187,6 +201,10 @@ class Loop:
             return None
         return run.recorder.answered(settled.text, choice)
 
+    def _ask_now(self, blocks: Sequence[str], run: Run, **values: object) -> str:
+        """Return the text that asks for a decision from the evidence so far."""
+        return fill_blocks(blocks, self._protocol.name, run.question.answer_form, **values)
+
     def _ended(self, run: Run) -> Decision | None:
         """Return the final decision of a run that has to end; None if the run can continue."""
         recorder, most = run.recorder, self._settings.max_steps
@@ -201,9 +219,9 @@ class Loop:
 
     def _close(self, run: Run) -> Decision:
         """Ask for a decision from the evidence so far, because the budget is spent."""
-        recorder, form = run.recorder, run.question.answer_form
+        recorder = run.recorder
         if recorder.close_by_budget():
-            run.say(out_of_budget(self._protocol.name, recorder.spent or "", form))
+            run.say(self._ask_now(("out_of_budget", "answer"), run, spent=recorder.spent))
             self._turn(run)
             if run.reply is None or run.reply.answer is None:
                 run.note_failure()
@@ -248,3 +266,47 @@ def _stated(run: Run) -> Iterator[str]:
     for event in reversed(recorder.events):
         if isinstance(event, ReplyEvent) and event.thought:
             yield event.thought
+
+
+def _settle_plan(run: Run, reply: Reply, talk: TalkProtocol, *, replans: bool) -> Reply:
+    """Record the plan in a reply. Return the reply, without its actions if the plan was refused."""
+    plans = run.recorder.plans
+    text = _new_plan(reply, plans, replans=replans)
+    settled = None if text is None else settle_plan(text)
+    is_first = not plans
+    if settled is not None and settled.text is not None:
+        plans.append(settled.text)
+        event = PlanEvent(step=run.recorder.steps, text=settled.text)
+        run.recorder.note(event if is_first else event.changed(kind="replan"))
+    if settled is not None and (settled.text is None or settled.corrected):
+        return _set_aside(run, reply, talk, describe_plan(settled, is_first=is_first))
+    if not reply.acts:
+        run.say(talk.after_plan)
+    return reply
+
+
+def _set_aside(run: Run, reply: Reply, talk: TalkProtocol, message: str) -> Reply:
+    """Cancel the actions of a reply whose plan was refused or corrected, and explain why."""
+    messages: list[BaseMessage] = [HumanMessage(message)]
+    if reply.requests:
+        messages = talk.observed([(request, _NOT_RUN) for request in reply.requests], message)
+    elif reply.answer is not None:
+        messages = talk.objected(reply, message)
+    run.messages += messages
+    return replace(reply, requests=(), answer=None, answer_id="", only_thinks=False)
+
+
+def _new_plan(reply: Reply, plans: list[str], *, replans: bool) -> str | None:
+    """Return the new plan in a reply; None if there is none."""
+    if not plans:
+        return reply.plan or reply.replan
+    if reply.keeps or not replans:
+        return None
+    # A model that writes different steps after "Plan:" has re-planned under the wrong label.
+    text = reply.replan or reply.plan
+    return text if text is not None and _steps(text) != _steps(plans[-1]) else None
+
+
+def _steps(plan: str) -> list[str]:
+    """Return the steps of a plan without numbers, capitals and punctuation."""
+    return [step.bare for step in steps_of(plan)]

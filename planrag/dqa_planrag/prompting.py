@@ -110,7 +110,7 @@ def instructions(
         f", numbers with a fraction rounded to {digits} significant digits, or to as many as "
         "distinguish the values of a column"
     )
-    return _filled(
+    return fill_blocks(
         blocks,
         settings.protocol,
         answer_form,
@@ -123,7 +123,7 @@ def instructions(
     )
 
 
-def _filled(
+def fill_blocks(
     names: Iterable[str],
     protocol: ProtocolName,
     answer_form: AnswerForm = "candidate",
@@ -142,16 +142,6 @@ def _filled(
     return text
 
 
-def closing(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
-    """Return the text after the only observation of an agent that reads once."""
-    return _filled(("closing", "last_thought", "answer"), protocol, answer_form)
-
-
-def out_of_budget(protocol: ProtocolName, spent: str, answer_form: AnswerForm) -> str:
-    """Return the request for a decision when the budget is spent; `spent` names that budget."""
-    return _filled(("out_of_budget", "answer"), protocol, answer_form, spent=spent)
-
-
 def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     """Return the text that shows the current plan after an observation.
 
@@ -167,7 +157,7 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     around = read_plan(plan).beside
     lines = [line for line in plan.splitlines() if line.strip() not in around]
     shown = "\n".join(lines).strip()
-    return _filled(("standing_plan",), protocol, plan=shown, current_step=current_step)
+    return fill_blocks(("standing_plan",), protocol, plan=shown, current_step=current_step)
 
 
 def task(

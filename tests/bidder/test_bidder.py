@@ -12,10 +12,8 @@ from typing import TypeVar
 import pytest
 
 from dqa.core.budgets import DecisionBudget
-from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import (
     Event,
-    ParseFailureEvent,
     PromptEvent,
     StepEvent,
     WarningEvent,
@@ -143,37 +141,6 @@ def test_requests_are_bounded(calls: int) -> None:
     assert warning.about == "calls"
     assert f"bidder.calls={calls}" in warning.text
     assert (best_in(recorder) is None) == (calls == 1)
-
-
-@pytest.mark.parametrize(
-    ("kind", "bad", "problem"),
-    [
-        ("inference", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
-        ("modeling", '{"probabilities": {"1": 0, "2": 0, "3": 0}}', "above 0"),
-        ("rewards", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
-        ("rewards", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
-        ("rewards", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "is not a number"),
-        ("decision", '{"action": "all"}', "'all' names no action"),
-    ],
-)
-def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, problem: str) -> None:
-    """The next reply counts; after three invalid replies the decision is unparsable."""
-    corrections: list[str] = []
-
-    def say(asked: str, last: str, place: int) -> str | None:
-        if asked == kind and place == 2:
-            corrections.append(last)
-        return bad if asked == kind and place == 1 else None
-
-    chosen, recorder = decided(model_saying(say), SECRET, BidderSettings(parallel=1))
-    assert chosen.action in SECRET.actions
-    assert len(of_kind(recorder, ParseFailureEvent)) == 1
-    (correction,) = corrections
-    assert problem in correction
-    if kind != "modeling":
-        never = model_saying(lambda asked, _last, _place: "I pass." if asked == kind else None)
-        with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
-            decided(never, SECRET, BidderSettings(parallel=1))
 
 
 @pytest.mark.parametrize(("kind", "parallel"), [("modeling", 1), ("rewards", 4)])

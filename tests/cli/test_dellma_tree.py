@@ -10,7 +10,7 @@ import pytest
 
 from dqa_dellma.tree.decision_tree import DecisionTree
 from tests.cli.conftest import Command
-from tests.dellma.dellma_traces import events, traced
+from tests.dellma.dellma_traces import marked
 
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [bold red]x[/] \u202egnp.exe \r \ud800 " + "y" * 2_000
 
@@ -46,8 +46,7 @@ def shown(capsys: pytest.CaptureFixture[str]) -> str:
     from dqa_dellma.tree.text import echo_tree
 
     h = HOSTILE
-    trace = traced(events(fig=h, rain=h, wet=h), question=h, decider=h)
-    echo_tree(DecisionTree.of(trace))
+    echo_tree(DecisionTree.of(marked(h, question=h, decider=h)))
     return capsys.readouterr().out
 
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import permutations, product
-from typing import Any, TypeAlias
 
 import choix
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dqa_dellma.settings import Elicitation
 from dqa_dellma.utilities.bradley_terry import Floats, fit_scores
 from dqa_dellma.utilities.pairs import cut_minibatches
-
-Problem: TypeAlias = tuple[int, list[list[int]], float]
 
 FITS: list[Elicitation] = ["pairs", "top1"]
 ALPHAS = [1.0, 2e-3, 2e-8]
@@ -65,41 +60,6 @@ def test_scores_are_those_of_choix(fit: Elicitation, alpha: float, data: str) ->
     assert fit_scores(rankings, count, fit, alpha) == pytest.approx(
         by_choix(rankings, count, alpha, fit), abs=1e-5 if alpha < 1e-7 else 1e-6
     )
-
-
-def slope(
-    rankings: Sequence[Sequence[int]], scores: Floats, alpha: float, fit: Elicitation
-) -> Floats:
-    """Return the gradient of the objective. The weights average 1."""
-    weights = np.exp(scores) / np.exp(scores).mean()
-    gradient = alpha * len(scores) * (weights - 1.0)
-    for ranking in rankings:
-        sets = [[a, b] for i, a in enumerate(ranking) for b in ranking[i + 1 :]]
-        if fit == "top1":
-            sets = [list(ranking)] if len(ranking) > 1 else []
-        for chosen_of in sets:
-            gradient[chosen_of] += weights[chosen_of] / weights[chosen_of].sum()
-            gradient[chosen_of[0]] -= 1.0
-    return np.asarray(gradient)
-
-
-@st.composite
-def problems(draw: Any) -> Problem:
-    """Return rankings of up to 12 items."""
-    count = draw(st.integers(1, 12))
-    ranking = st.lists(st.integers(0, count - 1), unique=True, max_size=count)
-    return count, draw(st.lists(ranking, max_size=6)), draw(st.sampled_from(ALPHAS))
-
-
-@pytest.mark.parametrize("fit", FITS)
-@given(problem=problems())
-@settings(max_examples=25)
-def test_any_rankings_have_their_optimum(fit: Elicitation, problem: Problem) -> None:
-    """Scores are finite and the gradient is 0."""
-    count, rankings, alpha = problem
-    scores = fit_scores(rankings, count, fit, alpha)
-    assert scores.shape == (count,)
-    assert np.abs(slope(rankings, scores, alpha, fit)).max() < 1e-8
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1e-3])

@@ -108,14 +108,6 @@ def test_naive_stocks_are_scored_by_the_release_s_own_options(released: ReplaySc
     assert round(scores["stocks", "naive", "all", 50, None].accuracy, 3) == 26.786
 
 
-@pytest.mark.deep
-def test_yardsticks_are_the_first_listed_and_chance(released: ReplayScores) -> None:
-    fruits, stocks = released.record.yardsticks
-    assert (round(fruits.first_listed, 3), round(fruits.chance, 3)) == (8.333, 30.355)
-    assert round(stocks.first_listed, 3) == 64.286
-    assert released.record.notes
-
-
 def test_faulty_answers_are_reported(tmp_path: Path) -> None:
     """Incomplete, repeating, unreadable and missing answers count as in the release."""
     write_tables(tmp_path)

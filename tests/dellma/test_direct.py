@@ -12,7 +12,6 @@ from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
 from dqa.deciders.replies import Chosen, read_action
 from dqa.models.scripted import GivenReplies
-from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 from tests.dellma.talking import PROBLEM, conversation, data_of, decider, prompts_of
@@ -63,23 +62,9 @@ def test_a_number_that_is_also_the_id_of_another_action_is_asked_again(reply: st
         read_action(reply, (3, 5, 7), "building")
 
 
-def voting() -> ProblemDecider:
-    """Return self-consistency with the paper's settings."""
-    made: ProblemDecider = decider(SelfConsistency, VotingSettings())
-    return made
-
-
 def decision(words: object) -> str:
     """Return a reply that decides."""
     return json.dumps({"decision": words, "explanation": "It is best."})
-
-
-@pytest.mark.parametrize("words", ["", " ", None, ["pear"], {"name": "pear"}, True, 2.5])
-def test_an_empty_decision_is_asked_again(words: object) -> None:
-    """A number is an answer."""
-    found = conversation(decision(words), decision(2))
-    assert decider(ZeroShot).solve(PROBLEM, "q/1", found) == Chosen("2", "pear")
-    assert "no decision" in prompts_of(found)[1]
 
 
 def test_self_consistency_takes_the_majority_of_five_at_one_half(
@@ -120,18 +105,6 @@ def test_of_equal_votes_the_first_counts() -> None:
     assert event["votes"] == {"pear": 2, "apple": 2}
     assert (event["unreadable"], event["tied"]) == (1, ["pear", "apple"])
     assert found.recorder.steps == 7
-
-
-def test_an_unclear_vote_is_asked_again_and_then_not_counted() -> None:
-    votes = ("none", "none", "none", "pear", "apple or pear", "apple", "pear", "pear")
-    found = conversation(*map(decision, votes))
-    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
-        "pear", "pear"
-    )
-    (event,) = data_of(found.recorder.events, "votes")
-    assert event["votes"] == {"pear": 3, "apple": 1}
-    assert (event["tied"], event["unreadable"]) == ([], 1)
-    assert "'none' names no action" in prompts_of(found)[1]
 
 
 def test_chain_of_thought_asks_three_times() -> None:

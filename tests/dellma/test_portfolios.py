@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa_dellma.portfolios import Limits, combine_actions, find_best_amounts
 from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.utilities.bradley_terry import Floats
-from tests.dellma.dellma_traces import traced
+from tests.dellma.dellma_traces import decided
 
 SHARES = [1.0, 0.25]
 """Shares of worst states; 1 is the mean."""
@@ -75,9 +75,12 @@ def test_a_unit_that_is_too_small_is_refused() -> None:
 
 def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     """No shared state is ranked for all actions."""
-    tree = DecisionTree.of(traced())
+    tree = DecisionTree.of(decided())
     assert tree.utilities is not None
-    known = [None if n % 3 == 2 else one for n, one in enumerate(tree.utilities.utilities)]
+    assert tree.pairs is not None
+    cells = zip(tree.pairs.state_of, tree.pairs.action_of, tree.utilities.utilities, strict=True)
+    actions = len(tree.utilities.actions)
+    known = [None if state % actions == action else one for state, action, one in cells]
     gaps = tree.changed(utilities=tree.utilities.model_copy(update={"utilities": known}))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
         combine_actions(gaps)

@@ -3,107 +3,99 @@
 from __future__ import annotations
 
 import json
+from math import prod
 
 import pytest
 
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
-from dqa_dellma.tree.decision_tree import DecisionTree, Place, has_tree
-from tests.dellma.dellma_traces import events, make_event, refused, result_of, traced
+from dqa.core.events import EndingEvent, ParseFailureEvent
+from dqa_dellma.tree.decision_tree import DecisionTree, has_tree
+from tests.dellma.dellma_traces import SAMPLES, decided, results, traced, with_result
+
+AFTER_FACTORS = ("forecasting", "pairs", "elicitation", "utilities", "answer")
 
 
 def test_the_tree_goes_from_the_decision_to_the_states() -> None:
-    """The chosen action is first; each has its figures and sampled states."""
-    tree = DecisionTree.of(traced())
-    assert (tree.chosen, tree.runner_up, tree.why) == (
-        "fig",
-        "plum",
-        "fig was chosen: it is the best.",
-    )
-    assert [branch.action for branch in tree.branches] == ["fig", "plum", 7]
-    fig = tree.branches[0]
-    figures = fig.figures
-    assert (figures.value, figures.interval, figures.chance_best) == (0.05, (0.025, 0.1), 0.9)
-    assert [sample.state for sample in fig.samples] == list(range(8))
-    wet = [sample.utility for sample in fig.samples if sample.values["rain"] == "wet"]
-    assert wet == [0.06] * 4
+    """The chosen action is first. Each action has its figures, its states and their places."""
+    tree = DecisionTree.of(decided())
+    (utilities,) = results("utilities")
+    assert (tree.chosen, tree.why) == (utilities["chosen"], utilities["why"])
+    values = [branch.figures.value or 0.0 for branch in tree.branches]
+    assert values == sorted(values, reverse=True)
+    assert tree.branches[0].action == tree.chosen
+    assert tree.branches[1].action == tree.runner_up
+    (forecast,) = results("forecasting")
+    rankings = results("elicitation")
+    for branch in tree.branches:
+        assert [sample.state for sample in branch.samples] == list(range(SAMPLES))
+        for sample in branch.samples:
+            assert sample.utility == utilities["utilities"][sample.item]
+            chances = [forecast["beliefs"][f][v]["probability"] for f, v in sample.values.items()]
+            assert sample.probability == pytest.approx(prod(chances))
+            places = [one.ranking for one in sample.places]
+            assert places == [n for n, one in enumerate(rankings, 1) if sample.item in one["items"]]
 
 
-def test_the_tree_has_beliefs_and_probabilities_of_states() -> None:
-    """The probability of a state is the product of its factors'."""
-    tree = DecisionTree.of(traced())
-    assert tree.forecast is not None
-    wet = tree.forecast.beliefs["rain"]["wet"]
-    assert (wet.words, wet.probability) == ("unlikely", 0.25)
-    second = tree.branches[0].samples[1]
-    assert second.values == {"rain": "dry", "demand": "high"}
-    assert second.probability == pytest.approx(0.375)
+def test_an_omitted_item_has_no_place_and_is_counted() -> None:
+    def omit(ranking: dict[str, object]) -> dict[str, object]:
+        items = list(ranking["items"])  # type: ignore[call-overload]
+        return {**ranking, "items": items[:-1], "tied": (), "omitted": 1, "repeated": 2}
 
-
-def test_the_tree_has_every_rank_of_an_item() -> None:
-    """An omitted item has no rank and no utility."""
-    tree = DecisionTree.of(traced())
-    best = max(tree.branches[0].samples, key=lambda sample: sample.utility or 0.0)
-    assert best.places == (Place(ranking=1, place=1, of=12),)
-    left_out = [sample for sample in tree.branches[2].samples if sample.utility is None]
-    assert [sample.places for sample in left_out] == [(), ()]
-    assert tree.warnings == ("items omitted in rankings: 2", "items repeated in rankings: 1")
+    tree = DecisionTree.of(with_result("elicitation", omit))
+    count = len(results("elicitation"))
+    last = {
+        s.item for b in tree.branches for s in b.samples if count in [p.ranking for p in s.places]
+    }
+    assert len(last) == len(results("elicitation")[-1]["items"]) - 1
+    assert tree.warnings == ("items omitted in rankings: 1", "items repeated in rankings: 2")
 
 
 def test_steps_that_do_not_fit_each_other_are_refused() -> None:
     """A ranking of an unknown item is an error."""
-    result = events()
-    (pairs,) = result["pairs"]
-    fewer = {name: value[:-1] for name, value in result_of(pairs).items() if name != "states"}
-    result["pairs"] = [make_event("pairs", 2, {**result_of(pairs), **fewer})]
+    cut = with_result("pairs", lambda pairs: {**pairs, "state_of": pairs["state_of"][:-1]})
     with pytest.raises(UsageError, match="does not fit this version"):
-        DecisionTree.of(traced(result))
+        DecisionTree.of(cut)
 
 
 def test_the_tree_is_json() -> None:
-    tree = DecisionTree.of(traced())
-    document = json.loads(json.dumps(tree.to_json()))
-    assert document["statements"][0]["statement"] == "SELECT *\nFROM crop"
-    assert document["utilities"]["actions"][0]["value"] == 0.05
-    assert document["rankings"][1]["omitted"] == 2
+    document = json.loads(json.dumps(DecisionTree.of(decided()).to_json()))
+    assert document["statements"][0]["statement"] == decided().evidence[0].statement
+    assert document["utilities"] == results("utilities")[0]
+    assert len(document["rankings"]) == len(results("elicitation"))
 
 
 def test_an_early_end_leaves_a_partial_tree() -> None:
     """It has actions, beliefs and rankings but no choice; the sentence gives the reason."""
-    result = events()
-    del result["utilities"]
     broken = {"ending": Ending.BUDGET, "error": "9 tokens left", "choice": None, "answer": ""}
-    tree = DecisionTree.of(traced(result, **broken))
-    assert tree.chosen is None
+    tree = DecisionTree.of(traced("utilities", "answer", **broken))
+    assert (tree.chosen, tree.utilities, tree.runner_up) == (None, None, None)
     assert tree.why.endswith("budget: 9 tokens left")
-    assert [branch.action for branch in tree.branches] == ["fig", "plum", 7]
-    assert (tree.utilities, tree.runner_up) == (None, None)
-    assert len(tree.rankings) == 2
+    assert len(tree.branches) == len(results("context")[0]["actions"])
+    assert len(tree.rankings) == len(results("elicitation"))
 
 
 @pytest.mark.parametrize("decider", ["dellma-pairs", "a-plugin"])
 def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> None:
     """The steps identify DeLLMa, not the decider's name."""
-    tree = DecisionTree.of(refused(decider))
+    started = traced("enumeration", *AFTER_FACTORS)
+    failed = [ParseFailureEvent(step=n, problem="No JSON.") for n in (1, 2)]
+    ended = {"ending": Ending.UNPARSABLE, "error": "2 replies.", "choice": None, "answer": ""}
+    trace = started.changed(events=(*started.events, *failed), decider=decider, **ended)
+    tree = DecisionTree.of(trace)
     assert (tree.chosen, tree.factors, tree.rankings) == (None, None, ())
     assert tree.why.endswith("unparsable: 2 replies.")
-    assert [branch.action for branch in tree.branches] == ["fig", "plum", 7]
     assert tree.warnings == ("replies that could not be used: 2",)
 
 
-def test_a_run_of_dellma_that_read_nothing_has_no_tree() -> None:
-    """The error gives the reason for the early end."""
-    trace = traced({"infrastructure": [make_event("infrastructure", 0, {})]}, error="No database.")
+def test_a_run_without_the_steps_of_dellma_has_no_tree() -> None:
+    """The error gives the reason for an early end, or the command for other traces."""
+    lost = (EndingEvent(kind="infrastructure", problem="No database."),)
+    trace = traced(events=lost, error="No database.", choice=None)
     assert not has_tree(trace)
     with pytest.raises(UsageError, match=r"before it read its context.*early: No database\.$"):
         DecisionTree.of(trace)
-
-
-def test_another_deciders_trace_has_no_tree() -> None:
-    """The error names the command for other traces."""
-    other = traced({"reply": [make_event("reply", 1, {"text": "fig"})]}, decider="zero-shot")
+    other = traced("prompt", "enumeration", *AFTER_FACTORS, decider="zero-shot")
     assert not has_tree(other)
     with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa show"):
         DecisionTree.of(other)
-    assert not has_tree(refused("zero-shot", "decision"))
-    assert not has_tree(refused("chain-of-thought", "summary"))

@@ -14,8 +14,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from dqa.core.database import Database
 from dqa.core.decision import Ending
 from dqa.core.question_set import QuestionSet
-from dqa.models.scripted import Reply
-from tests.planrag.conftest import act, calling, kinds, open_question, query, run
+from tests.planrag.conftest import calling, kinds, open_question, run
 
 Protocol = Literal["react", "tools"]
 PROTOCOLS = pytest.mark.parametrize("protocol", ["react", "tools"])
@@ -66,30 +65,6 @@ def test_a_decision_for_no_candidate_is_asked_again(
     assert all(isinstance(m, ToolMessage if protocol == "tools" else HumanMessage) for m in shown)
     assert "'nowhere_at_all' names no trade node that can be chosen" in shown[0].text
     assert f"names more than one trade node: {first}, {second}. Give exactly one" in shown[1].text
-
-
-@PROTOCOLS
-@pytest.mark.parametrize("agent", ["iterrag", "singlerag", "planrag"])
-def test_a_model_that_names_no_candidate_ends_as_unparsable(
-    agent: str, protocol: Protocol, questions: QuestionSet, database: Database
-) -> None:
-    """It is not scored as a wrong answer."""
-    is_react, before = protocol == "react", list[Reply]()
-    if agent == "planrag":
-        before = ["Plan: 1. look" if is_react else calling(("plan", {"steps": ["look"]}))]
-    elif agent == "singlerag":
-        before = [act(database) if is_react else calling(query(database))]
-    decision, _ = run(
-        agent,
-        questions,
-        database,
-        *before,
-        *[deciding(protocol, "nowhere")] * 3,
-        question=questions.find("locating/1"),
-        protocol=protocol,
-    )
-    assert (decision.ending, decision.choice, decision.answer) == (Ending.UNPARSABLE, None, "")
-    assert (decision.error or "").startswith("3 replies in a row could not be used. 'nowhere'")
 
 
 def test_candidates_may_be_listed_by_a_query(questions: QuestionSet, database: Database) -> None:

@@ -25,24 +25,16 @@ from langchain_core.messages.tool import ToolCall
 from dqa import guard, plugins
 from dqa.core.database import Database, Limits
 from dqa.core.decision import Ending
-from dqa.core.errors import UnparsableReplyError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.deciders.simulation import Simulation
-from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
 from dqa.models.scripted import GivenReplies
-from dqa_planrag.protocols import PROTOCOLS
 from dqa_planrag.recipes import RECIPES
-from dqa_planrag.reply import Reply
-from dqa_planrag.toolbox import Toolbox
 from tests.planrag.conftest import assert_sendable, calling, open_question
 
-EACH = pytest.mark.parametrize("each", [100, pytest.param(5_000, marks=pytest.mark.deep)])
-"""Replies for each parser."""
 RUNS = pytest.mark.parametrize("runs", [20, pytest.param(200, marks=pytest.mark.deep)])
 """Runs in each protocol."""
 SHORT = Limits(rows=20, bytes=4_000, seconds=2.0)
@@ -92,9 +84,6 @@ TOOLS = (
     "",
     "\x1b[0m\0",
 )
-
-
-OFFERED = TOOLS[:6]
 
 
 def good_replies() -> tuple[str, ...]:
@@ -244,70 +233,6 @@ def watched(questions: QuestionSet) -> Iterator[Watched]:
         reached.clear()
         yield Watched(database, reached)
         database.close()
-
-
-def carry_out(reply: Reply, watched: Watched, toolbox: Toolbox) -> None:
-    """Run every call of a reply, and check that the guard allowed every statement."""
-    for request in reply.requests:
-        try:
-            found = toolbox.use(request)
-        except UnparsableReplyError:
-            watched.counts["no such tool"] += 1
-            continue
-        watched.counts[found.error or "rows"] += 1
-        assert watched.unguarded() == []
-
-
-def toolbox_of(watched: Watched, questions: QuestionSet) -> Toolbox:
-    """Return all tools of an agent."""
-    question = questions.find("locating/1")
-    simulation = Simulation.of(question, watched.database)
-    return Toolbox((query_tool(watched.database, SHORT), *simulation_tools(simulation, SHORT)))
-
-
-@EACH
-@pytest.mark.parametrize("name", ["react", "tools"])
-def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
-    name: str, each: int, watched: Watched, questions: QuestionSet
-) -> None:
-    """A reply is read or refused."""
-    talk, toolbox = PROTOCOLS[name], toolbox_of(watched, questions)
-    messages = mutated().map(AIMessage) if name == "react" else MESSAGES
-    watched.counts.clear()
-
-    @settings(
-        max_examples=each,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(message=messages)
-    def read(message: AIMessage) -> None:
-        watched.counts["replies"] += 1
-        reply = None
-        try:
-            reply = talk.read(message, 1, OFFERED, toolbox)
-        except UnparsableReplyError:
-            watched.counts["unparsable"] += 1
-        else:
-            carry_out(reply, watched, toolbox)
-        asked = () if reply is None else reply.requests
-        assert_sendable(
-            [
-                *talk.history(message, reply),
-                *(talk.observed([(r, "x") for r in asked], "") if asked else ()),
-                *(talk.refused(reply, "x") if reply and reply.answer is not None else ()),
-            ]
-        )
-        talk.calls(message, reply)
-
-    read()
-    assert watched.counts["replies"] == each
-    # Allowed, refused and unreadable statements were all frequent.
-    assert watched.counts["ran"] > each / 60
-    assert watched.counts["RefusedStatementError"] > each / 60
-    assert watched.counts["unparsable"] > each / 60
 
 
 @RUNS

@@ -17,7 +17,7 @@ _LINE = 500
 
 
 def echo_tree(tree: DecisionTree) -> None:
-    """Print the decision, its reason, the actions and the beliefs."""
+    """Print the decision, its reason and the actions."""
     for line in _lines(tree):
         text = line.replace("\n", " ")
         typer.echo(visible(text if len(text) <= _LINE else f"{text[:_LINE]}..."))
@@ -38,8 +38,7 @@ def _lines(tree: DecisionTree) -> Iterator[str]:
     for branch in tree.branches:
         mark = " <- chosen" if branch.action == tree.chosen else ""
         yield f"    {branch.action}: {_figures(branch.figures)}{mark}"
-    yield from _beliefs(tree)
-    yield "  Use --html FILE or --json to see states, rankings and statements."
+    yield "  Use --html FILE or --json to see beliefs, states, rankings and statements."
 
 
 def _figures(figures: ActionFigures) -> str:
@@ -49,19 +48,3 @@ def _figures(figures: ActionFigures) -> str:
     interval = "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
     chance = "" if figures.chance_best is None else f", {percent(figures.chance_best)}"
     return f"{figures.value:.3g}{interval}{chance}"
-
-
-def _beliefs(tree: DecisionTree) -> Iterator[str]:
-    factors = tree.factors.factors if tree.factors else {}
-    beliefs = tree.forecast.beliefs if tree.forecast else {}
-    if factors:
-        yield f"  Beliefs ({len(factors)})"
-    for name, values in factors.items():
-        judged = beliefs.get(name, {})
-        told = [
-            f"{value} ({judged[value].words}, {percent(judged[value].probability)})"
-            if value in judged
-            else f"{value} (not judged)"
-            for value in values
-        ]
-        yield f"    {name}: {'; '.join(told)}"

@@ -31,7 +31,6 @@ from dqa_simulators.negotiation.position import (
     write,
 )
 from tests.bidder.exact import Exact, World, bidder, chosen_by, exact, exact_model, solved, task_of
-from tests.worlds.nim import NimPosition
 
 STYLES = ("bold", "timid", "honest")
 """How an opponent bets: always raise, always fold, or by the card."""
@@ -214,16 +213,6 @@ def test_a_negotiation_with_revealed_values(*, even: bool) -> None:
     answer = start.after("[2, 1, 1]").after(negotiator(start.after("[2, 1, 1]")))
     choice = chosen_by(exact(world, settings, even=even), answer)
     assert choice in world.best(answer)
-
-
-@pytest.mark.parametrize("heap", range(2, 9))
-def test_exploration_finds_wins_without_rewards(heap: int) -> None:
-    """All rewards are equal, and the opponent takes the minimum."""
-    world = World(lambda position: position.actions[0])
-    start = NimPosition("first", heap)
-    decider = exact(world, BidderSettings(horizon=4), even=True)
-    choice = chosen_by(decider, start)
-    assert world.value(start.after(choice)) == world.value(start) == 1.0
 
 
 @pytest.mark.parametrize("proposed", [(), ("[2, 1, 1]",)])

@@ -17,7 +17,6 @@ from dqa.core.events import (
     PromptEvent,
     StepEvent,
     WarningEvent,
-    event_from_json,
 )
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
@@ -303,14 +302,3 @@ def test_a_spent_budget_decides_by_the_replies_so_far(tokens: int) -> None:
     assert best_in(recorder) is not None
     replies = [event.purpose for event in of_kind(recorder, StepEvent)]
     assert tree.asked == replies.count("rewards") + replies.count("modeling")
-
-
-def test_every_event_is_read_back() -> None:
-    _, recorder = decided(scripted_model("analyst"), SECRET)
-    own = of_kind(recorder, StepEvent)
-    assert {event.purpose for event in own} == {
-        *("inference", "modeling", "rewards", "exploration", "returns", "decision")
-    }
-    for event in own:
-        assert event_from_json(json.loads(json.dumps(event.to_json()))) == event
-        assert event.lines

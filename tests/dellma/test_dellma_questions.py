@@ -6,11 +6,9 @@ import csv
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from statistics import mean
 
 import pytest
 
-from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
@@ -132,38 +130,6 @@ def test_nothing_of_december_2023_is_in_a_table(
     for symbol in SYMBOLS:
         first = rows_of(dellma_release_dir, f"stocks/{symbol}.csv")
         assert known[symbol] == next(float(d["Open"]) for d in first if d["Date"] == "2023-12-01")
-
-
-@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
-def test_the_context_of_stocks_has_monthly_means(
-    release: QuestionSet, dellma_release_dir: Path, backend: str
-) -> None:
-    """24 months per stock rounded to cents, the current price and the last close."""
-    question = release.find("stocks/amd-gme-spy")
-    database = plugins.backend(backend).load(release.situation_of(question))
-    _, prices, months = (
-        database.query(statement)
-        for statement in plugins.scenario("stocks").context(question, database.kind)
-    )
-    database.close()
-    expected: dict[tuple[Cell, Cell], float] = {}
-    last: dict[str, float] = {}
-    for symbol in ("AMD", "GME", "SPY"):
-        days = rows_of(dellma_release_dir, f"stocks/{symbol}.csv")
-        by_month: dict[str, list[float]] = {}
-        for day in days:
-            by_month.setdefault(day["Date"][:7], []).append(float(day["Close"]))
-        expected |= {(symbol, m): mean(c) for m, c in by_month.items() if m < "2023-12"}
-        last[symbol] = next(float(d["Close"]) for d in days if d["Date"] == "2023-11-30")
-    assert {(row[0], row[1]): row[2] for row in months.rows} == pytest.approx(expected, abs=0.0051)
-    assert len(months.rows) == 72
-    assert {str(row[0]): row[4] for row in prices.rows} == last
-    assert {row[3] for row in prices.rows} == {"2023-11-30"}
-    # The values of the paper's figure 17.
-    paper = {"AMD": 119.88, "GME": 14.52}
-    assert {
-        str(row[0]): round(float(str(row[2])), 2) for row in prices.rows
-    }.items() > paper.items()
 
 
 def test_a_fruit_without_figures_is_an_error(tmp_path: Path) -> None:

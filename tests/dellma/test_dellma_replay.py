@@ -15,7 +15,6 @@ from benchmarks.reproductions.dellma.records import Score
 from benchmarks.reproductions.dellma.replay import ReplayScores, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
 from benchmarks.reproductions.dellma.rules import SCRIPTS
-from benchmarks.reproductions.dellma.scores import ReplayedDecision, cluster_interval
 from dqa.core.errors import ParseError, UnknownNameError
 from tests.dellma.dellma_scripts import (
     write_decision,
@@ -150,34 +149,6 @@ def test_a_repeated_pair_wins_again_under_the_released_rule(tmp_path: Path) -> N
     weights = np.exp(choix.ilsr_pairwise(4, preferred, alpha=2e-3))
     assert weights[[0, 2]].sum() < weights[[1, 3]].sum()
     assert (released["pairs"], paper["pairs"]) == (100.0, 0.0)
-
-
-def test_cluster_intervals_are_as_wide_as_the_clusters_differ() -> None:
-    """With one best action always right and the others never, they are as wide as the draws of
-    clusters.
-    """
-
-    def decision(best: str, *, correct: bool) -> ReplayedDecision:
-        return ReplayedDecision(
-            actions=("a", "b"),
-            best=best,
-            correct=correct,
-            utility=1.0,
-            tied=1,
-            surely=correct,
-            possibly=correct,
-            undecided=False,
-        )
-
-    one = [decision("a", correct=True)] * 30
-    assert cluster_interval(one) is None
-    other = [decision(best, correct=False) for best in "bcdef" for _ in range(6)]
-    assert cluster_interval([*one, *other]) == cluster_interval([*other, *one])
-    low, high = cluster_interval([*one, *other]) or (0.0, 0.0)
-    assert low == 0.0
-    assert high > 80.0
-    alike = [decision(best, correct=n < 3) for best in "abcdef" for n in range(6)]
-    assert cluster_interval(alike) == pytest.approx((50.0, 50.0))
 
 
 def test_a_wrong_folder_or_rule_set_is_an_error(tmp_path: Path) -> None:

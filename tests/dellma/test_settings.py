@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
-from types import MappingProxyType
-
 import pytest
 
-from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.deciders.base import Settings
-from dqa.models.scripted import scripted_model
 from dqa_dellma.factories import DELLMA_PAIRS
 from dqa_dellma.settings import DellmaSettings, NaiveSettings, Top1Settings
-from tests.dellma.talking import data_of, replying, world
+from tests.dellma.talking import replying
 
 
 def test_the_paper_s_settings_are_the_defaults() -> None:
@@ -55,28 +49,3 @@ def test_conflicting_settings_are_refused(options: dict[str, str], problem: str)
     qualified = {f"dellma.{name}": value for name, value in options.items()}
     with pytest.raises(UsageError, match=f"'dellma-pairs' do not go together: .*{problem}"):
         DELLMA_PAIRS(replying("x"), Settings(options=qualified))
-
-
-def overlaps(
-    scenario: str,
-    options: Mapping[str, str] = MappingProxyType({}),
-    own: DellmaSettings | None = None,
-) -> set[int]:
-    """Return the numbers of items that successive minibatches share."""
-    question, database = world(scenario)
-    usual = {"dellma.samples": "12", "dellma.batch": "8"}
-    settings = Settings(options={**usual, **options}, own=own)
-    decider = plugins.decider("dellma-pairs")(scripted_model("analyst"), settings)
-    decision = decider.decide(question, database)
-    database.close()
-    shown = [set(event["shown"]) for event in data_of(decision.trace, "elicitation")]
-    # The last minibatch overlaps more, because it is filled to the full size.
-    return {len(one & other) for one, other in pairwise(shown[:-1])}
-
-
-def test_options_override_the_settings_of_a_scenario() -> None:
-    """In the paper, minibatches of stocks share a half, and others a quarter."""
-    assert overlaps("agriculture") == {2}
-    assert overlaps("stocks") == {4}
-    assert overlaps("stocks", {"dellma.overlap": "0.25"}) == {2}
-    assert overlaps("stocks", {"dellma-pairs.overlap": "0.0"}) == {0}

@@ -21,11 +21,10 @@ from dqa_ldm2 import (
     RefinementReport,
     RefiningSettings,
     Situation,
-    add_subtrajectory,
     form_memory,
     refine_memory,
 )
-from tests.ldm2.memory_contract import form, make_tuple, trajectories
+from tests.ldm2.memory_contract import make_tuple, trajectories
 from tests.ldm2.playing import canned, deciding, play
 from tests.ldm2.rooms import ROOMS, RoomsSettings
 
@@ -140,20 +139,6 @@ def test_an_interrupted_build_resumes(memory: Memory) -> None:
     assert (report.there, report.trajectories, report.batches) == (4, 3, (3, 4))
     assert memory.sources() == {each.source for each in made}
     assert len(list(memory.tuples())) == 14
-
-
-def test_a_subtrajectory_is_added_or_refused_completely(memory: Memory) -> None:
-    """Its tuples get the types of the batch."""
-    step = Step("seen", "done")
-    form(memory, [Trajectory("goal", (step,), "t")])
-    whole = Trajectory("goal", (step, Step("elsewhere", "go")), "u")
-    origin = Origin("refinement", "r")
-    with pytest.raises(UsageError, match="no batch 4"):
-        add_subtrajectory(memory, 4, whole, indexer(), origin)
-    assert len(memory.versions()) == 1
-    add_subtrajectory(memory, 1, whole, indexer(summary={"summary": "h"}), origin, first=2)
-    (added,) = memory.tuples(sources={"u"})
-    assert (added.number, added.history, added.observation_type) == (2, "h", "seen")
 
 
 def won(memory: Memory, history: History, games: int = 10) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -17,7 +16,6 @@ from dqa.models.policy import CallPolicy
 from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
-from tests.confirming import confirm
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')
@@ -145,27 +143,6 @@ def test_dellma_decides_at_once_if_its_budget_is_spent(plants: str) -> None:
         )
         assert (trace.choice, trace.ending) == (choice, ending)
         assert trace.ended_by == f"budget: {tokens} tokens"
-
-
-@pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_a_script_decides_on_the_rows_that_it_has_seen(
-    plants: str, tmp_path: Path, decider: str, protocol: Literal["react", "tools"]
-) -> None:
-    """It chooses one of the listed candidates without knowing an outcome."""
-    dqa.propose_scenario(plants, tmp_path / "close", question="Which plant to close?")
-    confirm(tmp_path / "close")
-    trace = dqa.ask(
-        plants,
-        dqa.AskedQuestion(scenario=str(tmp_path / "close")),
-        decider=decider,
-        model="scripted:analyst",
-        protocol=protocol,
-        budget=DecisionBudget(statements=1),
-    )
-    assert (trace.ending, len(trace.evidence)) == (Ending.ANSWERED, 1)
-    assert trace.choice == trace.evidence[0].rows[0][0]
-    assert trace.ended_by == ENDED_BY
 
 
 def test_runs_count_decisions_that_a_budget_ended(plants: str, tmp_path: Path) -> None:

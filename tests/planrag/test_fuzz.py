@@ -131,27 +131,13 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 VALUES = st.one_of(
-    st.sampled_from(STATEMENTS),
-    st.sampled_from(PIECES),
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=20),
+    *(st.sampled_from(STATEMENTS), st.sampled_from(PIECES), st.text(max_size=20)),
+    *(st.none(), st.booleans(), st.integers(), st.floats()),
 )
-JSON = st.one_of(
-    VALUES,
-    st.lists(VALUES, max_size=4),
-    st.dictionaries(st.text(max_size=5), VALUES, max_size=3),
-    st.lists(st.lists(VALUES, max_size=2), max_size=2),
-)
+NAMES = st.sampled_from(["statement", "decision", "candidates", "steps", "sql", ""])
 ARGUMENTS = st.one_of(
     st.sampled_from(STATEMENTS).map(lambda s: {"statement": s}),
-    st.dictionaries(
-        st.sampled_from(["statement", "decision", "candidates", "steps", "sql", ""]),
-        JSON,
-        max_size=3,
-    ),
+    st.dictionaries(NAMES, VALUES | st.lists(VALUES, max_size=4), max_size=3),
 )
 CALLS = st.builds(
     ToolCall,

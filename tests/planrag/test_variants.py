@@ -69,18 +69,6 @@ def evaluated(
     return decide_all(setup, open_store(), RunOptions(workers=2))
 
 
-def assert_protocols_agree(results: Sequence[Result]) -> None:
-    """Assert that the protocols decide, read and plan the same."""
-    found: dict[tuple[str, str, str], dict[str, tuple[object, ...]]] = {}
-    for result in results:
-        agent, name = result.decider.split()
-        key = (result.question, result.database, agent)
-        signature = (result.answer, result.choice, result.outcome, result.statements, result.plans)
-        found.setdefault(key, {})[name] = signature
-    for key, by_protocol in found.items():
-        assert by_protocol["react"] == by_protocol["tools"], key
-
-
 def events_of(decision: Decision, kind: str) -> list[Event]:
     """Return the events of one kind."""
     return [event for event in decision.trace if event.kind == kind]
@@ -132,8 +120,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
 
 
 @pytest.mark.parametrize(
-    ("rules", "limit"),
-    [("released", 10), ("paper", 10), pytest.param("released", None, marks=pytest.mark.deep)],
+    ("rules", "limit"), [("paper", 10), pytest.param("released", None, marks=pytest.mark.deep)]
 )
 def test_the_simulating_agent_is_right_on_shared_questions(
     release: QuestionSet, rules: str, limit: int | None
@@ -144,4 +131,3 @@ def test_the_simulating_agent_is_right_on_shared_questions(
     results = evaluated(asked, simulating, rules)
     assert len(results) == len(asked.questions) * len(EMBEDDED) * len(PROTOCOLS)
     assert {result.outcome for result in results} == {Outcome.CORRECT}
-    assert_protocols_agree(results)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.evaluation.findings import Analysis, Case, Cases, read_cases
-from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.findings import Analysis, Case, Cases
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
 from dqa_planrag.analysis import analyse
-from tests.evaluation.records import open_store
 from tests.planrag.analysis.runs import empty, failed, make_case, ran
 
 BOTH = ran("SELECT ingoing, total_power FROM trade_node", "[1.0, 2.0]")
@@ -113,29 +110,3 @@ def test_missed_data_and_failures_are_shares_of_all_judged_runs() -> None:
     ]
     assert failures["cook", "DEEP"] == (1, 1)
     assert "first 1" in "".join(Cases(runs).notes())
-
-
-def test_results_and_traces_are_joined(tmp_path: Path) -> None:
-    """A decision that was not judged is counted."""
-    cases = [make_case(question=f"locating/{number}") for number in range(1, 4)]
-    cases[2] = make_case(question="locating/3", outcome=Outcome.BUDGET)
-    store = open_store(tmp_path / "run")
-    for case in cases:
-        store.add(case.result, case.trace)
-    store.close()
-    found = read_cases(tmp_path / "run")
-    assert [case.result.key for case in found.judged] == [
-        DecisionKey(f"locating/{number}", "mysql", "iterrag") for number in (1, 2)
-    ]
-    assert found.unjudged == 1
-
-
-def test_a_folder_without_a_decision_is_refused(tmp_path: Path) -> None:
-    """It does not exist, has no run, or its run has no decision."""
-    with pytest.raises(UsageError, match="does not exist"):
-        read_cases(tmp_path / "none")
-    with pytest.raises(UsageError, match="contains no run"):
-        read_cases(tmp_path)
-    open_store(tmp_path / "run").close()
-    with pytest.raises(UsageError, match="no finished decision"):
-        read_cases(tmp_path / "run")

@@ -11,7 +11,7 @@ from dqa.core.question import Candidate
 from dqa.deciders.method import Asking, Finding, Options
 from dqa.deciders.replies import Chosen
 from dqa_bidder.bidder import TaskDecider, ask_choice, shown
-from dqa_bidder.replies import Proposing, Thought, Thoughts, Vote
+from dqa_bidder.replies import Thought, Thoughts, Vote
 from dqa_bidder.settings import ReflexionSettings, ThoughtsSettings
 from dqa_bidder.task import Task
 
@@ -119,11 +119,9 @@ class TreeOfThoughts(TaskDecider):
             "count": count,
             "last": last,
         }
-        options = Options(task.actions, task.noun, task.form)
-        context = Proposing(count, options, last)
-        return asking.ask(
-            "thoughts", Thoughts, context=context, label="thoughts", **values
-        ).thoughts
+        options = Options(task.actions, task.noun, task.form) if last else None
+        found = asking.ask("thoughts", Thoughts, context=options, label="thoughts", **values)
+        return found.thoughts[:count]
 
     def _best(
         self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking

@@ -217,17 +217,8 @@ class Thought(Reply):
     action: Candidate | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Proposing:
-    """The context of `Thoughts`: the maximum number, the options, and whether a thought decides."""
-
-    most: int
-    options: Options
-    decide: bool
-
-
 class Thoughts(Reply):
-    """Several possible next thoughts."""
+    """Several possible next thoughts; the context is the `Options` if the thoughts decide."""
 
     model_config = ConfigDict(title="proposed thoughts")
 
@@ -236,13 +227,10 @@ class Thoughts(Reply):
     @field_validator("thoughts", mode="before")
     @classmethod
     def _read(cls, reply: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
-        asked: Proposing | None = info.context
-        if asked is None:
-            raise ValueError("Thoughts can only be read with the context of their prompt.")
         found, problems = [], []
         for one in reply if isinstance(reply, list) else []:
             try:
-                found.append(_thought(one, asked))
+                found.append(_thought(one, info.context))
             except UnparsableReplyError as error:
                 problems.append(str(error))
         if not found:
@@ -250,23 +238,22 @@ class Thoughts(Reply):
                 f"No thought can be used. {problems[0] if problems else 'There is none.'} Write "
                 '{"thoughts": [...]} as the task says.'
             )
-        return found[: asked.most]
+        return found
 
 
-def _thought(reply: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (JSON from a model)
+def _thought(reply: Any, options: Options | None) -> Thought:  # noqa: ANN401  (JSON from a model)
     if isinstance(reply, str):
         reply = {"thought": reply}
     if not isinstance(reply, Mapping):
         raise UnparsableReplyError("A thought is neither a text nor an object.")
     said = reply.get("thought", reply.get("text", ""))
     text = said.strip() if isinstance(said, str) else ""
-    if not asked.decide:
+    if options is None:
         if not text:
             raise UnparsableReplyError("A thought is empty.")
         return Thought(text=text)
     if reply.get("action") is None:
         raise UnparsableReplyError("A thought names no action.")
-    options = asked.options
     words = action_text(reply["action"])
     action = read_action(words, options.actions, options.noun, options.form)
     return Thought(text=text, action=action)

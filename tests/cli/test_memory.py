@@ -64,7 +64,7 @@ def test_an_addition_is_undone_once(dqa: Command, memory: Path) -> None:
     again = dqa("memory", "undo", memory, 3)
     assert (again.code, "already" in again.err) == (2, True)
     assert "no version 9" in dqa("memory", "undo", memory, 9).err
-    assert "yes" in dqa("memory", "show", memory).out
+    assert ", undone" in dqa("memory", "show", memory).out
 
 
 def test_a_memory_is_exported(dqa: Command, memory: Path, tmp_path: Path) -> None:

@@ -31,35 +31,28 @@ class SelfConsistency(ProblemDecider):
     """
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
-        """Return the action with the most votes."""
+        """Return the action with the most votes. Raise the error if no vote can be used."""
         del key
-        asked = self.settings.own_as(VotingSettings).votes
-        named = self._named(problem, asking)
-        votes = Counter(named)
-        leading = [action for action, count in votes.items() if count == max(votes.values())]
-        found = Votes(
-            votes={str(action): count for action, count in votes.items()},
-            asked=asked,
-            unreadable=asked - len(named),
-            tied=tuple(map(str, leading)) if len(leading) > 1 else (),
-        )
-        asking.note("votes", found)
-        return Chosen(str(leading[0]), leading[0])
-
-    def _named(self, problem: Problem, asking: Asking) -> list[Candidate]:
-        """Ask for the votes. Raise `UnparsableReplyError` if no vote can be used."""
         own = self.settings.own_as(VotingSettings)
         warmer = asking.model.bind(temperature=own.temperature)
-        named: list[Candidate] = []
+        votes = Counter[Candidate]()
         for number in range(1, own.votes + 1):
             try:
                 label = f"vote {number}"
                 vote = ask_decision("zero_shot", problem, asking, label=label, model=warmer)
-                named.append(vote.decision)
+                votes[vote.decision] += 1
             except UnparsableReplyError:
-                if number == own.votes and not named:
+                if number == own.votes and not votes:
                     raise
-        return named
+        leading = [action for action, count in votes.items() if count == max(votes.values())]
+        found = Votes(
+            votes={str(action): count for action, count in votes.items()},
+            asked=own.votes,
+            unreadable=own.votes - votes.total(),
+            tied=tuple(map(str, leading)) if len(leading) > 1 else (),
+        )
+        asking.note("votes", found)
+        return Chosen(str(leading[0]), leading[0])
 
 
 class ChainOfThought(ProblemDecider):

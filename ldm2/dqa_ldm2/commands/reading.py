@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +11,11 @@ from dqa.cli.help import LIMITS, OUTPUT
 from dqa.cli.options import argument, option
 from dqa.cli.output import show
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.text import counted, shortened, visible
-from dqa.report.table import Table
+from dqa.core.text import counted, shortened
 
 if TYPE_CHECKING:
     from dqa_ldm2.memory import Memory
-    from dqa_ldm2.records import MemoryType, Remembered
+    from dqa_ldm2.records import Remembered
 
 _CELL = 60
 _SHOWN = 10
@@ -46,18 +44,22 @@ def show_memory(
         raise UsageError("--goal-type needs --batch: add the number of a batch.")
     with _open(memory) as opened:
         if batch is None:
-            value, parts = _whole(opened)
-            show(value, parts, as_json=as_json)
+            show(*_whole(opened), as_json=as_json)
             return
         what, types = "goal type", opened.goal_types(batch)
         where = f"{opened.location}, batch {batch}"
         if goal_type is not None:
             known = [one.name for one in types]
             what, types = "observation type", opened.observation_types(batch, goal_type)
-            where += f", goal type '{visible(goal_type)}'"
+            where += f", goal type '{goal_type}'"
             if not types:
                 raise UnknownNameError("goal type", goal_type, known)
-    show([asdict(one) for one in types], _types(what, types, where), as_json=as_json)
+    tuples = counted(sum(one.size for one in types), "tuple")
+    lines = [f"{where}: {tuples} in {counted(len(types), what)}."]
+    for one in types:
+        examples = "; ".join(shortened(text, _CELL) for text in one.examples)
+        lines.append(f"  {one.name} ({one.size}): {examples}")
+    show([asdict(one) for one in types], lines, as_json=as_json)
 
 
 def search(
@@ -70,7 +72,7 @@ def search(
     """Show the tuples of all batches that are most similar to some words."""
     with _open(memory) as opened:
         found = opened.search(words, most)
-    lines = [_tuples(found)] if found else ["No tuple contains any of these words."]
+    lines = [_line(one) for one in found] or ["No tuple contains any of these words."]
     value = [{"id": one.id, **one.to_json(), "likeness": one.likeness} for one in found]
     show(value, lines, as_json=as_json)
 
@@ -117,8 +119,8 @@ def _open(location: str) -> Memory:
     return open_memory(location)
 
 
-def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:
-    """Return versions and batches as data, and as lines and tables."""
+def _whole(memory: Memory) -> tuple[dict[str, Any], list[str]]:
+    """Return versions and batches as data, and as lines."""
     versions = memory.versions()
     batches = {batch: memory.goal_types(batch) for batch in memory.batches()}
     sizes = {batch: sum(one.size for one in types) for batch, types in batches.items()}
@@ -132,53 +134,25 @@ def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:
     }
     there = counted(sum(sizes.values()), "tuple")
     there += f" in {counted(len(batches), 'batch', 'batches')}"
-    parts: list[str | Table] = [f"{memory.location}: {there}, {counted(len(versions), 'version')}."]
-    if versions:
-        names = ("Version", "Making", "Source", "Model", "Tuples", "Batches", "Undone")
-        rows = (
-            (
-                one.number,
-                *(one.origin.making, one.origin.source, one.origin.model or "-"),
-                one.added,
-                ", ".join(map(str, one.batches)) or "-",
-                "yes" if one.is_undone else "",
-            )
-            for one in versions
+    lines = [f"{memory.location}: {there}, {counted(len(versions), 'version')}."]
+    for one in versions:
+        origin, undone = one.origin, ", undone" if one.is_undone else ""
+        by = f" by {origin.model}" if origin.model else ""
+        added = (
+            f"{counted(one.added, 'tuple')} in batches {', '.join(map(str, one.batches)) or '-'}"
         )
-        parts.append(_table(names, rows))
-    if batches:
-        rows_of = (
-            (batch, sizes[batch], ", ".join(f"{one.name} ({one.size})" for one in types))
-            for batch, types in batches.items()
+        lines.append(
+            f"Version {one.number}: {origin.making} from {origin.source}{by}, {added}{undone}"
         )
-        parts.append(_table(("Batch", "Tuples", "Goal types"), rows_of))
-    return value, parts
+    for batch, types in batches.items():
+        names = ", ".join(f"{one.name} ({one.size})" for one in types)
+        lines.append(f"Batch {batch}: {counted(sizes[batch], 'tuple')}. Goal types: {names}")
+    return value, lines
 
 
-def _types(what: str, types: Sequence[MemoryType], where: str) -> list[str | Table]:
-    tuples = counted(sum(one.size for one in types), "tuple")
-    rows = (
-        (one.name, one.size, "; ".join(shortened(text, _CELL) for text in one.examples))
-        for one in types
-    )
-    table = _table((what.capitalize(), "Tuples", "Examples"), rows)
-    return [f"{where}: {tuples} in {counted(len(types), what)}.", table]
-
-
-def _tuples(tuples: Iterable[Remembered]) -> Table:
-    names = ["Likeness", "Id", "Batch", "Version", "Goal type", "Observation type", "Goal"]
-    names += ["Observation", "Action", "Source", "Step"]
-    rows = (
-        (
-            f"{one.likeness:.2f}",
-            *(one.id, one.batch, one.version, one.goal_type, one.observation_type),
-            *(shortened(text, _CELL) for text in (one.goal, one.observation, one.action)),
-            *(one.source, one.number),
-        )
-        for one in tuples
-    )
-    return _table(names, rows)
-
-
-def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    return Table("", names, [], [[str(cell) for cell in row] for row in rows], wraps=True)
+def _line(one: Remembered) -> str:
+    """Describe a tuple in one line."""
+    goal, seen, action = (shortened(x, _CELL) for x in (one.goal, one.observation, one.action))
+    where = f"batch {one.batch}, version {one.version}, {one.source}, step {one.number}"
+    types = f"{one.goal_type} / {one.observation_type}"
+    return f"{one.likeness:.2f} [{one.id}] {action} ({types}; {goal}; {seen}; {where})"

@@ -26,8 +26,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import Settings
-from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.generator.generate import common_label_rules, gather, size_of
+from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.set_files import MANIFEST
 from dqa.loaders.sets import (
     SetManifest,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dqa.api.databases import LoadedHere
     from dqa.databases.namespaces import LoadedSituation
     from dqa.evaluation.audit import Annotation, ReleaseAudit
-    from dqa.loaders.generator import Mix
+    from dqa.scenarios.generation import Mix
 
 
 def generate(  # noqa: PLR0913  (one parameter per option)
@@ -72,9 +72,10 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     size : SCENARIO.NAME=N
         Size of a scenario's databases, such as a number of rows. May be repeated.
     """
-    from dqa.loaders import generator
+    from dqa.loaders.generator.generate import size_of
+    from dqa.scenarios.generation import Difficulty
 
-    difficulty = generator.Difficulty(
+    difficulty = Difficulty(
         hops=hops,
         min_margin=min_margin,
         max_margin=max_margin,
@@ -86,7 +87,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     asked: dict[str, Any] = {
         "scenarios": names_in("--scenarios", scenarios) or None,
         "count": questions,
-        "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
+        "sizes": tuple(size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
         "per_database": per_database,
     }
@@ -96,7 +97,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     else:
         from dqa.loaders.sets import write_set
 
-        usual = generator.Difficulty()
+        usual = Difficulty()
         if seed or any(value and value != usual for value in asked.values()):
             raise UsageError("--set NAME is a fixed set of questions: give only --out with it.")
         write_set(question_set, out)
@@ -105,13 +106,14 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
 def _generate(out: Path, seed: int, asked: Mapping[str, Any]) -> None:
     """Generate questions into a folder, and record the options in its manifest."""
-    from dqa.loaders import generator
+    from dqa.loaders.generator.generate import generate as generate_questions
+    from dqa.loaders.generator.manifest import write_generated
 
-    made = generator.generate(seed=seed, **asked)
+    made = generate_questions(seed=seed, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
     written = {name: value for name, value in asked.items() if value or name in _ALWAYS}
     written |= {"scenarios": scenarios, "count": asked["count"] or 10}
-    generator.write_generated(made, out, seed=seed, options=written)
+    write_generated(made, out, seed=seed, options=written)
 
 
 _ALWAYS = ("sizes", "per_database")
@@ -119,7 +121,7 @@ _ALWAYS = ("sizes", "per_database")
 
 
 def _report(out: Path, as_json: bool) -> None:
-    from dqa.loaders.generator import read_manifest
+    from dqa.loaders.generator.manifest import read_manifest
     from dqa.report.hints import command
 
     manifest = read_manifest(out)
@@ -137,7 +139,7 @@ def _mix(given: str | None) -> Mix | None:
     """Parse the shares in ``--mix``."""
     if given is None:
         return None
-    from dqa.loaders.generator import Mix
+    from dqa.scenarios.generation import Mix
 
     shares = options.pairs_in("--mix", given.split(","), "direct=X,far=X")
     known = [item.name for item in fields(Mix)]

@@ -187,7 +187,7 @@ class GeneratedFolder(Source):
     folder: _Folder
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        from dqa.loaders.generator import read_generated
+        from dqa.loaders.generator.manifest import read_generated
 
         return read_generated(self.folder, scenarios=scenarios)
 
@@ -232,7 +232,7 @@ class GeneratedQuestions(Source):
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        from dqa.loaders.generator import generate
+        from dqa.loaders.generator.generate import generate
 
         return generate(
             scenarios,

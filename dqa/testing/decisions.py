@@ -17,7 +17,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted, shortened
 from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 
 Decided: TypeAlias = Trace | Decision
 """The result of `dqa.ask`, or of a decider."""

@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 import dqa
 from dqa import plugins
 from dqa.guard import Audit
-from dqa.loaders.generator import read_generated
+from dqa.loaders.generator.manifest import read_generated
 from tests.agents.conftest import attacks, text_of
 
 

@@ -45,7 +45,8 @@ def dqa(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with two small questions of each scenario."""
-    from dqa.loaders.generator import generate, write_generated
+    from dqa.loaders.generator.generate import generate
+    from dqa.loaders.generator.manifest import write_generated
     from dqa_simulators.building.generator import BuildingSize
     from dqa_simulators.locating.generator import LocatingSize
 

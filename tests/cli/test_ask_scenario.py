@@ -11,7 +11,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator import read_generated
+from dqa.loaders.generator.manifest import read_generated
 
 
 @pytest.fixture(params=[("ladybug", "locating"), ("duckdb", "building")])

@@ -50,7 +50,7 @@ def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
 def harbours(tmp_path: Path) -> Path:
     """Return a database of a user's own in the tables of the Locating scenario."""
     from dqa import plugins
-    from dqa.loaders.generator import generate
+    from dqa.loaders.generator.generate import generate
     from dqa_simulators.locating.generator import LocatingSize
 
     world = generate(("locating",), 1, seed=2, sizes=(LocatingSize(12, 20, 20, 60),))

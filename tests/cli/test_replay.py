@@ -80,7 +80,7 @@ def test_a_question_is_played_from_a_copy_of_its_database(
 ) -> None:
     """Who asks is the question and the decider: a file may be elsewhere when it is played."""
     from dqa import plugins
-    from dqa.loaders.generator import read_generated
+    from dqa.loaders.generator.manifest import read_generated
 
     questions = read_generated(generated)
     question = questions.find("locating/1")

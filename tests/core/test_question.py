@@ -10,7 +10,7 @@ from dqa.core.errors import DataError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 
 
 @pytest.mark.parametrize(

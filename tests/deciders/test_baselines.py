@@ -17,7 +17,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
 from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.release import read_release
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize

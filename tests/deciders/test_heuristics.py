@@ -17,7 +17,7 @@ from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameEr
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.spec import RunSpec
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.reading import read_questions
 from dqa.scenarios import catalogue, register
 

@@ -16,7 +16,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.text import estimate_tokens
 from dqa.deciders.lookup import Lookup
 from dqa.guard import Policy
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa_simulators.locating.generator import LocatingSize
 
 SECRET = Policy(denied_columns=frozenset({"staff.pay"}), tables=frozenset({"staff", "Odd Name"}))

@@ -11,7 +11,7 @@ from dqa.core.database import Database
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.samples import sampled_schema, shown_schema
 from dqa.guard import Audit, AuditEntry, Policy
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa_simulators.locating.generator import LocatingSize
 
 BOOLEANS = {

@@ -24,7 +24,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.deciders.simulation import Simulation
 from dqa.evaluation.score import Judge
 from dqa.guard import Audit
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.release import read_release
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize

@@ -27,7 +27,7 @@ from dqa.deciders.tools import (
     simulation_tools,
     use_tool,
 )
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa_simulators.locating.generator import LocatingSize
 
 COUNT = {

@@ -17,7 +17,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.prepare import Setup
 from dqa.evaluation.score import Judge
 from dqa.evaluation.targets import DatabaseLocation
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 

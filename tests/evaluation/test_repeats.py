@@ -12,7 +12,7 @@ from dqa.core.errors import UnknownNameError
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.prepare import connect
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.scripted import GivenReplies, ScriptedModel
 from dqa.models.scripted.steps import Answer

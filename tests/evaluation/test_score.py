@@ -12,7 +12,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.score import Judge
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 
 
 def answered(text: object) -> Decision:

@@ -20,7 +20,7 @@ from dqa.evaluation.shortcuts import (
     count_shortcuts,
     measure_shortcuts,
 )
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.reading import read_questions
 from dqa.scenarios import register
 from dqa.scenarios.generation import Difficulty

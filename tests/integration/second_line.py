@@ -22,7 +22,7 @@ from typing import Any
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.situation import Situation
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.loaders.readback import read_situation
 from dqa_simulators.locating.generator import LocatingSize
 from tests.databases.conftest import BACKENDS

@@ -16,7 +16,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from tests.integration.conftest import Target
 
 NODE = ("local_value", "total_power", "outgoing", "ingoing")

@@ -17,13 +17,10 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
-from dqa.loaders.generator import (
-    GENERATOR_VERSION,
-    Difficulty,
-    SimulatedGenerator,
-    Size,
-    generate,
-)
+from dqa.loaders.generator.generate import generate
+from dqa.loaders.generator.manifest import GENERATOR_VERSION
+from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa.scenarios.generation import Difficulty, Size
 from dqa_simulators.building.generator import BuildingSize, build_building
 from dqa_simulators.locating.generator import LocatingSize, build_locating
 

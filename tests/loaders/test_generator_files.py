@@ -9,16 +9,16 @@ import pytest
 
 from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.generator import (
+from dqa.loaders.generator.generate import generate
+from dqa.loaders.generator.manifest import (
     GENERATOR_VERSION,
     MANIFEST,
-    Difficulty,
-    generate,
     read_generated,
     read_manifest,
     write_generated,
 )
 from dqa.loaders.reading import read_questions
+from dqa.scenarios.generation import Difficulty
 from dqa_simulators.locating.generator import LocatingSize
 
 

@@ -13,8 +13,9 @@ from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator import Difficulty, Mix, SimulatedGenerator, generate
-from dqa.scenarios.generation import Request
+from dqa.loaders.generator.generate import generate
+from dqa.loaders.generator.simulated import SimulatedGenerator
+from dqa.scenarios.generation import Difficulty, Mix, Request
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 

@@ -12,15 +12,11 @@ import pytest
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.loaders.generator import (
-    Difficulty,
-    generate,
-    read_generated,
-    read_manifest,
-    write_generated,
-)
+from dqa.loaders.generator.generate import generate
+from dqa.loaders.generator.manifest import read_generated, read_manifest, write_generated
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
+from dqa.scenarios.generation import Difficulty
 from dqa_simulators.uncertain import DrawnWorld, UncertainGenerator, UncertainWorld
 
 ALL = ("agriculture", "stocks")

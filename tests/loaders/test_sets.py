@@ -13,7 +13,12 @@ import dqa
 from benchmarks.make_set import draw_set, manifest_of
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError
-from dqa.loaders.generator import GENERATOR_VERSION, read_generated, read_manifest, write_generated
+from dqa.loaders.generator.manifest import (
+    GENERATOR_VERSION,
+    read_generated,
+    read_manifest,
+    write_generated,
+)
 from dqa.loaders.sets import read_plan, read_set, write_set, written_options
 
 PLAN = """

@@ -28,7 +28,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.prepare import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette, RecordedModel
 from dqa.models.limits import Clock

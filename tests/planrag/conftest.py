@@ -17,7 +17,7 @@ from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.models.scripted import GivenReplies, Reply
 
 COUNT = {

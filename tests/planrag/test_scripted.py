@@ -15,7 +15,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa.models.scripted import scripted_model
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.scripted import TaskValues, check_script

@@ -8,7 +8,7 @@ from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
-from dqa.loaders.generator import generate
+from dqa.loaders.generator.generate import generate
 from dqa_simulators.locating.generator import LocatingSize
 
 HOSTILE = (

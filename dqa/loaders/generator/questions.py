@@ -55,29 +55,20 @@ class Tally:
 
     def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
         """Return the counts, and the tightest bound."""
-        usual, mix = Difficulty(), difficulty.mix
-        is_set = {
-            "hops": difficulty.hops > usual.hops,
-            "rivals": difficulty.rivals != usual.rivals,
-            "margins": (difficulty.min_margin, difficulty.max_margin)
-            != (usual.min_margin, usual.max_margin),
-            "direct": mix is not None and mix.direct > 0.0,
-            "far": mix is not None and mix.far > 0.0,
-            "resist": resistance is not None,
-        }
-        bounds = {name: self.met[name] for name, holds in is_set.items() if holds}
-        kept = "; ".join(f"{count} meet {name}" for name, count in bounds.items())
+        bounds = ["margins", "rivals", "hops"]
+        bounds += [name for name in ("direct", "far") if getattr(difficulty.mix, name, 0.0)]
+        bounds += [] if resistance is None else ["resist"]
+        tight = min(bounds, key=self.met.__getitem__)
+        is_tight = self.met[tight] < self.met["sure"]
+        advice = f"Too tight is {tight}: loosen it, or ask" if is_tight else "Ask"
+        counts = "; ".join(f"{self.met[name]} meet {name}" for name in bounds)
         answers = "" if resistance is None else f" (the deciders: {resistance.description()})"
-        advice = "Ask for larger worlds, or another seed."
-        if self.met["sure"] and bounds:
-            tight = min(bounds, key=bounds.__getitem__)
-            advice = f"Too tight is {tight}: loosen it, or ask for larger worlds."
         few, many = min(self.rows, default=0), max(self.rows, default=0)
         return (
             f"No question of '{scenario}' is left: {counted(len(self.rows), 'world')} of {few} to "
             f"{many} rows were drawn and {self.met['searched']} questions searched; "
-            f"{self.met['sure']} have one sure answer{'; ' if kept else ''}{kept}{answers}. "
-            f"{advice}"
+            f"{self.met['sure']} have one sure answer; {counts}{answers}. {advice} for larger "
+            "worlds, or use another seed."
         )
 
 
@@ -156,7 +147,6 @@ def ask(
         return len(found.get(far, ())) < kinds.count(far)
 
     rest = iter(targets)
-    asking.tally.rows.append(situation.row_count)
     while (missing := wanted - sum(map(len, found.values()))) and not asking.tally.hopeless:
         size = asking.at_once or min(_BATCH, 2 * missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]

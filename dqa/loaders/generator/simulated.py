@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import count as numbers
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
@@ -20,7 +20,7 @@ from dqa.core.truth import LabelledQuestion, Truth
 from dqa.loaders.generator.names import stems
 from dqa.loaders.generator.questions import Asking, ask
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Resistance, Size
+from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Size
 
 _ATTEMPTS = 40
 """Maximum number of worlds that are drawn for one database."""
@@ -74,16 +74,13 @@ class SimulatedGenerator:
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions; see `Generator`."""
         series = _Series(self, scenario, request.seed, request.difficulty)
-        series.resistance = request.resistance
         most = request.per_database or self.per_database
-        asked, before = 0, request.questions_before
+        asked = 0
         for database in numbers(request.databases_before):
             if asked >= request.count:
                 break
-            size = request.size or self.size.scaled(series.factor(database))
-            wanted = min(most, request.count - asked)
-            draft = _Draft(database, before + asked + 1, size, wanted, 1, request.size is None)
-            drawn = series.database(draft)
+            first, wanted = request.questions_before + asked + 1, min(most, request.count - asked)
+            drawn = series.search(database, first, wanted, request)
             asked += len(drawn.questions)
             yield drawn
 
@@ -91,8 +88,7 @@ class SimulatedGenerator:
         """Draw a world again with its questions, without the search that found them."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
-        draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))
-        situation, _ = series.world(draft, size, draw.attempt)
+        situation, _ = series.world(draw.database, draw.first, size, draw.attempt)
         asked = [
             LabelledQuestion(scenario.question(situation, "", target), Truth((answer,)))
             for target, answer in zip(draw.targets, draw.answers, strict=True)
@@ -102,29 +98,6 @@ class SimulatedGenerator:
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets under which the answers about a world are right."""
         return Asking(self.rules, Difficulty(), self.steps).about(situation).rules
-
-
-class _Draft(NamedTuple):
-    """A database to draw: its number, the number of its first question, and how many to ask.
-
-    `grows` allows larger worlds if worlds of the size have no question.
-    """
-
-    number: int
-    first: int
-    size: Size
-    wanted: int
-    at_least: int
-    grows: bool = False
-
-    def size_at(self, attempt: int) -> Size:
-        """Return the size of the world that is drawn at an attempt."""
-        factor = _GROWTH ** (attempt // _AT_ONE_SIZE) if self.grows else 1
-        numbers = asdict(cast("Any", self.size))
-        grown: Size = replace(
-            cast("Any", self.size), **{name: number * factor for name, number in numbers.items()}
-        )
-        return grown
 
 
 class _Series:
@@ -141,7 +114,6 @@ class _Series:
         self._scenario = scenario
         self._seed = seed
         self._difficulty = difficulty
-        self.resistance: Resistance | None = None
         self._key = (crc32(scenario.name.encode()), 0)
         rng = self._stream()
         self._start = float(rng.random())
@@ -151,52 +123,57 @@ class _Series:
         seeds = np.random.SeedSequence(self._seed, spawn_key=(*self._key, *key))
         return np.random.Generator(np.random.PCG64(seeds))
 
-    def factor(self, database: int) -> float:
-        """Return the size factor of a database.
+    def search(self, database: int, first: int, wanted: int, request: Request) -> Drawn:
+        """Draw worlds until one has questions; return it with at most `wanted` questions.
 
-        Quantiles advance by the golden ratio, so those of the first n databases are spread evenly.
+        Parameters
+        ----------
+        database
+            The number of the database.
+        first
+            The number of its first question.
+        wanted
+            The maximum number of questions.
+        request
+            The size of worlds and the resistance. Without a size, worlds vary and grow.
         """
-        return self._generator.factor((self._start + database * _GOLDEN) % 1.0)
-
-    def database(self, draft: _Draft) -> Drawn:
-        """Draw worlds until one has `at_least` questions; return it with at most `wanted`."""
-        generator = self._generator
-        asking = Asking(
-            generator.rules, self._difficulty, generator.steps, draft.first, self.resistance
-        )
+        generator, difficulty, resistance = self._generator, self._difficulty, request.resistance
+        # Quantiles advance by the golden ratio, so those of the first n databases spread evenly.
+        factor = generator.factor((self._start + database * _GOLDEN) % 1.0)
+        usual = asdict(cast("Any", request.size or generator.size.scaled(factor)))
+        asking = Asking(generator.rules, difficulty, generator.steps, first, resistance)
         for attempt in range(_ATTEMPTS):
-            size = draft.size_at(attempt)
-            situation, targets = self.world(draft, size, attempt)
-            if len(targets) < draft.at_least:
-                asking.tally.rows.append(situation.row_count)
-                continue
-            found = ask(self._scenario, situation, targets, draft.wanted, asking)
-            if len(found) >= draft.at_least:
+            growth = 1 if request.size is not None else _GROWTH ** (attempt // _AT_ONE_SIZE)
+            counts = {name: number * growth for name, number in usual.items()}
+            size: Size = replace(cast("Any", generator.size), **counts)
+            situation, targets = self.world(database, first, size, attempt)
+            asking.tally.rows.append(situation.row_count)
+            found = ask(self._scenario, situation, targets, wanted, asking)
+            if found:
                 draw = Draw(
                     seed=self._seed,
-                    database=draft.number,
+                    database=database,
                     attempt=attempt,
-                    first=draft.first,
-                    size=asdict(cast("Any", size)),
-                    difficulty=self._difficulty,
+                    first=first,
+                    size=counts,
+                    difficulty=difficulty,
                     targets=tuple(dict(question.target) for question, _ in found),
                     answers=tuple(truth.answers[0] for _, truth in found),
                 )
                 return Drawn(situation, found, draw)
             if asking.tally.hopeless:
                 break
-        problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
-        raise UsageError(problem)
+        raise UsageError(asking.tally.problem(self._scenario.name, difficulty, resistance))
 
     def world(
-        self, draft: _Draft, size: Size, attempt: int
+        self, database: int, first: int, size: Size, attempt: int
     ) -> tuple[Situation, list[Mapping[str, str]]]:
         """Draw the world of an attempt after a simulation, and its targets in random order."""
         generator, scenario = self._generator, self._scenario
-        year = generator.year + draft.number
-        realm = self._realms[draft.number % _REALMS].capitalize()
-        name = generator.name.format(realm=realm, year=year, first=draft.first)
-        drawing, asking = self._stream(draft.number, attempt).spawn(2)
+        year = generator.year + database
+        realm = self._realms[database % _REALMS].capitalize()
+        name = generator.name.format(realm=realm, year=year, first=first)
+        drawing, asking = self._stream(database, attempt).spawn(2)
         built = replace(self._difficulty, hops=self._difficulty.reach)
         world = generator.build(drawing, name, size, built)
         listed = generator.targets(world, year, self._difficulty.distractors)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Docker images of MariaDB, PostgreSQL and Neo4j, from Debian packages and Maven artefacts.
+"""Build Docker images of MariaDB, PostgreSQL and Neo4j from Debian packages and Maven artefacts.
 
-Usage: ``python docker/images/build.py mariadb postgres neo4j``; see docker/README.md.
-No registry is asked: packages come from the mirror that apt is set up with. What is printed are
-the variables by which containers and ``compose.yaml`` find the images.
+Usage: ``python docker/images/build.py mariadb postgres neo4j``; see docker/README.md. No image
+registry is needed: packages come from the mirrors in apt's configuration. The program prints the
+environment variables by which tests and ``compose.yaml`` find the images.
 """
 
 import argparse
@@ -13,9 +13,7 @@ import platform
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,15 +33,13 @@ _LEFT_OUT = ("/usr/share/doc/*", "/usr/share/man/*", "/usr/share/locale/*")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build the images and return the exit code: 0 done, 1 failed, 2 wrong usage."""
+    """Build the images. Return the exit code: 0 for success, 1 for a failure, 2 for wrong usage."""
     options = _parser().parse_args(arguments)
     names = options.names or list(VARIABLES)
     try:
-        with _timed("the base image"):
-            base = make_base(fresh=options.fresh)
+        base = make_base(fresh=options.fresh)
         for name in names:
-            with _timed(f"dqa-{name}"):
-                build(name, base, fresh=options.fresh)
+            build(name, base, fresh=options.fresh)
     except ServerError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
@@ -52,9 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_base(*, fresh: bool) -> str:
-    """Make the image that the others begin with, unless it is there; return its name.
+    """Create the base image of the others if it is missing, and return its name.
 
-    It is this machine's own distribution, so that the mirror at hand has its packages.
+    It contains the distribution of this machine, because the configured mirror has its packages.
     """
     docker = _docker()
     if program("mmdebstrap") is None:
@@ -62,7 +58,7 @@ def make_base(*, fresh: bool) -> str:
     release = platform.freedesktop_os_release()["VERSION_CODENAME"]
     sources = find_sources()
     name = f"dqa-base:{release}-{hashlib.sha256(sources.encode()).hexdigest()[:12]}"
-    listed = run([docker, "image", "ls", "--quiet", name], what="asking for images")
+    listed = run([docker, "image", "ls", "--quiet", name], what="listing images")
     if listed.strip() and not fresh:
         return name
     with tempfile.TemporaryDirectory(prefix="dqa-image-") as scratch:
@@ -74,7 +70,7 @@ def make_base(*, fresh: bool) -> str:
             command.append("--include=ca-certificates")
         run(
             [*command, release, archive, listing],
-            what="making a system from packages",
+            what="creating a system from packages",
             environment={**os.environ, **_proxies()},
             timeout=900.0,
         )
@@ -83,22 +79,22 @@ def make_base(*, fresh: bool) -> str:
 
 
 def find_sources() -> str:
-    """Return the lines of a sources.list: the distribution's own among those apt is set up with."""
+    """Return a sources.list with the distribution's own sources in apt's configuration."""
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
     for attempt in (1, 2):
         found = run(command, what="asking apt for its sources").splitlines()
         lines = {line.partition("|")[2] for line in found if line.startswith(_DISTRIBUTIONS)}
         if lines:
             return "".join(f"{line}\n" for line in sorted(lines))
-        if attempt == 1:  # whose they are is known from the lists alone
+        if attempt == 1:  # only downloaded lists name the distribution of a source
             run(["apt-get", "-q", "update"], what="apt-get update", timeout=300.0)
-    raise ServerError("apt is set up with no source of Debian's or Ubuntu's own packages")
+    raise ServerError("apt has no source of Debian's or Ubuntu's own packages: add one")
 
 
 def build(name: str, base: str, *, fresh: bool) -> None:
     """Build one image from its folder here."""
     proxies = [f"--build-arg={key}={value}" for key, value in _proxies().items()]
-    # The machine's own network: a mirror or a proxy may be reachable from it alone.
+    # The host's network, because a mirror or a proxy may be reachable from the host only.
     options = ["--quiet", "--network=host", f"--build-arg=BASE={base}", *proxies]
     if fresh:
         options.append("--no-cache")
@@ -135,25 +131,17 @@ def _docker() -> str:
     return found
 
 
-@contextmanager
-def _timed(what: str) -> Iterator[None]:
-    """Print on the error output how long something took."""
-    begun = time.monotonic()
-    yield
-    sys.stderr.write(f"{what}: {time.monotonic() - begun:.0f} s\n")
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
-    names = "|".join(VARIABLES)
-    parser.add_argument("names", nargs="*", type=_name, metavar=names, help="all, if none is named")
-    parser.add_argument("--fresh", action="store_true", help="use nothing of earlier builds")
+    shown, help_text = "|".join(VARIABLES), "images to build (default: all)"
+    parser.add_argument("names", nargs="*", type=_name, metavar=shown, help=help_text)
+    parser.add_argument("--fresh", action="store_true", help="do not use earlier builds")
     return parser
 
 
 def _name(text: str) -> str:
     if text not in VARIABLES:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(VARIABLES)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(VARIABLES)}")
     return text
 
 

@@ -25,18 +25,28 @@ from machine import (
 
 USER = "dqa"
 DATABASE = "dqa"
+LOG = "server.log"
 _MAVEN_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin"  # version in the pom
 _HERE = Path(__file__).resolve().parent
 
 
 @dataclass(frozen=True)
 class Site:
-    """The folder, the log, the port and the password of one server."""
+    """The folder, the port and the password of one server."""
 
-    home: Path
-    log: Path
+    folder: Path
     port: int
     password: str
+
+    @property
+    def home(self) -> Path:
+        """The folder that belongs to the servers' account."""
+        return self.folder / "home"
+
+    @property
+    def log(self) -> Path:
+        """The output of the server."""
+        return self.folder / LOG
 
 
 class Engine(ABC):

@@ -6,10 +6,11 @@ import secrets
 import shutil
 import tempfile
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from engines import ENGINES, Site
+from engines import ENGINES, LOG, Site
 from machine import (
     Process,
     ServerError,
@@ -22,7 +23,6 @@ from machine import (
 )
 
 _RECORD = "server.json"
-_LOG = "server.log"
 
 
 def default_state() -> Path:
@@ -54,16 +54,6 @@ def open_state(folder: Path) -> Path:
     return folder
 
 
-@dataclass(frozen=True)
-class _Record:
-    """The stored data of a created server."""
-
-    port: int
-    password: str
-    pid: int
-    started: int
-
-
 class Server:
     """A server of one kind in a state folder.
 
@@ -81,7 +71,6 @@ class Server:
         self.name = name
         self.engine = ENGINES[name]
         self._folder = state / f"dqa-{name}"
-        self._log = self._folder / _LOG
         self._timeout = timeout
 
     @property
@@ -97,15 +86,14 @@ class Server:
     @property
     def url(self) -> str:
         """The URL with the user and the password."""
-        return self.engine.url(self._site(self._load()))
+        return self.engine.url(self._site())
 
     def describe(self) -> dict[str, object]:
         """Return the state, the port, the process id and the log, but no password."""
         if not self.created:
             return {"state": "absent"}
-        record = self._load()
-        state = "running" if self.running else "stopped"
-        return {"state": state, "port": record.port, "pid": record.pid, "log": self._log}
+        site, state = self._site(), "running" if self.running else "stopped"
+        return {"state": state, "port": site.port, "pid": self._process().pid, "log": site.log}
 
     def start(self) -> None:
         """Create and start the server; do nothing if it already runs.
@@ -123,12 +111,11 @@ class Server:
                 f"'restart {self.name}' uses them again, 'stop {self.name}' discards them"
             )
         self._discard()  # files of an interrupted start
-        record = _Record(free_port(), secrets.token_hex(16), pid=0, started=0)
-        site = self._site(record)
+        site = Site(self._folder, free_port(), secrets.token_hex(16))
         try:
             self._make_home(site)
             self.engine.create(site)
-            self._launch(record)
+            self._launch(site)
         except BaseException:
             self._discard()
             raise
@@ -136,9 +123,8 @@ class Server:
     def restart(self) -> None:
         """Stop the server if it runs, and start it again with the same data, port and password."""
         self._halt()
-        record = self._load()
-        self.engine.clear(self._site(record))
-        self._launch(record)
+        self.engine.clear(self._site())
+        self._launch(self._site())
 
     def kill(self) -> None:
         """Kill the server without a shutdown. Its data remain for `restart`."""
@@ -167,11 +153,12 @@ class Server:
             what = f"entering {site.home} as 'nobody' (choose an accessible folder with --state)"
             run(["test", "-x", site.home / "."], what=what, as_server=True)
 
-    def _launch(self, record: _Record) -> None:
-        site = self._site(record)
-        self._log.unlink(missing_ok=True)  # `Neo4j.answers` reads the log of this start only
-        process = Process.spawn(self.engine.command(site), site.home, self._log)
-        self._save(replace(record, pid=process.pid, started=process.started))
+    def _launch(self, site: Site) -> None:
+        """Start the process, record it, and wait until the server answers."""
+        site.log.unlink(missing_ok=True)  # `Neo4j.answers` reads the log of this start only
+        process = Process.spawn(self.engine.command(site), site.home, site.log)
+        record = {"port": site.port, "password": site.password, **asdict(process)}
+        write_private(self._folder / _RECORD, json.dumps(record))
         try:
             self._await_answer(site, process)
         except BaseException:
@@ -182,25 +169,22 @@ class Server:
         deadline = time.monotonic() + self._timeout
         while not self.engine.answers(site):
             if not process.alive():
-                raise ServerError(f"{self.name} ended while starting:\n{_tail(self._log)}")
+                raise self._failed("ended while starting")
             if time.monotonic() > deadline:
-                within = f"within {self._timeout:.0f} s"
-                raise ServerError(f"{self.name} did not answer {within}:\n{_tail(self._log)}")
+                raise self._failed(f"did not answer within {self._timeout:.0f} s")
             time.sleep(0.1)
 
     def _halt(self) -> None:
-        self._load()
         process = self._process()
         process.signal(self.engine.stop_signal)
         if not process.ends(self._timeout):
             process.kill()
-            why = f"{self.name} did not stop within {self._timeout:.0f} s and was killed"
-            raise ServerError(f"{why}:\n{_tail(self._log)}")
+            raise self._failed(f"did not stop within {self._timeout:.0f} s and was killed")
 
     def _discard(self) -> None:
         if not self._folder.exists():
             return
-        foreign = {entry.name for entry in self._folder.iterdir()} - {"home", _RECORD, _LOG}
+        foreign = {entry.name for entry in self._folder.iterdir()} - {"home", _RECORD, LOG}
         if foreign:
             raise ServerError(
                 f"{self._folder} contains {min(foreign)!r}, which does not belong to a server, so "
@@ -208,23 +192,23 @@ class Server:
             )
         shutil.rmtree(self._folder)
 
-    def _site(self, record: _Record) -> Site:
-        return Site(self._folder / "home", self._log, record.port, record.password)
+    def _failed(self, problem: str) -> ServerError:
+        """Return an error with the end of the log."""
+        log = (self._folder / LOG).read_text(encoding="utf-8", errors="replace")
+        return ServerError(f"{self.name} {problem}:\n{tail(log)}")
+
+    def _site(self) -> Site:
+        record = self._load()
+        return Site(self._folder, record["port"], record["password"])
 
     def _process(self) -> Process:
         record = self._load()
-        return Process(record.pid, record.started)
+        return Process(record["pid"], record["started"])
 
-    def _load(self) -> _Record:
+    def _load(self) -> dict[str, Any]:
         try:
             text = (self._folder / _RECORD).read_text(encoding="utf-8")
         except FileNotFoundError:
             raise ServerError(f"{self.name} does not exist: run 'start {self.name}'") from None
-        return _Record(**json.loads(text))
-
-    def _save(self, record: _Record) -> None:
-        write_private(self._folder / _RECORD, json.dumps(asdict(record)))
-
-
-def _tail(log: Path) -> str:
-    return tail(log.read_text(encoding="utf-8", errors="replace"))
+        record: dict[str, Any] = json.loads(text)
+        return record

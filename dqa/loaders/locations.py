@@ -20,7 +20,7 @@ _NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 
 
 def variable_of(name: str) -> str:
-    """Return the environment variable that holds the URL of a backend, or of a named database."""
+    """Return the environment variable with the URL of a backend or a named database."""
     return f"DQA_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}_URL"
 
 
@@ -30,14 +30,14 @@ def whole_url(location: str, name: str | None = None) -> str:
     Parameters
     ----------
     location
-        A URL, perhaps without its password, or a file.
+        A URL, with or without its password, or a file.
     name
         The name of the database; None without one.
 
     Raises
     ------
     UsageError
-        The password is missing, also in the environment.
+        The password is missing in the location and in the environment.
     """
     if "***" not in location:
         return location
@@ -59,7 +59,7 @@ def whole_url(location: str, name: str | None = None) -> str:
 def located(
     databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
 ) -> dict[str, str]:
-    """Return databases by name, each with a location that another process finds.
+    """Return the locations of databases by name. Paths are absolute, so all processes find them.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def located(
     Raises
     ------
     UsageError
-        Two have the same name.
+        Two databases have the same name.
     """
     if isinstance(databases, Mapping):
         pairs = [(name, str(location)) for name, location in databases.items()]
@@ -88,13 +88,13 @@ def located(
 
 
 def split_name(text: str) -> tuple[str | None, str]:
-    """Return the name before ``NAME=URL`` and the location; no name for a location alone."""
+    """Split ``NAME=URL`` into the name and the location. The name is None without ``NAME=``."""
     found = None if Path(text).exists() else _NAMED.fullmatch(text)
     return (None, text) if found is None else (found[1], found[2])
 
 
 def name_of(location: str) -> str:
-    """Return the default name of a database: its file, or the last word of its URL."""
+    """Return the default name of a database: the name of its file, or the last part of its URL."""
     if "://" not in location:
         word = Path(location).stem
     else:

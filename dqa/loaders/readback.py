@@ -1,4 +1,4 @@
-"""Reads a loaded database back into the situation it was written from."""
+"""Reads the situation that a database contains."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Parameters
     ----------
     database
-        Relational or graph; read through `Database.query` alone.
+        A relational or graph database.
     schema
-        The schema it was written with.
+        The schema of the situation.
     name
         The name of the situation.
 
     Returns
     -------
     Situation
-        Equal to the one written, row order included. Other values than numbers are texts: dates
-        and times as ISO 8601, lists and maps as JSON.
+        The written situation, with the same order of rows. Values other than numbers are texts:
+        dates and times as ISO 8601, lists and maps as JSON.
 
     Raises
     ------
     DataError
-        The database does not fit the schema.
+        The database does not match the schema.
     QueryError, DatabaseUnavailableError
         The errors of `Database.query`.
     """
@@ -88,7 +88,7 @@ def _stored_order(database: Database, statement: str, table: TableSchema) -> _Ro
 
 
 def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
-    """Return rows in the order of the engine; None without one, such as for a view."""
+    """Return rows in the order of the engine; None if it has no order, for example for a view."""
     order = _ROW_ORDER.get(database.dialect)
     if order is None:
         return None

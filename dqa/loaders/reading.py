@@ -62,27 +62,27 @@ class QuestionReader(Protocol):
         scenarios
             The scenarios to read; None for all.
         form
-            Which database files to read, if the layout has several kinds.
+            The form of the database files, if the layout has several forms.
         limit
-            Most questions of each scenario; None for all. A reader may return more.
+            The maximum number of questions per scenario; None for all. A reader may return more.
 
         Raises
         ------
         DataError
             The folder cannot be read.
         UnknownNameError
-            The layout holds none of `scenarios`.
+            The folder has none of `scenarios`.
         """
         ...
 
 
 def reader_of(folder: Path | str) -> QuestionReader:
-    """Return the reader that recognises a folder; without one, that of the DQA release.
+    """Return the reader that recognises a folder; by default the reader of the DQA release.
 
     Raises
     ------
     UsageError
-        Several recognise it.
+        Several readers recognise the folder.
     """
     found: list[QuestionReader] = []
     for name in plugins.names("reader"):
@@ -109,7 +109,7 @@ def read_questions(
     strict: bool = False,
     limit: int | None = None,
 ) -> QuestionSet:
-    """Read a folder of questions; the other parameters are those of `QuestionReader.read`.
+    """Read a folder of questions. Other parameters are those of `QuestionReader.read`.
 
     Parameters
     ----------
@@ -119,11 +119,11 @@ def read_questions(
     Raises
     ------
     UsageError
-        There is no such folder.
+        The folder does not exist.
     ParseError
-        With `strict`, the first defect.
+        The folder has a defect, and `strict` is set.
     DataError, UnknownNameError
-        As `QuestionReader.read`.
+        The errors of `QuestionReader.read`.
     """
     require_folder(Path(folder), "Name the folder of a release, or of 'dqa data generate --out'.")
     reader = reader_of(folder)

@@ -1,6 +1,6 @@
-"""The reader of the DQA release: its questions, and the situations that they are about.
+"""Reads the DQA release: the questions, and their situations.
 
-The files are read as they are published. Each defect that the reader survives becomes one `Defect`.
+The published files are read without changes. A defect that does not prevent reading is reported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ReleaseReader:
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether it has a known scenario's questions, and not from ``dqa data generate``."""
+        """Return whether a folder has questions of a known scenario, but no manifest."""
         if (folder / MANIFEST).exists():
             return False
         return any(layout.questions_file(folder).is_file() for layout in layouts().values())
@@ -50,26 +50,26 @@ class ReleaseReader:
         form: Form = "relational",
         limit: int | None = None,
     ) -> QuestionSet:
-        """Read the questions of a DQA release and the situations that they are about.
+        """Read the questions of a DQA release and their situations.
 
         Parameters
         ----------
         folder
-            The release as its authors publish it: the folder that holds ``data``.
+            The folder of the release, which contains ``data``.
         form
             Whether to read the ``.sql`` or the ``.cql`` file of each database. Both give the same
             situations.
         scenarios
-            Which to read; None for all.
+            The scenarios to read; None for all.
         limit
-            Most questions of each scenario: the databases of the others are not read.
+            The maximum number of questions per scenario. Databases of other questions are not read.
 
         Returns
         -------
         QuestionSet
-            Questions in the order of their files. Databases of equal content are one situation,
-            named by the stem of the first question's file (``q1``, ``USA1836``). A question with a
-            defect, or without candidates, is left out and reported.
+            Questions in the order of their files. Databases with equal content are one situation,
+            which has the name of the first file (``q1``, ``USA1836``). A question with a defect, or
+            without candidates, is left out and reported.
 
         Raises
         ------
@@ -79,7 +79,7 @@ class ReleaseReader:
         DataError
             No question can be read.
         UnknownNameError
-            The release has no such scenario or form.
+            A scenario or the form is unknown.
         """
         folder = Path(folder)
         if form not in FORMS:
@@ -130,7 +130,7 @@ def _line_of(text: str, number: int) -> int:
 
 
 class _Parsed(NamedTuple):
-    """The situation of a file's content, its defects, and the files with this content."""
+    """The situation of a file content, its defects, and the files with this content."""
 
     situation: Situation
     defects: tuple[Defect, ...]
@@ -139,7 +139,7 @@ class _Parsed(NamedTuple):
 
 @dataclass
 class _Reading:
-    """Reads scenario by scenario, each database content once."""
+    """Reads the scenarios one after the other, and each database content once."""
 
     folder: Path
     form: Form
@@ -182,7 +182,7 @@ class _Reading:
             self.defects.append(Defect(folder, None, problem, "not read"))
 
     def finish(self) -> QuestionSet:
-        """Return all questions; `DataError` without any."""
+        """Return all questions. Raise `DataError` if there are none."""
         for parsed in self.contents.values():
             more = len(parsed.files) - 1
             self.defects += [replace(defect, more=more) for defect in parsed.defects]
@@ -225,7 +225,7 @@ class _Reading:
         return "" if is_known else f"the answer of question {number}, {answer!r}, is no candidate"
 
     def _situation(self, file: Path, schema: Schema) -> Situation:
-        """Return the situation of a database file; those of equal content are one object."""
+        """Return the situation of a database file. Equal situations are the same object."""
         try:
             with open_regular(file, home=self.folder) as stream:
                 content = stream.read()
@@ -248,7 +248,7 @@ class _Reading:
 
 
 def _problem(layout: ScenarioLayout, entry: object) -> str:
-    """Return the problem of an entry of a file of questions; "" for none."""
+    """Return the problem of an entry in the file of questions; empty without one."""
     if not isinstance(entry, dict):
         return "expected a question as a JSON object"
     try:
@@ -259,10 +259,10 @@ def _problem(layout: ScenarioLayout, entry: object) -> str:
 
 
 def _outcomes(entry: Mapping[str, Any], candidates: Sequence[Candidate]) -> tuple[float, ...]:
-    """Return the recorded outcome of each candidate; `DataError` if one is missing."""
+    """Return the recorded outcome of each candidate. Raise `DataError` if one is missing."""
     recorded = entry["outcomes"]
     for candidate in candidates:
         value = recorded.get(str(candidate))
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise DataError(f"the outcome of '{candidate}' is {value!r}, which is no number")
+            raise DataError(f"the outcome of '{candidate}' is {value!r}, which is not a number")
     return tuple(float(recorded[str(candidate)]) for candidate in candidates)

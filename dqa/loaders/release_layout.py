@@ -1,7 +1,7 @@
 """The layout of a release, for its reader and its writer.
 
-A scenario's folder names its own files (``[release]`` of ``scenario.toml``). Everything else is the
-layout of the DQA release.
+``[release]`` of a ``scenario.toml`` names the files of the scenario. Everything else is the same as
+in the DQA release.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Form: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 
 @dataclass(frozen=True, slots=True)
 class DatabaseForm:
-    """One of the two forms in which the release holds each database.
+    """One of the two forms of a database in a release: SQL or Cypher.
 
     Attributes
     ----------
     folder
-        Folder of its files, below a scenario's ``queries``.
+        The folder of the files, in ``queries`` of a scenario.
     suffix
-        Ending of its files.
+        The ending of the files.
     parse, render
-        A file's text to a situation, and back.
+        Convert the text of a file to a situation, and a situation to text.
     """
 
     folder: str
@@ -57,9 +57,9 @@ class ScenarioLayout:
     Attributes
     ----------
     scenario
-        The scenario; its name is that of its folder below ``data``.
+        The scenario. Its folder in ``data`` has the same name.
     release
-        The scenario's description of its files.
+        The part of the scenario that describes its files.
     """
 
     scenario: Scenario
@@ -77,7 +77,7 @@ class ScenarioLayout:
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
-        """Target keys whose value has to be in a table: ``(key, table, column)``."""
+        """Target keys whose value must be in a column, as ``(key, table, column)``."""
         return tuple(
             (key, parameter.table, parameter.column)
             for key, parameter in self.scenario.parameters.items()
@@ -89,12 +89,12 @@ class ScenarioLayout:
 
     @cached_property
     def answer(self) -> type[str | int]:
-        """Type of the official answer."""
+        """The type of the official answer."""
         return int if self.scenario.candidate_type == "integer" else str
 
     @cached_property
     def entry(self) -> type[BaseModel]:
-        """The model of an entry in the file of questions, which may have more fields."""
+        """The model of an entry in the file of questions. An entry may have more fields."""
         kinds: dict[str, type] = {"question_num": int, "question": str, "business_rules": str}
         kinds |= {"answer": self.answer, **dict.fromkeys(self.required, str)}
         if self.is_recorded:
@@ -104,12 +104,12 @@ class ScenarioLayout:
 
     @property
     def is_recorded(self) -> bool:
-        """Whether an entry has the ``outcomes`` of its candidates."""
+        """Whether entries contain the ``outcomes`` of their candidates."""
         return self.scenario.outcomes.source == "recorded"
 
     @property
     def database_key(self) -> str | None:
-        """The target key whose value names the database; None if each question has its own."""
+        """The target key that names the database; None if each question has its own database."""
         name = self.release.database
         return None if "{question_num}" in name else name.strip("{}")
 
@@ -128,6 +128,6 @@ class ScenarioLayout:
 
 
 def layouts() -> dict[str, ScenarioLayout]:
-    """Return the layouts of all known scenarios with files in a release, by name, in order."""
+    """Return the layouts of all known scenarios that have files in a release, by name."""
     found = ((one, one.document.release) for one in scenarios())
     return {one.name: ScenarioLayout(one, part) for one, part in found if part is not None}

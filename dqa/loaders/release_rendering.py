@@ -1,4 +1,4 @@
-"""Situations as the SQL and Cypher scripts of a release."""
+"""Renders situations as SQL and Cypher scripts of a release."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ _SQL_ESCAPES = str.maketrans(
 def render_sql(situation: Situation) -> str:
     """Return the script that creates `situation` in MySQL or MariaDB, in their default SQL mode.
 
-    Floats are written so that they are read back bit for bit (columns are DOUBLE: the release's
-    FLOAT keeps seven digits), names compare by code point, and single quotes hold the strings,
-    which ``ANSI_QUOTES`` does not change.
+    Floats are read back bit for bit: columns are DOUBLE, because FLOAT has seven digits. Names are
+    compared by code point. Strings are in single quotes, which ``ANSI_QUOTES`` does not change.
 
     Raises
     ------
     DataError
-        A value that no MySQL column of these types holds: an infinity, or a text of more than 255
-        characters in a key.
+        MySQL cannot store a value: an infinity, or a key with more than 255 characters.
     """
     parts = [_create_table(situation[table.name]) for table in situation.schema.tables]
     parts.append("")
@@ -55,7 +53,7 @@ def _create_table(table: Table) -> str:
 
 
 def _type(table: Table, column: Column) -> str:
-    """Return a column's type: texts that ``VARCHAR(255)`` has no room for are ``LONGTEXT``."""
+    """Return the type of a column: ``LONGTEXT`` for texts that ``VARCHAR(255)`` cannot store."""
     if column.stored != "text":
         return _TYPES[column.stored]
     longest = max(map(len, table[column.name].tolist()), default=0)
@@ -96,8 +94,7 @@ _CYPHER_ESCAPES = CYPHER_ESCAPES | {0: "\\u0000"}
 def render_cypher(situation: Situation) -> str:
     """Return the script that creates `situation` in Neo4j 5.
 
-    Floats are written so that they are read back bit for bit; a missing one is ``null``, which
-    Neo4j takes for no property.
+    Floats are read back bit for bit. A missing float is ``null``; Neo4j then stores no property.
 
     Raises
     ------
@@ -146,8 +143,8 @@ def _cypher_name(name: str) -> str:
 
 def _cypher_literal(value: Cell) -> str:
     if isinstance(value, str):
-        # Neo4j 5 resolves \uXXXX before it reads strings, so a backslash and a u that mean
-        # themselves must not end up side by side.
+        # Neo4j 5 resolves \uXXXX before it reads strings, so a literal backslash must not stand
+        # before a literal u.
         return "'" + value.translate(_CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075") + "'"
     if isinstance(value, bool):
         return "true" if value else "false"

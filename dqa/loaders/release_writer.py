@@ -1,4 +1,4 @@
-"""The writer of the DQA release's own layout, which its reader reads back."""
+"""Writes question sets in the layout of the DQA release."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 
 
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
-    """Write questions and their situations as the DQA release does, in both forms.
+    """Write questions and their situations in the layout of the DQA release, in both forms.
 
-    `dqa.loaders.release.read_release` reads the files back equal, with the names that
-    the layout gives: a situation that has files of its own for every question is called after the
-    first of these (``q1``), any other one after the parameter that names its database; texts and
-    rules lose white space at their ends.
+    `dqa.loaders.release.read_release` reads equal questions back, except for white space at the
+    ends of texts, and names of situations: a situation has the name of its first file (``q1``), or
+    of the parameter that names its database.
 
     Parameters
     ----------
     question_set
-        Questions with one answer each, of scenarios that a release can hold.
+        Questions with one answer each, of scenarios with files in a release.
     folder
-        Where to write; made if it is not there. It must be empty.
+        An empty or a new folder.
 
     Returns
     -------
     tuple of Path
-        The files written, sorted: each a function of `question_set` alone.
+        The written files, sorted. Their content depends on `question_set` only.
 
     Raises
     ------
     UsageError
-        The folder holds something.
+        The folder is not empty.
     DataError
-        A question or situation that the layout has no room for. Nothing is written then.
+        The layout does not support a question or a situation. Nothing is written then.
     """
     folder = Path(folder)
     require_new_folder(folder)
@@ -58,7 +57,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             if (name, form) not in rendered:
                 text = dialect.render(question_set.situation_of(question))
                 rendered[name, form] = text.encode("utf-8")
-            # The same bytes, however many questions have a file of this database.
+            # All files of one database share their content.
             contents[path] = rendered[name, form]
     for scenario, listed in entries.items():
         path = known[scenario].questions_file(folder)
@@ -84,7 +83,7 @@ def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> Scenario
 
 
 def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
-    """Return a question as the release's file of questions has it."""
+    """Return the entry of a question in the file of questions."""
     if not question.id.isdecimal() or str(int(question.id)) != question.id:
         raise DataError(f"Question {question.key}: the release numbers its questions.")
     if len(truth.answers) != 1 or not isinstance(truth.answers[0], layout.answer):
@@ -94,7 +93,7 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
         )
     target = dict(question.target)
     if layout.database_key is not None:
-        # Such a layout finds the database by its name alone.
+        # This layout finds the database by its name.
         if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
                 f"Question {question.key} is asked about '{question.situation}', but its target "

@@ -1,4 +1,4 @@
-"""The files of a named set's folder, as plain data: lists of what there is need no numerics."""
+"""Read the files of a named set. The module does not import NumPy, so lists of sets are fast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dqa import plugins
 from dqa.core.errors import DataError, UsageError
 from dqa.core.files import parse_json, parse_toml, read_text
 
-PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
+PLAN, MANIFEST = "set.toml", "manifest.json"
 
 
 def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain value)
@@ -17,9 +17,9 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
     Raises
     ------
     UnknownNameError
-        No package registers a set of that name; lists those there are.
+        No package has a set of that name. The error lists the known sets.
     DataError
-        The file is missing, or is no TOML or JSON.
+        The file is missing, or is not TOML or JSON.
     """
     path = plugins.question_set(name) / file
     try:
@@ -30,6 +30,6 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
 
 
 def summary_of(name: str) -> str:
-    """Return the purpose of a named set in a sentence; errors as of `read_document`."""
+    """Return the purpose of a named set in one sentence. Errors are those of `read_document`."""
     document = read_document(name, PLAN)
     return str(document.get("summary", ""))

@@ -1,13 +1,13 @@
-"""Named sets: questions that a package ships by a name, as what draws them again to the byte.
+"""Named sets: questions of a package that are generated again, equal to the byte.
 
-A package registers a folder in the group of entry points ``dqa.sets``. It holds
+A package registers a folder in the group of entry points ``dqa.sets``. The folder contains
 
-- ``set.toml`` (`SetPlan`): the set's description, and its options,
-- ``manifest.json`` (`SetManifest`): which worlds and questions were kept, and what each of them and
-  each file hashes to,
-- ``card.md``: how the set was drawn, its purpose and its limits.
+- ``set.toml`` (`SetPlan`): the description of the set and the options of the generator,
+- ``manifest.json`` (`SetManifest`): the selected worlds and questions, and the hash of each world,
+  question and file,
+- ``card.md``: the method, the purpose and the limits of the set.
 
-Reading a set draws its worlds again, without a search, and holds every one against its hash.
+Reading a set draws its worlds again without a search, and compares each world with its hash.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _AnyRecord = TypeVar("_AnyRecord", bound=Record)
 
 
 class SetPart(Record):
-    """Worlds of one scenario and size, and how many questions there are about them.
+    """Worlds of one scenario and size, and the number of questions about them.
 
     Attributes
     ----------
     questions
-        About all worlds of the part.
+        The number of questions about all worlds of the part.
     per_database
-        Most questions that share a world.
+        The maximum number of questions per world.
     hops
         `Difficulty.hops` of the part.
     size
-        Numbers of the worlds' size, by name; the others are as usual.
+        Sizes of the worlds by name; other sizes have their defaults.
     """
 
     scenario: str
@@ -58,24 +58,24 @@ class SetPart(Record):
 
 
 class SetPlan(Record):
-    """``set.toml``: the description of a set, and its options.
+    """``set.toml``: the description of a set, and the options of the generator.
 
     Attributes
     ----------
     name
-        What reports call the set, its version included.
+        The name of the set in reports, with its version.
     version
         A changed set has a new version and a new name.
     summary
-        Its purpose, in a sentence.
+        The purpose in one sentence.
     seed
-        What its worlds come from.
+        The seed of the worlds.
     resist
-        The deciders that get all its questions wrong; each where it decides at all.
+        Deciders that answer all questions of their scenarios wrongly.
     difficulty
-        The other bounds of its questions, next to each part's hops.
+        The bounds of the questions, except for the hops of each part.
     parts
-        Its worlds; the questions of a scenario are numbered through its parts.
+        The worlds. The questions of a scenario are numbered through its parts.
     """
 
     name: str
@@ -88,16 +88,16 @@ class SetPlan(Record):
 
 
 class SetWorld(Record):
-    """One world of a set: how to draw it and its questions again (`Draw`), and its hash.
+    """One world of a set: the origin of the world and its questions (`Draw`), and its hash.
 
     Attributes
     ----------
     situation
-        Its name.
+        The name of the world.
     rows
-        Of all its tables.
+        The number of rows of all tables.
     content_hash
-        Its `Situation.content_hash`.
+        The `Situation.content_hash`.
     """
 
     scenario: str
@@ -125,13 +125,13 @@ class SetManifest(Record):
     Attributes
     ----------
     label_rules
-        Rule sets under which every answer holds.
+        Rule sets under which every answer is right.
     worlds
-        In the order of the questions.
+        The worlds in the order of their questions.
     questions
-        By key, the `QuestionSet.question_hash` of each.
+        The `QuestionSet.question_hash` of each question, by key.
     files
-        By name within the folder that ``dqa data generate --set`` writes, the SHA-256 of each.
+        The SHA-256 of each file of ``dqa data generate --set``, by its path in the folder.
     """
 
     format: Literal["dqa-set"] = "dqa-set"
@@ -157,9 +157,9 @@ def read_plan(name: str) -> SetPlan:
     Raises
     ------
     UnknownNameError
-        No package registers a set of that name; lists the known ones.
+        No package has a set of that name. The error lists the known sets.
     DataError
-        Its ``set.toml`` is missing or wrong; names the field.
+        ``set.toml`` is missing or wrong. The error names the field.
     """
     return _read(name, PLAN, SetPlan)
 
@@ -178,19 +178,19 @@ def read_set(
     name
         The name of its entry point.
     scenarios
-        Which to draw; None for all.
+        The selected scenarios; None for all.
     limit
-        How many questions of each scenario are wanted: further worlds are not drawn.
+        The number of wanted questions per scenario. Further worlds are not drawn.
     check_words
-        Whether to compare the questions, and not the worlds alone: after a scenario's texts
-        changed, the questions differ.
+        Whether to compare the questions, in addition to the worlds. Questions differ after a text
+        of their scenario has changed.
 
     Raises
     ------
     UnknownNameError
-        There is no such set; lists the known ones.
+        The set is unknown. The error lists the known sets.
     DataError
-        Its folder is wrong, or a world or a question differs from the manifest.
+        The folder is wrong, or a world or a question differs from the manifest.
     """
     plan, manifest = read_plan(name), read_manifest_of(name)
     wanted: dict[str, list[SetWorld]] = {}

@@ -1,4 +1,4 @@
-"""Sources of questions as data: a release, a folder, a set, the generator, a user's file."""
+"""Sources of questions as data: published folders, the generator, named sets, users' files."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
-"""A folder that another process finds, wherever it is started."""
+"""An absolute path, which every process finds."""
 
 
 class Source(Record):
-    """A source of questions, and which of them to keep.
+    """A source of questions, and the selection of questions.
 
     Attributes
     ----------
     scenarios
-        Which to keep, by name or folder; None keeps all that there are.
+        The selected scenarios, by name or folder; None selects all.
     limit
-        Most questions of each scenario.
+        The maximum number of questions per scenario.
     """
 
     _label: ClassVar[str] = ""
@@ -52,12 +52,12 @@ class Source(Record):
 
     @property
     def description(self) -> str:
-        """The source in a few words, for a list."""
+        """A short description of the source."""
         return self._label.format(self)
 
     @property
     def asks_in_place(self) -> bool:
-        """Whether the questions name their databases, which are queried in place."""
+        """Whether the questions name their own databases, which are queried in place."""
         return False
 
     @property
@@ -76,9 +76,9 @@ class Source(Record):
         Raises
         ------
         UnknownNameError
-            There is no such scenario.
+            A scenario is unknown.
         UsageError
-            No question is left.
+            The selection has no question.
         DataError
             The data cannot be read.
         """
@@ -95,7 +95,7 @@ class Source(Record):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, which may be folders; `UnknownNameError` for an unknown one."""
+        """The names of `scenarios`. Raise `UnknownNameError` for an unknown scenario."""
         from dqa import plugins
         from dqa.scenarios import scenario_name
 
@@ -105,16 +105,16 @@ class Source(Record):
 
 
 class _PublishedFolder(Source):
-    """A folder that the authors of a benchmark published.
+    """The folder of a published benchmark.
 
     Attributes
     ----------
     folder
-        Its path.
+        The path.
     form
-        Which of its database files to read; ``mysql`` or ``postgres`` for questions about a server.
+        The form of the database files; ``mysql`` or ``postgres`` for databases on a server.
     strict
-        Whether a defect is an error and not only reported.
+        Whether a defect raises an error. Otherwise it is only reported.
     """
 
     _label: ClassVar[str] = "release {0.folder.name}"
@@ -135,7 +135,7 @@ class _PublishedFolder(Source):
 
 
 class ReleaseFolder(_PublishedFolder):
-    """A published folder whose databases are loaded, such as the DQA release."""
+    """A published folder whose databases are loaded first, such as the DQA release."""
 
     source: Literal["release"] = "release"
 
@@ -147,12 +147,12 @@ class InPlaceFolder(_PublishedFolder):
 
     @property
     def asks_in_place(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, which are those of databases here."""
+        """The `scenarios`, which are names of databases."""
         return self.scenarios
 
 
@@ -164,14 +164,14 @@ def release_in(
     form: FormName = "relational",
     strict: bool = False,
 ) -> ReleaseFolder | InPlaceFolder:
-    """Return the source of a published folder, by its files.
+    """Return the source for a published folder. Its files show whether databases are loaded.
 
     The parameters are the fields of a `ReleaseFolder`.
 
     Raises
     ------
     UsageError
-        Several readers recognise it.
+        Several readers recognise the folder.
     """
     from dqa.loaders.reading import reader_of
 
@@ -193,20 +193,20 @@ class GeneratedFolder(Source):
 
 
 class GeneratedQuestions(Source):
-    """Questions made on the spot.
+    """Questions that are generated when they are read.
 
     Attributes
     ----------
     count
-        Questions of each scenario.
+        The number of questions per scenario.
     seed
-        The same seed makes the same questions.
+        Equal seeds give equal questions.
     sizes
-        Numbers of a scenario's worlds, by scenario and name; the others are as usual.
+        Sizes of worlds by scenario and name; other sizes have their defaults.
     difficulty
-        Bounds for harder questions; None for the usual ones.
+        Bounds for harder questions; None for the default bounds.
     per_database
-        Most questions that share a world; None for the usual number.
+        The maximum number of questions per world; None for the default.
     """
 
     _label: ClassVar[str] = "{0.count} generated, seed {0.seed}"
@@ -220,7 +220,7 @@ class GeneratedQuestions(Source):
     @field_validator("difficulty", mode="before")
     @classmethod
     def _bounded(cls, given: object) -> object:
-        """Leave out None, the JSON form of an infinite bound."""
+        """Remove None, which is the JSON form of an infinite bound."""
         if not isinstance(given, Mapping):
             return given
         return {name: value for name, value in given.items() if value is not None}
@@ -245,7 +245,7 @@ class GeneratedQuestions(Source):
 
 
 class NamedSet(Source):
-    """A set that a package ships under a name; see `dqa.loaders.sets`.
+    """A named set of a package; see `dqa.loaders.sets`.
 
     Attributes
     ----------
@@ -270,12 +270,12 @@ def _located(value: object) -> object:
 
 
 class OwnQuestions(Source):
-    """A user's own questions about the user's own databases, which are queried in place.
+    """A user's own questions about own databases, which are queried in place.
 
     Attributes
     ----------
     file
-        One JSON object a line (`dqa.loaders.custom_question.OwnQuestion`).
+        A file with one JSON object per line (`dqa.loaders.custom_question.OwnQuestion`).
     databases
         The databases of the questions.
     scenario
@@ -314,17 +314,17 @@ class OwnQuestions(Source):
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The scenario that the source names, if it names one."""
+        """The scenario of the source, if it has one."""
         return () if self.scenario is None else (self.scenario,)
 
     @property
     def asks_in_place(self) -> bool:
-        """Always."""
+        """True."""
         return True
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, which may include the set's."""
+        """The names of `scenarios`, which may include the name of the file."""
         from dqa.loaders.locations import name_of
 
         own = name_of(str(self.file))
@@ -353,16 +353,16 @@ class OwnQuestions(Source):
 
 
 class PassedQuestions(Source):
-    """Questions that a Python caller made: a spec can name them, and cannot read them again.
+    """Questions that a Python caller passed. A stored spec names them, but cannot read them again.
 
     Attributes
     ----------
     name
-        The set's.
+        The name of the set.
     content_hash
-        Its `QuestionSet.content_hash`.
+        The `QuestionSet.content_hash`.
     in_place
-        Whether all of them name their databases, which are queried in place.
+        Whether all questions name their databases, which are queried in place.
     """
 
     _label: ClassVar[str] = "{0.name} (passed in Python)"
@@ -373,7 +373,7 @@ class PassedQuestions(Source):
 
     @property
     def asks_in_place(self) -> bool:
-        """As its maker said."""
+        """The value of `in_place`."""
         return self.in_place
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
@@ -394,4 +394,4 @@ QuestionSource: TypeAlias = Annotated[
     | PassedQuestions,
     Field(discriminator="source"),
 ]
-"""Any of the sources; JSON tells them apart by ``source``."""
+"""Any source. In JSON, the field ``source`` names the kind."""

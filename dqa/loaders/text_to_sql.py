@@ -1,8 +1,8 @@
 """Readers of text-to-SQL sets in the folder forms of BIRD, Spider, Spider 2 lite and Defog.
 
-Each question names its database, which is queried in place. The answer is a statement; the
-right ones are known as statements or as rows. A question's scenario is its database's name, so
-``--scenarios`` chooses databases and ``--limit`` counts for each.
+Each question names its database, which is queried in place. The answer is a statement. Right
+answers are known as statements or as rows. The scenario of a question is the name of its database,
+so ``--scenarios`` selects databases, and ``--limit`` applies to each database.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _named(*names: str) -> Any:  # noqa: ANN401  (a field)
 
 
 class _Entry(BaseModel):
-    """A question as a file has it; the forms name the same fields differently."""
+    """A question in a file. The forms have different names for the same fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, str_strip_whitespace=True)
 
@@ -106,7 +106,7 @@ class TextToSqlReader:
     name
         The form in messages.
     layouts
-        The first one with questions is read.
+        The possible layouts. The first layout whose questions exist is read.
     extra_files
         Files that identify the form without its databases.
     """
@@ -118,7 +118,7 @@ class TextToSqlReader:
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a folder has questions, with their databases or a description of them."""
+        """Return whether a folder has questions, and their databases or descriptions of these."""
         there = [one for one in self.layouts if (folder / one.questions).is_file()]
         described = any((folder / file).is_file() for file in self.extra_files)
         return any(
@@ -149,7 +149,7 @@ class TextToSqlReader:
         DataError
             No question can be read.
         UnknownNameError
-            There is no such database or form.
+            A database or the form is unknown.
         """
         layout = self._layout(folder, form)
         return _Reading(self, layout, folder, limit, scenarios).read()
@@ -256,7 +256,7 @@ class _Reading:
         return entries
 
     def _add(self, file: Path, number: int, entry: _Entry, spider: _Spider2Gold | None) -> None:
-        """Add a question, unless it is not wanted or is a duplicate, which is reported."""
+        """Add a question if it is selected. Report a duplicate."""
         database = entry.database
         is_scenario = database in plugins.names("scenario")
         scenario = f"{database}_{self.layout.match}" if is_scenario else database
@@ -303,7 +303,7 @@ class _Reading:
         return []
 
     def _truth(self, number: int, entry: _Entry) -> Truth:
-        """Return the gold statements of an entry; several are right in Defog's notation."""
+        """Return the gold statements of an entry. Defog's notation may allow several."""
         gold, match = entry.gold or "", self.layout.match
         if not gold and self.gold:
             gold = self.gold[number - 1]
@@ -315,7 +315,7 @@ class _Reading:
     # --- databases ---
 
     def _location(self, file: Path, number: int, database: str) -> str:
-        """Return the location of a database; `ParseError` if it is missing."""
+        """Return the location of a database. Raise `ParseError` if it is missing."""
         problem = f"entry {number}: the database '{database}'"
         if self.layout.engine != "sqlite":
             names = [variable_of(database), variable_of(self.layout.engine)]
@@ -367,7 +367,7 @@ def _csv_rows(text: str) -> Iterator[dict[str, str]]:
 
 
 def _decoded(content: bytes) -> str:
-    """Return a text; some of BIRD's descriptions are not UTF-8."""
+    """Decode a text. Some of BIRD's descriptions are not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -375,7 +375,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Spider2Gold:
-    """Reads the truths of Spider 2 lite: result tables, or the statement without any."""
+    """Reads the truths of Spider 2 lite: result tables, or else a statement."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD
@@ -417,7 +417,7 @@ def _gold_rows(text: str) -> tuple[tuple[str | float | int | None, ...], ...]:
 
 
 def _cell(text: str) -> str | float | int | None:
-    """Return a cell of a CSV file as a number if it is one; None if it is empty."""
+    """Return a cell of a CSV file, as a number if possible; None if it is empty."""
     if not text:
         return None
     for kind in (int, float):

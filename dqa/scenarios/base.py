@@ -1,4 +1,4 @@
-"""A scenario: a kind of decision question about data of one form.
+"""A scenario: a kind of decision question about data with one schema.
 
 `dqa.scenarios.reading` creates it from a folder.
 """
@@ -49,7 +49,7 @@ class Heuristic:
     name
         The name of its decider.
     description
-        The choice that it makes, in one line.
+        A description of its choice in one line.
     statements
         By kind of database: templates over a question's target and ``$candidates``.
     """
@@ -74,16 +74,16 @@ class Scenario:
     template
         The question over the keys of its target.
     answer_form
-        The form of the answer, which ends a question's text; may be empty.
+        The form of the answer, which is the end of a question's text; may be empty.
     contexts
-        By kind of database, statements whose rows bear on a question: templates over its target and
+        By kind of database, statements with relevant data: templates over the target and
         ``$candidates``.
     outcome_queries
-        By kind of database, the statement whose rows are a candidate and its outcome.
+        By kind of database, the statement that returns each candidate with its outcome.
     heuristics
-        Queries that answer without a calculation by the rules.
+        Queries that answer without calculating by the rules.
     folder
-        The folder in error messages.
+        The folder, for error messages.
     """
 
     document: ScenarioDocument
@@ -310,7 +310,7 @@ class Scenario:
     # --- statements about a question ---
 
     def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
-        """Return the statements whose rows bear on a question; () without any.
+        """Return the statements with data that is relevant for a question; may be empty.
 
         Parameters
         ----------

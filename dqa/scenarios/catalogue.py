@@ -1,8 +1,8 @@
-"""The known scenarios: those of this project, of other packages, and of users' folders.
+"""The known scenarios: of this project, of other packages, and in folders of users.
 
-Ours are the folders of ``schemas/`` with a ``scenario.toml``. A package adds its own by an entry
-point in the group ``dqa.scenarios``, whose object is the folder. `register` adds a user's folder to
-the process.
+This project has the folders in ``schemas/`` with a ``scenario.toml``. Another package registers a
+folder as an entry point in the group ``dqa.scenarios``. `register` adds the folder of a user to the
+process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
 GROUP = "dqa.scenarios"
-"""The group of entry points whose objects are scenarios' folders."""
+"""The group of entry points for folders of scenarios."""
 
 _registered: dict[str, tuple[Path, Scenario]] = {}
 
@@ -40,12 +40,12 @@ def _added() -> dict[str, EntryPoint]:
 
 
 def scenario_names() -> tuple[str, ...]:
-    """Return the names of all known scenarios, sorted, without reading any."""
+    """Return the sorted names of all known scenarios. No scenario is read."""
     return tuple(sorted({*_shipped(), *_added(), *_registered}))
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    """Return the scenarios in their order, without those that cannot be read."""
+    """Return the readable scenarios in their order."""
     found = []
     for name in scenario_names():
         try:
@@ -63,11 +63,11 @@ def scenario(name: str) -> Scenario:
     Raises
     ------
     UnknownNameError
-        It is unknown.
+        The scenario is unknown.
     PluginError
-        A package's folder cannot be found, or two have the same name.
+        The folder of a package cannot be found, or two scenarios have the same name.
     ParseError
-        Its folder is wrong; names file, line and field.
+        The folder is wrong. The error names the file, the line and the field.
     """
     if name in _registered:
         return _registered[name][1]
@@ -110,7 +110,7 @@ def _folder_of(point: EntryPoint) -> Traversable:
 
 
 def register(folder: Path | str) -> Scenario:
-    """Add a folder's scenario to this process, by its name; read it again if it is known.
+    """Add the scenario of a folder to this process. Read the folder again if it is known.
 
     Raises
     ------
@@ -138,13 +138,13 @@ def registered() -> dict[str, Path]:
 
 
 def folder_or_name(name: str) -> str:
-    """Return a scenario's name unchanged, and its folder as an absolute path."""
+    """Return a name of a scenario unchanged, and a folder as an absolute path."""
     is_folder = name not in scenario_names() and (Path(name) / DOCUMENT).is_file()
     return str(Path(name).absolute()) if is_folder else name
 
 
 def scenario_name(name: str) -> str:
-    """Return the name of a scenario by its name or its folder, which is registered.
+    """Return the name of a scenario, given its name or its folder. A folder is registered.
 
     Raises
     ------

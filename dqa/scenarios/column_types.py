@@ -1,4 +1,4 @@
-"""The type of a column by its name in any database."""
+"""Maps type names of all databases to column types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dqa.core.situation import ColumnType
 
-# The name of a user-defined type, such as "real_estate", means nothing.
+# Names of user-defined types, such as "real_estate", must not match.
 _FORMS: tuple[tuple[str, ColumnType], ...] = (
     (r"^(\S+ )?enum\(", "text"),
     (r"\[|^(array|list|map|struct|union|row)\b", "array"),
@@ -44,12 +44,12 @@ _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
 
 
 def column_type(described: str) -> ColumnType | None:
-    """Return the type of a column by its database's word for it; None for an unknown word."""
+    """Return the column type for a database's type name; None for an unknown name."""
     words = described.strip()
     return next((kind for pattern, kind in _TYPES if pattern.search(words)), None)
 
 
 def can_hold(described: str, wanted: ColumnType) -> bool:
-    """Whether a column can be read as the type that a scenario declares."""
+    """Return whether a column of a database can be read as the type in a scenario."""
     kind = column_type(described)
     return kind is None or kind == wanted or kind in _ALSO.get(wanted, ())

@@ -1,4 +1,4 @@
-"""Databases in memory for the statements of scenarios about situations in memory."""
+"""Databases in memory, for statements of scenarios about situations in memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _lock = threading.RLock()
 
 
 def embedded(situation: Situation, kind: Kind) -> Database:
-    """Return a database in memory with a situation; it is closed with the situation."""
+    """Return a database in memory with a situation. It is closed when the situation is deleted."""
     key = id(situation), kind
     with _lock:
         if key not in _databases:

@@ -1,7 +1,7 @@
-"""The contract of generators: a scenario's worlds and questions about them, from a seed.
+"""The contract of generators, which draw worlds and questions from a seed.
 
-A scenario's folder names its generator (``[generator]`` of ``scenario.toml``). Most use
-`dqa.loaders.generator.simulated`, which needs the particulars of the scenario only.
+``[generator]`` of a ``scenario.toml`` names the generator. Most scenarios use
+`dqa.loaders.generator.simulated` with functions of their own.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Mix:
     Attributes
     ----------
     direct
-        Of answers 1 step away, as the scenario's generator counts steps.
+        The share of answers at a distance of 1 step. The scenario's generator counts the steps.
     far
-        Of answers 2 or more steps away, or `Difficulty.hops` where that is more.
+        The share of answers at a distance of at least 2 steps, or of `Difficulty.hops` if larger.
 
     Raises
     ------
@@ -54,7 +54,7 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Whether the answer of a question, by its number from 1, has to be far.
+        """Return whether the answer of a question must be far; `number` counts from 1.
 
         The number of far answers among the first n questions is the rounded share of n.
         """
@@ -74,7 +74,7 @@ class Difficulty:
         Bounds of the runner-up's regret as a share of the answer's gain over doing nothing
         (`Outcomes.relative_regret`). A small margin needs an exact calculation.
     rivals
-        At least as many candidates, the answer among them, are better than doing nothing.
+        The minimum number of candidates that are better than doing nothing, with the answer.
     distractors
         The number of irrelevant things in every world.
     mix
@@ -108,7 +108,7 @@ class Difficulty:
 
     @property
     def reach(self) -> int:
-        """The steps that worlds have to allow for: at least 2 if some answers have to be far."""
+        """The number of steps that worlds must allow: at least 2 if some answers must be far."""
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 
 

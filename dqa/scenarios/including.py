@@ -2,7 +2,7 @@
 
 An included file contains tables, nodes, edges, parameters and settings, written as in a
 ``scenario.toml``. Items of lists come before the scenario's own. A parameter or setting of the
-scenario replaces an included one of the same name.
+scenario replaces an included one with the same name.
 """
 
 from __future__ import annotations

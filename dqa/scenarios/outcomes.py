@@ -1,7 +1,7 @@
-"""Outcomes by a query of a scenario, with the contract of a simulator in Python.
+"""Outcomes from a query of a scenario, with the contract of a simulator in Python.
 
-A statement returns them: for scoring on a situation in memory, for the oracle and simulations of
-agents on a live database.
+The statement runs on a situation in memory for scoring, and on a live database for the oracle and
+for simulations of agents.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dqa.scenarios.embedded import embedded, whole_rows
 class ScenarioOutcomes:
     """Outcomes of a scenario without a simulator in Python; see `dqa.core.simulator.Simulator`.
 
-    They have one rule set.
+    There is one rule set.
 
     Parameters
     ----------
@@ -128,11 +128,11 @@ class ScenarioOutcomes:
         )
 
     def serves(self, kind: Kind) -> bool:
-        """Whether the query is in the language of a kind of database, as `outcomes_in` needs it."""
+        """Return whether the query exists in the language of a kind of database."""
         return kind in self._scenario.outcome_queries
 
     def statement(self, database: Database, question: Question) -> str:
-        """Return the statement whose rows are candidates and their values in a live database.
+        """Return the statement that returns each candidate and its value in a live database.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class ScenarioOutcomes:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Raise a `UsageError`: a statement does not return the state after a decision."""
+        """Raise `UsageError`, because a statement does not return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
             f"Question '{question.key}' has outcomes by a query, without the data after a "

@@ -1,4 +1,4 @@
-"""Texts of a question's target as typed values for statements."""
+"""Converts the texts of a question's target to typed values for statements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Scalar: TypeAlias = Candidate | Decimal
 """A value for a statement; may be a bool."""
 
 _DIGITS = 300
-"""Most digits before or after the point of a number."""
+"""The maximum number of digits before or after the decimal point."""
 _OF_COLUMNS: Mapping[ColumnType, ParameterType] = {
     "integer": "integer",
     "float": "number",

@@ -11,17 +11,17 @@ The folder contains
     the question, a `string.Template` over its target and, below an empty line, the form of the
     answer;
 ``context.sql``, ``context.cypher``
-    statements with the data that bear on a question, if deciders receive any;
+    statements with data that is relevant for a question; optional;
 ``candidates.sql``, ``candidates.cypher``
-    the statement that lists the candidates, if one does;
+    the statement that lists the candidates; optional;
 ``outcomes.sql``, ``outcomes.cypher``
-    the statement that returns the outcome of each candidate, if one does;
+    the statement that returns the outcome of each candidate; optional;
 ``heuristics/NAME.sql``, ``heuristics/NAME.cypher``
     for each heuristic of ``scenario.toml``, a statement whose first row's first column is the
     answer.
 
-Statements are templates over the target and, except for those of candidates, ``$candidates``. For
-candidates, outcomes and a heuristic one language is enough.
+Statements are templates over the target. All except those of candidates may use ``$candidates``.
+Statements of candidates, outcomes and heuristics may exist in one language only.
 """
 
 from __future__ import annotations

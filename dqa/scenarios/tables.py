@@ -27,9 +27,9 @@ class LiveTable:
     is_graph, dialect
         Of the database.
     source
-        The source of its rows: ``FROM branch``, ``MATCH (n:Branch)``.
+        The clause that reads the rows: ``FROM branch``, ``MATCH (n:Branch)``.
     spelled
-        By column, the expression of its value in a row.
+        The expression of each column's value.
     element
         The variable of a row's node or edge in a graph's statement.
     """
@@ -42,7 +42,7 @@ class LiveTable:
     element: str = ""
 
     def column(self, name: str) -> str:
-        """Return the expression of a column's value; `DataError` if the graph lacks it."""
+        """Return the expression of a column. Raise `DataError` if the graph lacks the column."""
         if name not in self.spelled:
             raise DataError(
                 f"The graph's reading of table '{self.table.name}' has no property for its column "
@@ -55,7 +55,7 @@ class LiveTable:
         return self.table.column(name).type
 
     def literal(self, name: str, text: str) -> str | None:
-        """Return a text as a literal of a column's type; None if it is not of the type."""
+        """Convert a text to a literal of a column's type. Return None if it has another type."""
         kind = self.type_of(name)
         try:
             value = read_value(name, text, type_of_column(kind))
@@ -68,7 +68,7 @@ class LiveTable:
         return cypher_literal(value)
 
     def equals(self, name: str, text: str) -> str | None:
-        """Return the condition that a column has a value; None if it cannot have it."""
+        """Return the condition that a column has a value; None if that is impossible."""
         literal = self.literal(name, text)
         if literal is None:
             return None
@@ -87,7 +87,7 @@ class LiveTable:
         conditions
             Conditions for the rows.
         most
-            Most values; None for all.
+            The maximum number of values; None for all.
         """
         value = self.column(name)
         kept = " AND ".join((f"{value} IS NOT NULL", *conditions))
@@ -103,14 +103,14 @@ class LiveTable:
 
 
 _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
-"""Types that are several types in Neo4j, with the same texts."""
+"""Types with several equivalents in Neo4j, which have the same texts."""
 
 
 _CONVERTED: Mapping[str, frozenset[ColumnType]] = {
     "neo4j": frozenset({"date"}),
     "ladybug": frozenset({"date", "timestamp", "uuid", "interval"}),
 }
-"""By dialect, the types whose function of the same name turns a text into a value."""
+"""By dialect, the types with a function of the same name that converts a text."""
 
 
 def live_table(schema: Schema, name: str, database: Database) -> LiveTable:

@@ -115,7 +115,7 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
     entries = json.loads(file.read_text("utf-8"))
     for change, problem in (
         ({"outcomes": None}, "question 1: outcomes: must be a valid dictionary"),
-        ({"outcomes": {}}, "which is no number"),
+        ({"outcomes": {}}, "which is not a number"),
         ({"crops": "quince"}, "'quince' is listed"),
     ):
         file.write_text(json.dumps([entries[0] | change, *entries[1:]], indent=1), "utf-8")

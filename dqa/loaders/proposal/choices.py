@@ -18,7 +18,7 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Rows that belong to a candidate: by a join, or of a graph by relationships."""
+    """Rows that belong to a candidate, by a join or by relationships of a graph."""
 
     table: SurveyedTable
     join: Join | None = None
@@ -32,14 +32,14 @@ class Choice:
     Attributes
     ----------
     table, column
-        The candidates: the rows of a table, named by a column.
+        The table of the candidates, and the column with their names.
     noun
-        A word for one of them.
+        A word for a candidate.
     count
-        How many there are; None if counting takes too long.
+        The number of candidates; None if counting takes too long.
     fact, measure
-        The outcome: the sum of a column of rows that belong to a candidate, or of its own row
-        (without `fact`); without a measure the number of rows.
+        The outcome: the sum of the column `measure` over the rows of `fact`. Without `fact`, it
+        is the value of the candidate's own row; without `measure`, the number of rows.
     goal
         ``maximise`` or ``minimise``.
     """
@@ -54,7 +54,7 @@ class Choice:
 
     @property
     def counted(self) -> SurveyedTable:
-        """The table whose rows the outcome counts or adds up."""
+        """The table with the rows that the outcome counts or sums."""
         return self.table if self.fact is None else self.fact.table
 
     @property
@@ -71,14 +71,14 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
     Parameters
     ----------
     survey, surveyor
-        The survey of the database, and its surveyor for more.
+        The survey of the database, and its surveyor.
     question
-        The user's own, or "".
+        The user's question; may be empty.
 
     Raises
     ------
     UsageError
-        No table has a column that names its rows.
+        No table has a column with names of its rows.
     """
     tables = [table for table in survey.tables if table.ends is None]
     if not question:
@@ -118,7 +118,7 @@ def _choice(
 
 
 def _is_handy(table: SurveyedTable) -> bool:
-    """Whether people can choose among the rows of a table."""
+    """Return whether a table has few enough rows for a choice by people."""
     return table.rows is not None and 1 < table.rows <= _MANY
 
 
@@ -133,7 +133,7 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the column to add up: by its name, then of the most rows; None to count rows."""
+    """Return the column to sum, by its name and then by its rows; None to count rows."""
     facts = _facts(survey, table)
     options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []
     for fact in [*facts, None]:

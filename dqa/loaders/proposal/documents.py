@@ -16,9 +16,9 @@ from dqa.loaders.proposal.survey import Survey, SurveyedTable, Surveyor
 
 _COMMENT, _LEFT_OUT = 200, 10
 _MANY, _FEW = 1_000, 100
-"""Of more candidates than the first, only so many are proposed."""
+"""If there are more candidates than the first number, the second number is proposed."""
 _FIGURES = 6
-"""Most columns of a candidate in its context."""
+"""The maximum number of columns of a candidate in the context."""
 _FIGURE_TYPES = ("integer", "decimal", "float", "boolean", "date")
 _TEXTS = ("scenario.toml", "tables.toml", "rules.md", "question.txt")
 _STATEMENTS = ("candidates", "outcomes", "context")
@@ -32,11 +32,11 @@ def render_scenario(
     Parameters
     ----------
     survey, choice, surveyor
-        The database, the decision, and what spells names.
+        The tables, the decision, and the surveyor of the database.
     name
-        The scenario's.
+        The name of the scenario.
     question
-        The user's own, or "".
+        The user's question; may be empty.
     """
     suffix = ".cypher" if surveyor.is_graph else ".sql"
     values = {
@@ -59,7 +59,7 @@ def render_scenario(
 
 
 def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
-    """Return the parts of the statements, in which a dollar sign is written twice."""
+    """Return the parts of the statements. Dollar signs are doubled, as templates need it."""
 
     def written(name: str) -> str:
         return surveyor.written(name).replace("$", "$$")
@@ -120,7 +120,7 @@ def _environment() -> Environment:
 
 
 def _toml(text: str) -> str:
-    """Return a text as TOML writes one on one line, with control characters escaped."""
+    """Return a text as a TOML string on one line, with control characters escaped."""
 
     def spell(sign: str) -> str:
         code = ord(sign)
@@ -133,13 +133,13 @@ def _toml(text: str) -> str:
 
 
 def _column_type(survey: Survey, label: str, key: str) -> str:
-    """Return the type of a label's key."""
+    """Return the type of the key of a label."""
     node = survey.table(label)
     return "text" if node is None else node.column(key).type
 
 
 def _end_columns(edge: SurveyedTable, survey: Survey) -> list[tuple[str, str, str]]:
-    """Return the label, the key and the column's name of each end of relationships."""
+    """Return the label, the key and the name of the column for each end of relationships."""
     names = {column.name for column in edge.columns}
     found: list[tuple[str, str, str]] = []
     for role, label in zip(("source", "target"), edge.ends or (), strict=True):

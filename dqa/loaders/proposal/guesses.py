@@ -1,4 +1,4 @@
-"""What names suggest: the measure, the goal and the names of rows. Guesses are marked as such."""
+"""Guesses the measure, the goal and the names of rows from words. Guessed lines are marked."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def guess_lines(lines: Sequence[str]) -> list[int]:
 
 
 def goal_of(question: str, measure: str) -> str:
-    """Return ``maximise`` or ``minimise``, by the words of a question or of the measure."""
+    """Return ``maximise`` or ``minimise`` by the words of a question, or else of the measure."""
     words = re.findall(r"\w+", question.casefold()) if question else words_in(measure)
     less = _words()["less" if question else "costs"]
     return "maximise" if set(words).isdisjoint(less) else "minimise"
 
 
 def measure_rank(name: str) -> int:
-    """Return the rank of a column as the measure of a decision."""
+    """Return the rank of a column as the measure of a decision; a lower rank is better."""
     words, measures = words_in(name), _words()["measures"]
     if "unit" in words and {"cost", "price"} & set(words):
         return _LAST  # a sum of unit prices means nothing
@@ -47,7 +47,7 @@ def measure_rank(name: str) -> int:
 def name_columns(
     table: str, columns: Sequence[tuple[str, ColumnType]], key: Sequence[str]
 ) -> list[str]:
-    """Return columns that may name a table's rows to people, the likeliest first."""
+    """Return columns that may contain names of a table's rows, the likeliest first."""
     own, names, no_names = set(words_in(table)), _words()["names"], set(_words()["no_names"])
 
     def rank(item: tuple[str, ColumnType]) -> tuple[int, int]:

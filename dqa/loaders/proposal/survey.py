@@ -27,10 +27,10 @@ from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import name_in
 
 MOST_TABLES = 12
-"""How many tables or labels are proposed unless the user names them."""
+"""The number of proposed tables or labels, unless the user names them."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
 _TRIED = 8
-"""How many columns are tried as the key of a table without one."""
+"""The number of columns that are tried as the key of a table without a declared key."""
 _SECONDS = 5.0
 
 
@@ -41,9 +41,9 @@ class SurveyedColumn:
     Attributes
     ----------
     type
-        Its type for a scenario; from its values where the database's type is unknown.
+        The type for a scenario. If the database's type is unknown, it comes from the values.
     samples
-        Some of its values.
+        Some values.
     """
 
     name: str
@@ -55,27 +55,27 @@ class SurveyedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A reference to another table: pairs of a column and the one that it refers to."""
+    """A reference to another table: pairs of a column and the referenced column."""
 
     table: str
     pairs: tuple[tuple[str, str], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that refer."""
+        """The referring columns."""
         return tuple(column for column, _ in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyedTable:
-    """A table; of a graph, the nodes of a label or the relationships of a type.
+    """A table; in a graph, the nodes of a label or the relationships of a type.
 
     Attributes
     ----------
     key_guessed
         Whether the database declares no key.
     rows
-        How many; None if counting takes too long.
+        The number of rows; None if counting takes too long.
     ends
         The labels that relationships join.
     """
@@ -90,24 +90,24 @@ class SurveyedTable:
     ends: tuple[str, str] | None = None
 
     def column(self, name: str) -> SurveyedColumn:
-        """Return one of its columns."""
+        """Return a column of the table."""
         return next(column for column in self.columns if column.name == name)
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The tables of a proposal, the likeliest first, and the names of the others."""
+    """The tables of a proposal, the likeliest first, and the names of other tables."""
 
     tables: tuple[SurveyedTable, ...]
     left_out: tuple[str, ...] = ()
 
     def table(self, name: str) -> SurveyedTable | None:
-        """Return a table or label by its name; None for one that was left out."""
+        """Return a table or label by its name; None if it was left out."""
         return next((one for one in self.tables if one.name == name and one.ends is None), None)
 
 
 class Surveyor:
-    """Surveys a database that is open behind its policy, each statement within limits."""
+    """Surveys a database behind its policy. Each statement has limits."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -119,9 +119,9 @@ class Surveyor:
         Parameters
         ----------
         about
-            The words of a question, or "".
+            The words of a question; may be empty.
         every
-            Whether to survey all tables, however many there are.
+            Whether to survey all tables.
 
         Raises
         ------
@@ -184,9 +184,10 @@ class Surveyor:
         return self._sampled(SurveyedTable(info.label, columns, comment=info.comment, ends=ends))
 
     def _joins(self, info: TableInfo) -> Iterator[Join]:
-        """Yield the declared joins of a table; pairs that follow each other may be one.
+        """Yield the declared joins of a table.
 
-        They are not if one of them is the other's whole key, or a column repeats.
+        Consecutive references to one table are one join with several columns, unless a column
+        repeats or is the whole key of that table.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -204,7 +205,7 @@ class Surveyor:
             yield Join(other, tuple(pairs))
 
     def _key(self, table: SurveyedTable) -> tuple[str, ...]:
-        """Return the first column that distinguishes all rows today, or else all columns."""
+        """Return the first column with different values in all rows; by default all columns."""
         fit = [c.name for c in table.columns if c.type in ("integer", "text", "uuid")][:_TRIED]
         counts = self.distinct(table.name, fit)
         for column in fit:
@@ -214,7 +215,7 @@ class Surveyor:
         return whole if whole and not self.is_graph else (table.columns[0].name,)
 
     def _sampled(self, table: SurveyedTable) -> SurveyedTable:
-        """Return a table with the first distinct values of each column."""
+        """Return a table with samples of each column."""
         if not table.columns:
             return table
         values = [self.value(column.name) for column in table.columns]
@@ -239,15 +240,15 @@ class Surveyor:
         return quote_name(name) if self.is_graph else name_in(self.database.dialect, name)
 
     def written(self, name: str) -> str:
-        """Return a name as people write it: quoted only if this database needs it."""
+        """Return a name with quotes only if this database needs them."""
         return self.database.schema().spell(name)
 
     def value(self, column: str) -> str:
-        """Return a column of the element `e` of `select`."""
+        """Return the expression of a column in a statement of `select`."""
         return f"e.{self.spelled(column)}"
 
     def select(self, table: SurveyedTable, values: Sequence[str]) -> str:
-        """Return the statement that reads values of a table's rows, which it calls `e`."""
+        """Return the statement that reads values of a table's rows. Its alias for a row is `e`."""
         listed, name = ", ".join(values), self.spelled(table.name)
         if not self.is_graph:
             return f"SELECT {listed} FROM {name} e"  # noqa: S608
@@ -261,7 +262,7 @@ class Surveyor:
         return self._number(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return by column the number of its values and of its distinct ones; {} if too slow."""
+        """Return the numbers of values and of distinct values by column; empty if too slow."""
         values = [self.value(column) for column in columns]
         counts = [f"COUNT({value}), COUNT(DISTINCT {value})" for value in values]
         rows = self.ask(self.select(SurveyedTable(name, ()), counts)) if columns else None
@@ -271,7 +272,7 @@ class Surveyor:
         return dict(zip(columns, zip(cells[::2], cells[1::2], strict=True), strict=True))
 
     def summed(self, table: SurveyedTable, column: str, value: str) -> str:
-        """Return the sum of a column, which a statement writes as `value`."""
+        """Return the expression for the sum of a column; `value` is the column's expression."""
         if self.database.dialect == "ladybug" and table.column(column).type == "decimal":
             value = f"CAST({value} AS DOUBLE)"  # it cannot add decimals
         return f"SUM({value})"
@@ -281,7 +282,7 @@ class Surveyor:
         return None if rows is None else int(str(rows.rows[0][0]))
 
     def ask(self, statement: str) -> Rows | None:
-        """Run a statement; None if it takes too long, or the policy refuses it."""
+        """Run a statement. Return None if it takes too long, or the policy refuses it."""
         limits = Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
         try:
             return self.database.query(statement, limits)
@@ -295,7 +296,7 @@ def _column(field: Field) -> SurveyedColumn:
 
 
 def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
-    """Return a column with some of its values, which give its type if nothing else does."""
+    """Return a column with samples. Without a known type, the values decide the type."""
     samples = tuple(values[:_SAMPLES])
     kinds = {type(value) for value in values}
     if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:
@@ -309,12 +310,12 @@ def _plain_columns(info: Part) -> tuple[SurveyedColumn, ...]:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name can be written into a file that people edit: without control characters."""
+    """Return whether a name is without control characters, so that people can edit it."""
     return bool(name.strip()) and not any(unicodedata.category(sign)[0] == "C" for sign in name)
 
 
 def words_of(name: str) -> str:
-    """Return a name as words: ``customer_order`` is a customer order."""
+    """Return a name as words: ``customer_order`` becomes ``customer order``."""
     if name.isascii():
         return " ".join(words_in(name)) or visible(name)
     return visible(" ".join(name.replace("_", " ").split()))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import cell_of
-from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
+from dqa.core.errors import ParseError, QueryError, UnknownNameError, UsageError
 from dqa.core.files import read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Cell, Situation
@@ -151,11 +151,7 @@ class LiveScenario:
         column = listing.column or ""
         conditions: list[str | None] = [] if equal is None else [table.equals(column, equal)]
         for name, parameter in listing.where.items():
-            if parameter not in target:
-                raise DataError(
-                    f"The target lacks '{parameter}', which selects rows of '{listing.table}'; it "
-                    f"has {', '.join(target) or 'nothing'}."
-                )
+            self._scenario.require(target, parameter, f"the list of '{listing.table}'")
             conditions.append(table.equals(name, target[parameter]))
         possible = [condition for condition in conditions if condition is not None]
         return table.listing(column, possible, most) if possible == conditions else None

@@ -32,7 +32,7 @@ from dqa.scenarios.parameters import (
     read_value,
     type_of_column,
 )
-from dqa.scenarios.statements import SUFFIXES, Kind, filled
+from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
 
 __all__ = ["LIST_SEPARATOR", "Heuristic", "Lister", "Scenario"]
 
@@ -161,14 +161,12 @@ class Scenario:
             A parameter is missing from the target, or has another type.
         """
         self.values(target)
-        try:
-            text = self.template.substitute(target)
-        except KeyError as error:
-            raise self._missing(error, target, "the question") from error
+        for key in self.template.get_identifiers():
+            self.require(target, key, "the question")
         return Question(
             scenario=self.name,
             id=question_id,
-            text=f"{text} {self.answer_form}".strip(),
+            text=f"{self.template.substitute(target)} {self.answer_form}".strip(),
             rules=self.rules,
             situation=situation,
             target=target,
@@ -231,9 +229,8 @@ class Scenario:
             _candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
         ]
         if listing.except_ is not None:
-            if listing.except_ not in target:
-                raise self._missing(KeyError(listing.except_), target, "the list of candidates")
-            found = [name for name in found if str(name) != target[listing.except_]]
+            excluded = self.require(target, listing.except_, "the list of candidates")
+            found = [name for name in found if str(name) != excluded]
         if listing.listed_in is not None:
             return _listed_in(found, target, listing.listed_in)
         return tuple(found)
@@ -246,22 +243,29 @@ class Scenario:
         self, situation: Situation, listing: Listing, target: Mapping[str, str]
     ) -> Sequence[Cell]:
         if listing.table is not None:
-            return _column_values(listing, situation[listing.table], target)
+            return self._column_values(listing, situation[listing.table], target)
         kind: Kind = "relational" if listing.sql is not None else "graph"
         statement = self.statement(listing, kind, target)
         if statement is None:
             return ()
         return first_column(embedded(situation, kind), statement, called=self.called(listing, kind))
 
+    def _column_values(
+        self, listing: Listing, table: Table, target: Mapping[str, str]
+    ) -> Sequence[Cell]:
+        """Return the values of a column in the selected rows, in the order of the table."""
+        values: list[Cell] = table[listing.column or ""].tolist()
+        for column, parameter in listing.where.items():
+            wanted = self.require(target, parameter, f"the list of '{table.schema.name}'")
+            # A target is text, whatever the column's type.
+            keeps = [str(cell) == wanted for cell in table[column].tolist()]
+            values = [value for value, is_kept in zip(values, keeps, strict=True) if is_kept]
+        return values
+
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
         """Return the statement of a listing for a kind of database; None without one."""
         text = listing.sql if kind == "relational" else listing.cypher
-        if text is None:
-            return None
-        try:
-            return filled(Template(text), kind, self.values(target))
-        except KeyError as error:
-            raise self._missing(error, target, "a statement") from error
+        return None if text is None else self._filled(Template(text), kind, self.values(target))
 
     def called(self, listing: Listing, kind: Kind) -> str:
         """Return the name of a listing's statement in error messages."""
@@ -300,12 +304,24 @@ class Scenario:
             return "text"
         return type_of_column(self.schema.table(listing.table).column(listing.column).type)
 
-    def _missing(self, missing: KeyError, target: Mapping[str, str], what: str) -> DataError:
-        values = ", ".join(target) or "nothing"
-        return DataError(
-            f"The target of a question of '{self.name}' lacks {missing}, which {what} needs; it "
-            f"has {values}."
-        )
+    def require(self, target: Mapping[str, object], key: str, what: str) -> object:
+        """Return a value of a target. Raise `DataError` if the target lacks it.
+
+        Parameters
+        ----------
+        target
+            The target, or values by name.
+        key
+            The name of the value.
+        what
+            The part of the scenario that needs the value, for the message.
+        """
+        if key not in target:
+            raise DataError(
+                f"The target of a question of '{self.name}' lacks '{key}', which {what} needs; it "
+                f"has {', '.join(target) or 'nothing'}."
+            )
+        return target[key]
 
     # --- statements about a question ---
 
@@ -339,13 +355,12 @@ class Scenario:
         values: dict[str, Scalar | Sequence[Scalar]] = {**self.values(question.target)}
         if question.candidates:
             values["candidates"] = question.candidates
-        try:
-            return filled(template, kind, values)
-        except KeyError as error:
-            raise DataError(
-                f"Question '{question.key}' lacks {error}, which a statement of its scenario "
-                f"needs; it has {', '.join(values) or 'nothing'}."
-            ) from error
+        return self._filled(template, kind, values)
+
+    def _filled(self, template: Template, kind: Kind, values: Values) -> str:
+        for key in template.get_identifiers():
+            self.require(values, key, "a statement")
+        return filled(template, kind, values)
 
 
 def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
@@ -389,21 +404,3 @@ def _listed_in(
             f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
         )
     return tuple(name for name in names if str(name) in set(wanted))
-
-
-def _column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:
-    """Return the values of a listing's column in the selected rows, in the order of the table.
-
-    A missing parameter is a `DataError`.
-    """
-    values: list[Cell] = table[listing.column or ""].tolist()
-    for column, parameter in listing.where.items():
-        if parameter not in target:
-            raise DataError(
-                f"The target lacks '{parameter}', which selects rows of '{table.schema.name}'; it "
-                f"has {', '.join(target) or 'nothing'}."
-            )
-        # A target is text, whatever the column's type.
-        keeps = [str(cell) == target[parameter] for cell in table[column].tolist()]
-        values = [value for value, is_kept in zip(values, keeps, strict=True) if is_kept]
-    return values

@@ -6,15 +6,12 @@ import os
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
 
 from dqa import plugins
-from dqa.loaders.readback import read_situation
 from dqa.testing.containers import SERVERS, wait_until_ready, why_no_container
 from tests.databases.conftest import small_situation
 
@@ -37,69 +34,29 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def compose_command() -> list[str] | None:
-    """Return the command of compose: a subcommand of docker, or a program."""
+def compose_command() -> list[str]:
+    """Return the command of compose: a subcommand of docker, or a program. Skip without one."""
     for command in (["docker", "compose"], ["docker-compose"]):
-        if (
-            shutil.which(command[0])
-            and not subprocess.run(
-                [*command, "version"], capture_output=True, check=False
-            ).returncode
-        ):
+        if shutil.which(command[0]) and not subprocess.call([*command, "version"]):
             return command
-    return None
+    pytest.skip("compose is not installed; on Debian or Ubuntu: apt install docker-compose")
 
 
-@dataclass(frozen=True)
-class Project:
-    """The servers of the compose file, with their own project name and ports."""
-
-    command: list[str]
-    environment: dict[str, str]
-    urls: dict[str, str]
-
-    def run(self, *arguments: str) -> str:
-        """Run compose and return its output."""
-        done = subprocess.run(
-            [*self.command, "--file", str(FILE), *arguments],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def up(self) -> None:
-        """Start everything and wait until each server is ready."""
-        self.run("up", "--detach")
-        for name, url in self.urls.items():
-            wait_until_ready(name, url, seconds=SECONDS)
-
-    def health(self, name: str) -> str:
-        """Return the engine's final health status of a service."""
-        (container,) = self.run("ps", "--quiet", name).split()
-        shown = ["docker", "inspect", "--format", "{{.State.Health.Status}}", container]
-        deadline = monotonic() + SECONDS
-        while monotonic() < deadline:
-            asked = subprocess.run(shown, capture_output=True, text=True, check=True)
-            if asked.stdout.strip() != "starting":
-                return asked.stdout.strip()
-            sleep(0.5)
-        return "starting"
+def wait_until_healthy(container: str) -> None:
+    """Wait for the first result of the health check."""
+    shown = ["docker", "inspect", "--format", "{{.State.Health.Status}}", container]
+    deadline = monotonic() + SECONDS
+    while (status := subprocess.check_output(shown, text=True).strip()) == "starting":
+        assert monotonic() < deadline
+        sleep(0.5)
+    assert status == "healthy"
 
 
-@pytest.fixture
-def project() -> Iterator[Project]:
-    """Start the servers; remove them and their data afterwards."""
-    for name in SERVERS:
-        why = why_no_container(name)
-        if why is not None:
-            pytest.skip(why)
-    command = compose_command()
-    if command is None:
-        pytest.skip("compose is not installed; on Debian or Ubuntu: apt install docker-compose")
+def test_data_survive_their_containers() -> None:
+    """New containers on the old volumes have the data, and the health checks succeed."""
+    for why in filter(None, map(why_no_container, SERVERS)):
+        pytest.skip(why)
+    command, situation = [*compose_command(), "--file", str(FILE)], small_situation()
     ports = {name: free_port() for name in SERVERS}
     environment = {key: value for key, value in os.environ.items() if key not in PASSWORDS} | {
         "COMPOSE_PROJECT_NAME": f"dqa-test-{os.getpid()}",
@@ -107,26 +64,33 @@ def project() -> Iterator[Project]:
         **{f"DQA_{name.upper()}_PORT": str(port) for name, port in ports.items()},
     }
     urls = {name: URLS[name].format(port=port) for name, port in ports.items()}
-    project = Project(command, environment, urls)
+
+    def compose(*arguments: str) -> str:
+        done = subprocess.run(
+            [*command, *arguments],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=SECONDS,
+        )
+        return done.stdout
+
+    def start() -> None:
+        compose("up", "--detach")
+        for name, url in urls.items():
+            wait_until_ready(name, url, seconds=SECONDS)
+
     try:
-        project.up()
-        yield project
+        start()
+        for name, url in urls.items():
+            plugins.backend(name).load(situation, url).close()
+        compose("down")
+        start()
+        for name, url in urls.items():
+            (found,) = plugins.backend(name).loaded(url)
+            assert found.content_hash == situation.content_hash
+            (container,) = compose("ps", "--quiet", name).split()
+            wait_until_healthy(container)
     finally:
-        project.run("down", "--volumes")
-
-
-def test_data_survive_their_containers(project: Project) -> None:
-    """New containers on the old volumes have the data."""
-    situation = small_situation()
-    for name, url in project.urls.items():
-        plugins.backend(name).load(situation, url).close()
-        assert project.health(name) == "healthy"
-    project.run("down")
-    project.up()
-    for name, url in project.urls.items():
-        backend = plugins.backend(name)
-        (found,) = backend.loaded(url)
-        assert found.content_hash == situation.content_hash
-        database = backend.load(situation, url)  # finds the situation and writes nothing
-        assert read_situation(database, situation.schema, situation.name) == situation
-        database.close()
+        compose("down", "--volumes")

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-import duckdb
 import pytest
 
 import dqa
@@ -17,7 +16,7 @@ BEST = "SKU-012347"
 _ITEMS = """
 CREATE TABLE item AS
 WITH RECURSIVE numbered(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 30000)
-SELECT {sku} AS sku, n AS id, n % 7 AS shelf,
+SELECT printf('SKU-%06d', n) AS sku, n AS id, n % 7 AS shelf,
   CASE WHEN n = 12347 THEN 5000.5 WHEN n % 10 = 0 THEN 0.0 ELSE (n * 7919) % 4999 END AS margin
 FROM numbered
 """
@@ -61,24 +60,12 @@ description = "the item with the highest number"
 }
 
 
-@pytest.fixture(scope="session", params=["sqlite", "duckdb"])
-def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Create the warehouse in each embedded database."""
-    file = tmp_path_factory.mktemp("large") / f"items.{request.param}"
-    if request.param == "sqlite":
-        with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute(_ITEMS.format(sku="printf('SKU-%06d', n)"))
-    else:
-        with closing(duckdb.connect(str(file))) as opened:
-            sku = "'SKU-' || lpad(CAST(n AS VARCHAR), 6, '0')"
-            opened.execute(
-                _ITEMS.format(sku=sku)
-                .replace("WITH RECURSIVE numbered(n) AS", "WITH numbered(n) AS")
-                .replace(
-                    "(SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 30000)",
-                    "(SELECT * FROM range(1, 30001))",
-                )
-            )
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Create the warehouse in SQLite."""
+    file = tmp_path_factory.mktemp("large") / "items.db"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(_ITEMS)
     return str(file)
 
 

@@ -194,12 +194,3 @@ def test_names_are_unique_and_fit_the_columns_of_the_release(small: QuestionSet)
             found = [name.lower() for name in situation[table][column].tolist()]
             assert len(set(found)) == len(found)
             assert max(map(len, found)) <= 30
-
-
-def test_computed_columns_agree_with_the_simulator(small: QuestionSet) -> None:
-    """Doing nothing changes no cell."""
-    for question in small.questions:
-        situation = small.situation_of(question)
-        simulator = plugins.simulator(question.scenario)
-        after = simulator.simulate(situation, question, None, "paper")
-        assert after.tables == situation.tables

@@ -35,18 +35,6 @@ def folder(generated: QuestionSet, tmp_path: Path) -> Path:
     return tmp_path / "set"
 
 
-def test_written_questions_are_read_back_equal(generated: QuestionSet, folder: Path) -> None:
-    """Questions and situations come back with names, targets, answers and every value."""
-    read = read_generated(folder)
-    assert not read.defects
-    assert dict(read.situations) == dict(generated.situations)
-    for one, other in zip(read.questions, generated.questions, strict=True):
-        assert (one.key, one.target) == (other.key, other.target)
-        assert read.truth_of(one) == generated.truth_of(other)
-        assert (one.situation, one.candidates) == (other.situation, other.candidates)
-        assert (one.text, one.rules) == (other.text.strip(), other.rules.strip())
-
-
 def test_a_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     """The manifest included; the graph form holds the same situations."""
     again = generate(count=4, seed=8, sizes=[LocatingSize(20, 35, 40, 120)], per_database=2)

@@ -62,20 +62,6 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
         assert "building" in {found.name for found in scenarios()}
 
 
-def test_an_error_of_a_package_reaches_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package's own `UsageError` is not reported as a broken plug-in."""
-
-    class Refusing:
-        @property
-        def folder(self) -> Path:
-            raise UsageError("Set A_KEY.")
-
-    monkeypatch.setitem(__import__("sys").modules, "refusing", Refusing())
-    added(monkeypatch, suppliers="refusing:folder")
-    with pytest.raises(UsageError, match=r"^Set A_KEY\.$"):
-        plugins.scenario("suppliers")
-
-
 def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
     assert register(folder).unit == "bill"

@@ -207,18 +207,6 @@ def test_an_error_of_the_engine_is_not_reported_as_a_timeout(folder: Path, tmp_p
     assert "10 s" not in finding.problem
 
 
-def test_more_rows_than_the_limit_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
-    many = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100001)\n"
-        "SELECT i FROM n WHERE $region = $region;\n"
-    )
-    (folder / "candidates.sql").write_text(many, "utf-8")
-    checked = dqa.check_scenario(folder, firm, target={"region": "N"}, seconds=30.0)
-    (found,) = checked.findings
-    assert (found.level, Path(found.file).name, found.line) == ("error", "candidates.sql", 1)
-    assert "returns more than 100,000 rows: narrow it" in found.problem
-
-
 def test_the_command_prints_and_exits_as_documented(folder: Path, firm: Path) -> None:
     """0 for a good folder, 1 for an error in it, 2 for a wrong command."""
 

@@ -66,27 +66,6 @@ def test_every_database_gives_the_same_rows(scenario: str) -> None:
     assert all(rows and cut is None for _, rows, cut in found[0])
 
 
-def test_the_context_of_building_has_makers_inputs_and_their_makers() -> None:
-    """The goods, their makers by id, the makers' inputs, and the makers of those."""
-    question = asked("building")
-    situation = questions().situation_of(question)
-    with closing(plugins.backend("sqlite").load(situation)) as database:
-        goods, makers, inputs, upstream = read(question, database)
-    assert [row[0] for row in goods.rows] == [question.target["goods"]]
-    code = dict(zip(situation["goods"]["goods_name"], situation["goods"]["code"], strict=True))
-    made = {(g, b) for g, b, *_ in situation["supply"].rows()}
-    needed = {(g, b) for g, b, *_ in situation["demand"].rows()}
-    mine = {b for g, b in made if g == code[question.target["goods"]]}
-    assert [row[0] for row in makers.rows] == [*dict.fromkeys(row[0] for row in makers.rows)]
-    assert {row[0] for row in makers.rows} == mine <= {*(question.candidates or ())}
-    assert {(code[row[1]], row[0]) for row in inputs.rows} == {n for n in needed if n[1] in mine}
-    lacking = {g for g, b in needed if b in mine}
-    assert {(code[row[3]], row[0]) for row in upstream.rows} == {m for m in made if m[0] in lacking}
-    for row in makers.rows:
-        ratios = [i / m for _, b, m, i, _ in situation["demand"].rows() if b == row[0]]  # type: ignore[operator]
-        assert row[5:] == (len(ratios), min(ratios, default=None))
-
-
 @pytest.mark.deep
 def test_building_has_the_right_answer_in_the_context_of_every_released_question(
     release_dir: Path,

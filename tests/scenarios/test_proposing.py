@@ -8,25 +8,18 @@ import re
 import sqlite3
 import tomllib
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.database import Database, Limits, Rows
 from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
     ParseError,
-    StatementTimeoutError,
     UsageError,
 )
-from dqa.loaders.proposal.survey import Surveyor
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
 from tests.confirming import confirm
@@ -219,29 +212,6 @@ def test_errors_in_names_that_need_quoting_are_found(
     assert problem in errors[0].problem
 
 
-@dataclass
-class Failing:
-    """A database whose statements all fail with one error."""
-
-    error: DqaError
-    kind: str = "relational"
-    dialect: str = "sqlite"
-
-    def query(self, statement: str, limits: Limits) -> Rows:
-        """Fail."""
-        del statement, limits
-        raise self.error
-
-
-def test_an_outage_ends_a_survey() -> None:
-    """A statement that the database cannot answer is left out; an outage is reported."""
-    slow = Failing(StatementTimeoutError("It was stopped."))
-    assert Surveyor(cast("Database", slow)).count("shop") is None
-    away = Failing(DatabaseUnavailableError("It went away."))
-    with pytest.raises(DatabaseUnavailableError):
-        Surveyor(cast("Database", away)).count("shop")
-
-
 def test_no_file_contains_hidden_data(tmp_path: Path) -> None:
     """Neither a table that is not named, nor a column, a masked value, or a hidden row."""
     file = _database(
@@ -285,16 +255,6 @@ def test_nothing_is_overwritten(keyless: Path, tmp_path: Path) -> None:
     assert {file.name for file in (tmp_path / "empty").iterdir()} == set(made.files)
     if os.name == "posix":
         assert (tmp_path / "empty" / "tables.toml").stat().st_mode & 0o777 == 0o600
-
-
-def test_the_command_prints_the_next_steps(
-    keyless: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The folder is named after the candidates."""
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["init", "--database", str(keyless), "--tables", "supplier"])
-    assert "Next: dqa doctor --scenario choose-supplier --database URL" in done.stdout
-    assert (tmp_path / "choose-supplier" / "scenario.toml").is_file()
 
 
 def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path: Path) -> None:
@@ -344,17 +304,3 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
     assert decision.asked is not None
     outcomes = {one.candidate: one.outcome for one in decision.asked.alternatives}
     assert outcomes == {"North": 10.0, "South": 20.0, "Nord": 5.0}
-
-
-def test_tables_with_more_joins_are_surveyed_first(tmp_path: Path) -> None:
-    """A reference to its own table counts three times."""
-    file = tmp_path / "shops.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.executescript(
-            "CREATE TABLE shop (id INTEGER PRIMARY KEY);"
-            "CREATE TABLE sale (id INTEGER PRIMARY KEY, shop INTEGER REFERENCES shop);"
-            "CREATE TABLE worker (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES worker);"
-        )
-    with closing(dqa.open_database(file)) as database:
-        survey = Surveyor(database).survey("", every=True)
-    assert [table.name for table in survey.tables] == ["worker", "shop", "sale"]

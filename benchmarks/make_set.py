@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -84,7 +83,6 @@ class DecidersErr:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
-        self._right: Counter[str] = Counter()
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
         """Return for each of the questions about a situation whether every heuristic errs on it."""
@@ -92,10 +90,6 @@ class DecidersErr:
         with closing(plugins.backend("sqlite").load(situation)) as database:
             wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
             return [bool(each) and all(each) for each in wrong]
-
-    def description(self) -> str:
-        """Return how often each heuristic was right until now."""
-        return "; ".join(f"{name}: {count} right" for name, count in self._right.items())
 
     def _decides(self, name: str, question: Question) -> bool:
         try:
@@ -106,9 +100,7 @@ class DecidersErr:
 
     def _is_wrong(self, name: str, labelled: LabelledQuestion, database: dqa.Database) -> bool:
         choice = self._deciders[name].decide(labelled.question, database).choice
-        is_right = choice in labelled.truth.answers
-        self._right[name] += is_right
-        return choice is not None and not is_right
+        return choice is not None and choice not in labelled.truth.answers
 
 
 class DrawnSet(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from dqa.core.errors import UsageError
@@ -107,6 +107,13 @@ class Difficulty:
         )
 
     @property
+    def described(self) -> str:
+        """The bounds that differ from the default."""
+        usual = Difficulty()
+        shown = {f.name: getattr(self, f.name) for f in fields(self)}
+        return ", ".join(f"{k}={v}" for k, v in shown.items() if v != getattr(usual, k)) or "none"
+
+    @property
     def reach(self) -> int:
         """The number of steps that worlds must allow: at least 2 if some answers must be far."""
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
@@ -134,10 +141,6 @@ class Resistance(Protocol):
 
         A decider without an answer is not wrong.
         """
-        ...
-
-    def description(self) -> str:
-        """Return how often each decider was right until now, for messages."""
         ...
 
 

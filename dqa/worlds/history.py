@@ -208,14 +208,8 @@ class History:
                 self._require_own(connection.execute(own).scalars())
                 for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
                     connection.execute(table.delete().where(table.c.game == game.number))
-            begun = {
-                "game": game.number,
-                "world": game.world,
-                "seed": game.seed,
-                "mirrored": game.mirrored,
-                "settings": game.settings,
-            }
-            _add(connection, GAMES, [begun])
+            begun = asdict(game) | {"game": game.number}
+            _add(connection, GAMES, [{column.name: begun[column.name] for column in GAMES.columns}])
             _add(connection, HIDDEN, hidden)
             written = {"game": game.number, "run": self._run, "attempt": attempt}
             _add(connection, _ATTEMPTS, [written])
@@ -328,14 +322,12 @@ class _Reader:
 
 
 def _store_location(location: str) -> StoreLocation:
-    file = None if "://" in location else Path(location)
-    url = location
-    if file is None:
-        parsed = parse_url(location)
-        parsed = parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
-        url = parsed.render_as_string(hide_password=False)
     hint = "Name another file or database for the history (--history)."
-    return StoreLocation(url, file, "history", hint)
+    if "://" not in location:
+        return StoreLocation(location, Path(location), "history", hint)
+    url = parse_url(location)
+    url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
+    return StoreLocation(url.render_as_string(hide_password=False), None, "history", hint)
 
 
 def _add(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from typing import NamedTuple, Self
 
@@ -16,7 +15,6 @@ from dqa.core.errors import DataError
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
-from dqa.core.text import counted
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
@@ -28,48 +26,6 @@ Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
 _LARGE = 100_000  # rows from which a world is called large
 _BATCH = 64  # most questions screened at once
-_MOST_ASKED = 1000
-"""The search ends after this number of questions that every decider answered correctly."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counters of a search, for its error message.
-
-    Attributes
-    ----------
-    rows
-        The number of rows of each world.
-    met
-        The number of questions that were ``searched``, of those that are ``sure``, of these by
-        bound, and of those that were ``asked`` to deciders and ``resist`` all of them.
-    """
-
-    rows: list[int] = field(default_factory=list)
-    met: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether deciders were right on too many questions to continue."""
-        return self.met["asked"] >= _MOST_ASKED and not self.met["resist"]
-
-    def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
-        """Return the counts, and the tightest bound."""
-        bounds = ["margins", "rivals", "hops"]
-        bounds += [name for name in ("direct", "far") if getattr(difficulty.mix, name, 0.0)]
-        bounds += [] if resistance is None else ["resist"]
-        tight = min(bounds, key=self.met.__getitem__)
-        is_tight = self.met[tight] < self.met["sure"]
-        advice = f"Too tight is {tight}: loosen it, or ask" if is_tight else "Ask"
-        counts = "; ".join(f"{self.met[name]} meet {name}" for name in bounds)
-        answers = "" if resistance is None else f" (the deciders: {resistance.description()})"
-        few, many = min(self.rows, default=0), max(self.rows, default=0)
-        return (
-            f"No question of '{scenario}' is left: {counted(len(self.rows), 'world')} of {few} to "
-            f"{many} rows were drawn and {self.met['searched']} questions searched; "
-            f"{self.met['sure']} have one sure answer; {counts}{answers}. {advice} for larger "
-            "worlds, or use another seed."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +46,6 @@ class Asking:
         Decides which questions to keep; None keeps all.
     at_once
         Maximum number of questions that are simulated together; None chooses it.
-    tally
-        The counters of the search.
     """
 
     rules: tuple[str, ...]
@@ -100,7 +54,6 @@ class Asking:
     first: int = 1
     resistance: Resistance | None = None
     at_once: int | None = None
-    tally: Tally = field(default_factory=Tally)
 
     def about(self, situation: Situation) -> Self:
         """Return the requirements on questions about a situation.
@@ -147,12 +100,11 @@ def ask(
         return len(found.get(far, ())) < kinds.count(far)
 
     rest = iter(targets)
-    while (missing := wanted - sum(map(len, found.values()))) and not asking.tally.hopeless:
+    while missing := wanted - sum(map(len, found.values())):
         size = asking.at_once or min(_BATCH, 2 * missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
-        asking.tally.met["searched"] += len(batch)
         fit = [one for one in _sure(situation, batch, asking) if has_room(one.far)]
         for one in _resisting(situation, fit, asking):
             if has_room(one.far):
@@ -180,31 +132,26 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
             for found, outcome in zip(sure, outcomes, strict=True)
             if _is_sure(outcome) and outcome.answer == found.labelled.truth.official
         ]
-    for _, far in sure:
-        if far is not None:
-            asking.tally.met["far" if far else "direct"] += 1
     return sure
 
 
 def _fit(
     situation: Situation, question: Question, outcome: Outcomes, asking: Asking
 ) -> _Fit | None:
-    """Return a question with its answer; None if it breaks a bound. Count the bounds it meets."""
+    """Return a question with its answer; None if it breaks a bound."""
     difficulty, mix = asking.difficulty, asking.difficulty.mix
     labelled = LabelledQuestion(question, Truth((outcome.answer,)))
     margin = outcome.margin / _gain(outcome)
-    met = {
-        "margins": difficulty.min_margin <= margin <= difficulty.max_margin,
-        "rivals": _rivals(outcome) >= difficulty.rivals,
-        "hops": True,
-    }
-    far = None
-    if difficulty.reach > 1 or mix is not None:
-        distance = _distance(situation, labelled, asking.steps)
-        far = None if mix is None else distance > 1.0
-        met["hops"] = distance == 1.0 if far is False else distance >= difficulty.reach
-    asking.tally.met.update(["sure", *(name for name, holds in met.items() if holds)])
-    return _Fit(labelled, far) if all(met.values()) else None
+    if not difficulty.min_margin <= margin <= difficulty.max_margin:
+        return None
+    if _rivals(outcome) < difficulty.rivals:
+        return None
+    if difficulty.reach == 1 and mix is None:
+        return _Fit(labelled, None)
+    distance = _distance(situation, labelled, asking.steps)
+    far = None if mix is None else distance > 1.0
+    fits = distance == 1.0 if far is False else distance >= difficulty.reach
+    return _Fit(labelled, far) if fits else None
 
 
 def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_Fit]:
@@ -212,9 +159,7 @@ def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_F
     if asking.resistance is None or not fit:
         return fit
     flags = asking.resistance.keeps(situation, [found.labelled for found in fit])
-    kept = [found for found, keeps in zip(fit, flags, strict=True) if keeps]
-    asking.tally.met.update({"asked": len(fit), "resist": len(kept)})
-    return kept
+    return [found for found, keeps in zip(fit, flags, strict=True) if keeps]
 
 
 def _is_sure(outcome: Outcomes) -> bool:

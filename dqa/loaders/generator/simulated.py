@@ -147,7 +147,6 @@ class _Series:
             counts = {name: number * growth for name, number in usual.items()}
             size: Size = replace(cast("Any", generator.size), **counts)
             situation, targets = self.world(database, first, size, attempt)
-            asking.tally.rows.append(situation.row_count)
             found = ask(self._scenario, situation, targets, wanted, asking)
             if found:
                 draw = Draw(
@@ -161,9 +160,11 @@ class _Series:
                     answers=tuple(truth.answers[0] for _, truth in found),
                 )
                 return Drawn(situation, found, draw)
-            if asking.tally.hopeless:
-                break
-        raise UsageError(asking.tally.problem(self._scenario.name, difficulty, resistance))
+        raise UsageError(
+            f"No question of '{self._scenario.name}' was found in {_ATTEMPTS} worlds, the last one "
+            f"of {situation.row_count} rows: loosen a bound ({difficulty.described}), ask for larger "
+            "worlds, or use another seed."
+        )
 
     def world(
         self, database: int, first: int, size: Size, attempt: int

@@ -162,8 +162,8 @@ class _Series:
                 return Drawn(situation, found, draw)
         raise UsageError(
             f"No question of '{self._scenario.name}' was found in {_ATTEMPTS} worlds, the last one "
-            f"of {situation.row_count} rows: loosen a bound ({difficulty.described}), ask for larger "
-            "worlds, or use another seed."
+            f"of {situation.row_count} rows: loosen a bound ({difficulty.described}), ask for "
+            "larger worlds, or use another seed."
         )
 
     def world(

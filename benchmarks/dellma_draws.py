@@ -1,4 +1,4 @@
-"""What each way of drawing states loses: regret in worlds of known utilities.
+"""The regret of each method of drawing states, in worlds with known utilities.
 
 Run ``python -m benchmarks.dellma_draws [WORLDS]``; the table of docs/dellma.md is its output.
 """
@@ -64,7 +64,7 @@ class World:
 
 @dataclass(frozen=True)
 class Shape:
-    """What kind of world, and how much is asked about it; spreads are of log utilities."""
+    """A kind of world, and the number of samples. Spreads are those of log utilities."""
 
     actions: int = 3
     factors: int = 4
@@ -101,10 +101,10 @@ class Shape:
 
     @property
     def settings(self) -> DellmaSettings:
-        """What follows from the rankings.
+        """The settings of DeLLMa for the rankings.
 
-        They tell utilities in the unit of their noise, so a temperature of ``1 / noise`` gives back
-        the world's. Without noise they are in the order of the utilities.
+        Rankings measure utilities in units of their noise, so a temperature of ``1 / noise``
+        restores the utilities of the world. Without noise, rankings only have their order.
         """
         return DellmaSettings(
             shared=self.shared,
@@ -137,7 +137,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The loss of one way of drawing.
+    """The loss of one method of drawing.
 
     Attributes
     ----------
@@ -158,16 +158,16 @@ class Loss:
 
 
 def measure(shape: Shape, worlds: int, seed: int = 0) -> Loss:
-    """Decide in worlds of a kind, the same whichever way states are drawn.
+    """Decide in worlds of a kind. All methods of drawing use the same worlds.
 
     Parameters
     ----------
     shape
         The kind, with its samples and draws.
     worlds
-        How many.
+        The number of worlds.
     seed
-        Of worlds and draws.
+        The seed of worlds and draws.
     """
     misses, regrets = [], []
     for number in range(worlds):
@@ -195,7 +195,7 @@ def _miss(world: World, states: Ints) -> float:
 
 
 def main() -> None:
-    """Print a line for every kind of world, number of samples and way of drawing."""
+    """Print a line for each kind of world, number of samples and method of drawing."""
     worlds = int(sys.argv[1]) if len(sys.argv) > 1 else WORLDS
     print("| worlds | samples | draws | largest miss | regret % | right % |")
     print("|---|---|---|---|---|---|")

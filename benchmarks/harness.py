@@ -1,11 +1,11 @@
 """The cost of the harness per decision, and 64 waiting agents against the ideal.
 
 Run ``python -m benchmarks.harness`` (``--questions``, ``--runs``, ``--steps``, ``--rounds``,
-``--processes``). First a decider that does nothing decides many questions: this leaves planning,
-judging, and writing results and traces; the time of loading is subtracted. Then 64 agents of 10
-steps ask a model that replies after 50 ms. The ideal is the time of one agent that
-waits for its model alone. They run in the threads of one process, and in several processes. The
-measurement begins after reading and building. Exit code 1 if a bound is missed.
+``--processes``). First, a decider that does nothing decides many questions. This measures planning,
+judging, and writing results and traces; the loading time is subtracted. Then 64 agents with 10
+steps use a model that replies after 50 ms, in threads of one process and in several processes. The
+ideal is the time that one agent waits for its model. The measurement starts after questions are
+read. The exit code is 1 if a bound is missed.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import PassedQuestions
 
 MOST_MILLISECONDS = 1.0
-"""The most that the harness may add to a question."""
+"""The maximum time that the harness may add to a question."""
 LEAST_SHARE = 0.85
-"""Of the ideal, for agents that wait for their model at once."""
+"""The minimum share of the ideal speed."""
 LATENCY = 0.05
 """Seconds per reply."""
 STATEMENT = "SELECT trade_node, local_value FROM trade_node WHERE local_value > 1 LIMIT 5 OFFSET"
@@ -51,7 +51,7 @@ _NODE = re.compile(r'^\["(\w+)", *[-\d]', re.MULTILINE)
 
 
 class Slow(BaseChatModel):
-    """Replies with statements, and in the last of its steps with a decision."""
+    """Replies with statements, and in the last step with a decision."""
 
     steps: int
 
@@ -79,19 +79,19 @@ class Slow(BaseChatModel):
 
 
 class Nothing(Decider):
-    """Takes the first candidate, and no time."""
+    """Chooses the first candidate at once."""
 
     name = "nothing"
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Choose without looking."""
+        """Return the first candidate."""
         del database
         assert question.candidates
         return Decision(Ending.ANSWERED, choice=question.candidates[0])
 
 
 def added_to_a_question(count: int, rounds: int) -> Taken:
-    """Return the cost of a question beyond deciding and loading, in milliseconds."""
+    """Return the time per question without deciding and loading, in milliseconds."""
     questions = dqa.generate(("locating",), count, 0, per_database=20)
 
     def load() -> None:
@@ -112,7 +112,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
     model: BaseChatModel | None = None,
     processes: int = 1,
 ) -> Taken:
-    """Return the time to make, judge and write all decisions."""
+    """Return the time for deciding, judging and writing all questions."""
     options = RunOptions(workers=workers, processes=processes, isolation="none")
     name = decider if isinstance(decider, str) else decider.name
     chats = {} if model is None else {model.get_name(): model}

@@ -1,9 +1,9 @@
 """The cost of running statements in worker processes, against this process.
 
-Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). Both run a small query and a
-result of 10,000 rows on a SQLite file, and evaluate four deciders on two embedded databases. Exit
-code 1 if a small query costs more than 150 us more, or one of the others more than 1.3 times as
-much.
+Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). Both sides run
+a small query and a query with 10,000 rows on a SQLite file, and evaluate four deciders on two
+embedded databases. The exit code is 1 if isolation adds more than 150 us to a small query, or makes
+another part more than 1.3 times as slow.
 """
 
 from __future__ import annotations

@@ -76,16 +76,16 @@ def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
 
 
 class DecidersErr:
-    """Finds the questions that some heuristics get wrong; see `Resistance`.
+    """Finds the questions that all heuristics of their scenario answer wrongly; see `Resistance`.
 
-    One that cannot decide a scenario does not count there. No answer is not a wrong answer.
+    A heuristic without an answer is not wrong.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self._deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return for each of the questions about a situation whether every heuristic errs on it."""
+        """Return whether every heuristic is wrong, for each question about a situation."""
         able = [name for name in self._deciders if self._decides(name, asked[0].question)]
         with closing(plugins.backend("sqlite").load(situation)) as database:
             wrong = ([self._is_wrong(name, one, database) for name in able] for one in asked)
@@ -104,21 +104,21 @@ class DecidersErr:
 
 
 class DrawnSet(NamedTuple):
-    """A set that was drawn anew: its questions, and what draws its worlds again."""
+    """The questions of a set, and the entries of its worlds in the manifest."""
 
     questions: QuestionSet
     worlds: tuple[SetWorld, ...]
 
 
 def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
-    """Draw a set anew, by a search for what its plan asks for.
+    """Search for the questions that the plan of a set requires.
 
     Raises
     ------
     UsageError
         A bound of the plan is too tight.
     UnknownNameError
-        A scenario that cannot be generated, or a number that its size does not have.
+        A scenario without a generator, or an unknown field of a size.
     """
     names = dict.fromkeys(part.scenario for part in plan.parts)
     drawn = {name: list(_drawn(plan, name, resistance)) for name in names}
@@ -127,7 +127,7 @@ def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
 
 
 def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
-    """Return the manifest of a set that was drawn anew, and whose files were written."""
+    """Return the manifest of a set after its files were written."""
     questions = drawn.questions
     return SetManifest(
         name=plan.name,
@@ -141,7 +141,7 @@ def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetMan
 
 
 def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
-    """Draw a scenario's parts, numbered through."""
+    """Draw all parts of a scenario, with consecutive numbers."""
     databases = questions = 0
     for part in (part for part in plan.parts if part.scenario == scenario):
         request = Request(

@@ -1,10 +1,9 @@
-"""How much memory an evaluation of 10,000 decisions takes, in a folder and in a store.
+"""The memory of an evaluation with 10,000 decisions, stored in a folder and in a store.
 
 Run ``python -m benchmarks.run_memory`` (``--decisions``, ``--workers``); on Linux. A scripted agent
-decides generated questions in several epochs, with statements in worker processes and whole traces.
-Each run is a process of its own whose memory is read several times a second, with that of all its
-children; shared memory counts once (the proportional set size). Exit code 1 if it takes over 500
-MB.
+decides generated questions in several epochs, with worker processes and complete traces. Each run
+is a separate process. Its memory with all children is read several times per second; shared memory
+is counted once (proportional set size). The exit code is 1 if a run needs more than 500 MB.
 """
 
 from __future__ import annotations

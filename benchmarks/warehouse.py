@@ -1,11 +1,11 @@
-"""How long the statements of `examples/warehouse` take on each database, and whether all agree.
+"""The time of the statements of `examples/warehouse` on each database, and their agreement.
 
-Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is made in a file of SQLite,
-DuckDB and LadybugDB, and on each server that DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
-DQA_TEST_NEO4J_URL name (Neo4j's has to be without the example's labels); it is removed at the end.
-Every statement of the folder is run for every question: lists, context, outcomes, heuristics. With
-``--decide``, PlanRAG, PlanRAG with the simulator and DeLLMa decide, too, driven by the scripted
-analyst. Exit code 1 if databases differ, or a statement takes 2 s or more.
+Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is created in files of SQLite,
+DuckDB and LadybugDB, and on the servers in DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
+DQA_TEST_NEO4J_URL (Neo4j must not contain the labels of the example). It is removed at the end.
+Every statement of the folder runs for every question: lists, context, outcomes, heuristics. With
+``--decide``, PlanRAG, PlanRAG with the simulator and DeLLMa also decide, with the scripted analyst.
+The exit code is 1 if databases differ, or a statement takes 2 s or more.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ BOUND = 2.0
 _NAMESPACE = "dqa_example_warehouse"
 _DRIVERS = {"postgres": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _CENT = 0.011
-"""The largest difference of equal sums: databases round halves of a cent either way."""
+"""The largest difference of equal sums: databases round half cents differently."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Measured:
     context
         By question, the rows of each statement, with numbers rounded.
     seconds
-        By the name of the statement, its time.
+        The time of each statement by its name.
     """
 
     outcomes: dict[str, dict[Candidate, float]] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Measured:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def differs(self, other: Measured) -> list[str]:
-        """Return the questions that another database answers otherwise."""
+        """Return the questions with different answers on another database."""
         return [
             key
             for key, values in self.outcomes.items()
@@ -87,14 +87,14 @@ class Measured:
 
 @contextmanager
 def made(name: str, lines: int, folder: Path, urls: Mapping[str, str]) -> Iterator[str]:
-    """Make the warehouse in a database, give its address, and remove it at the end."""
+    """Create the warehouse in a database, yield its location, and remove it at the end."""
     if name in FILES:
         target = str(folder / FILES[name])
         make_warehouse(target, lines)
         yield target
         return
     if name == "neo4j":
-        # An error of this call must not empty a database that is not ours.
+        # An error of this call must not delete the data of other users.
         make_warehouse(urls[name], lines)
         try:
             yield urls[name]
@@ -108,7 +108,7 @@ def made(name: str, lines: int, folder: Path, urls: Mapping[str, str]) -> Iterat
 
 @contextmanager
 def _namespace(name: str, url: str) -> Iterator[str]:
-    """Give the address of an empty namespace on a SQL server, and drop it at the end."""
+    """Create a namespace on an SQL server, yield its location, and drop it at the end."""
     is_postgres, parsed = name == "postgres", make_url(url)
     engine = create_engine(parsed.set(drivername=_DRIVERS[name]))
     drop = f"DROP SCHEMA IF EXISTS {_NAMESPACE}{' CASCADE' if is_postgres else ''}"
@@ -142,7 +142,7 @@ def _empty_neo4j(url: str) -> None:
         ) as driver,
         driver.session() as session,
     ):
-        # By the batch: one transaction over all would not fit into the server's memory.
+        # In batches, because one large transaction exceeds the server's memory.
         deleted = "DELETE x } IN TRANSACTIONS OF 10000 ROWS"
         for each in RELATIONSHIPS:
             pattern = f"(:{each.source[0]})-[x:{each.label}]->(:{each.target[0]})"
@@ -158,7 +158,7 @@ def _empty_neo4j(url: str) -> None:
 
 
 def measure(where: str, most: int | None = None) -> Measured:
-    """Ask every question's statements of a database; at most so many questions of each scenario."""
+    """Run the statements of at most `most` questions per scenario on a database."""
     for folder in sorted(FOLDER.iterdir()):
         if folder.is_dir():
             register(folder)
@@ -213,7 +213,7 @@ def _context(
 
 
 def _plain(cell: Any) -> object:  # noqa: ANN401  (whatever a driver returns)
-    """Return a cell as all databases have it: sums of cents differ in their last digits."""
+    """Return a cell with numbers rounded, because sums differ in their last digits."""
     try:
         return f"{float(cell):.8g}"
     except ValueError:
@@ -228,7 +228,7 @@ def _timed(found: Measured, called: str, database: Database, statement: str) -> 
 
 
 def decide(where: str) -> dict[str, dict[str, str]]:
-    """Decide every question by the methods; return choices and scores by decider."""
+    """Let the methods decide every question. Return choices and scores by decider."""
     questions = dqa.read_questions(QUESTIONS, {"warehouse": where})
     run = dqa.evaluate(questions, DECIDERS, model="scripted:analyst")
     found: dict[str, dict[str, str]] = {name: {} for name in DECIDERS}

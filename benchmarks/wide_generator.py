@@ -1,18 +1,16 @@
-"""A generated enterprise schema of thousands of tables, and questions whose tables are known.
+"""Generate an enterprise schema with thousands of tables, and questions with known tables.
 
-It is seeded, and is not made to be easy. Names follow the style of their module: whole words
-(``sales_order_line``), abbreviations (``sal_ord_lin``), camel case, or numbers that say nothing
-(``t0412``). Tables of abbreviations and numbers can be found by comments and foreign keys alone;
-one table in ten has no comment, and half of the columns have none.
+A seed decides the schema. Each module has a style of names: whole words (``sales_order_line``),
+abbreviations (``sal_ord_lin``), camel case, or numbers (``t0412``). Tables with abbreviations and
+numbers can only be found by comments and foreign keys. One table in ten and half of the columns
+have no comment.
 
-Easy: a question that names a thing by the words of its table. Harder: by words that only the
-comment has, in another number (``vendors`` for ``vendor``). Hard: by words that the table's own
-comment leaves out, as it holds two of a thing's three names and the question takes any: only the
-comments of tables that belong to it may have the third; things that several
-modules have (six kinds of order, of receipt, of contract); copies (archives, staging tables,
-extracts), two for each live table, which have the same words and are never asked for; tables
-in between that no word names, such as the lines that join an order to its product; hubs that half
-of all tables refer to.
+A question is easy if it uses the words of a table's name, and harder if it uses words of the
+comment, possibly in the plural. Hard are words that are missing in the table's own comment, things
+that exist in several modules (such as six kinds of orders), tables that no word names (such as the
+lines between an order and its product), and hubs that half of all tables refer to. Each live table
+has about two copies (archives, staging tables, extracts) with the same words; no question needs a
+copy.
 """
 
 from __future__ import annotations
@@ -34,14 +32,14 @@ VOCABULARY = tomllib.loads(Path(__file__).with_name("wide_vocabulary.toml").read
 
 Style: TypeAlias = Literal["words", "short", "camel", "numbers"]
 Wording: TypeAlias = Literal["name", "comment", "any"]
-"""Whose words a question takes: of the table's name, of its comment, or any that there are."""
+"""The source of a question's words: the table's name, its comment, or any known word."""
 
 LEAST_TABLES = 400
-"""With fewer there is no room for a thing of each module."""
+"""The minimum number of tables, with one thing for each module."""
 _WORDINGS: Sequence[Wording] = ("name", "comment", "any")
 _STYLES: Sequence[Style] = ("words", "words", "short", "short", "camel", "numbers")
 _PER_LIVE = 3.2
-"""Tables for each live one: itself, and its copies."""
+"""The number of tables per live table: the table and its copies."""
 _TYPES: Mapping[str, Any] = {
     "INTEGER": Integer(),
     "VARCHAR(40)": String(40),
@@ -52,7 +50,7 @@ _TYPES: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A line of the vocabulary: its name, its short name, and the words people use."""
+    """A line of the vocabulary: the name, the short name, and words that people use."""
 
     name: str
     short: str
@@ -62,7 +60,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class AskedTables:
-    """A question in words, the tables that its decision needs, and whose words it takes."""
+    """A question, the tables that its decision needs, and the source of its words."""
 
     text: str
     needed: tuple[str, ...]
@@ -71,7 +69,7 @@ class AskedTables:
 
 @dataclass(slots=True)
 class _Entity:
-    """A thing of a module, its table and those that belong to it, and what its comment says."""
+    """A thing of a module with its tables. `told` has the words of the comment."""
 
     thing: Thing
     module: str
@@ -83,14 +81,14 @@ class _Entity:
 
 @dataclass(frozen=True, slots=True)
 class WideSchema:
-    """A schema of many tables, and questions about it."""
+    """A schema with many tables, and questions about it."""
 
     schema: DatabaseSchema
     questions: tuple[AskedTables, ...]
 
 
 def make_wide_schema(tables: int = 5_000, questions: int = 200, seed: int = 7) -> WideSchema:
-    """Return a schema of so many tables and so many questions about it."""
+    """Return a schema with a number of tables, and a number of questions about it."""
     if tables < LEAST_TABLES:
         raise ValueError(f"tables must be {LEAST_TABLES} or more, not {tables}")
     made = _Maker(Random(seed), tables)  # noqa: S311
@@ -121,7 +119,7 @@ class _Maker:
         self._masters: dict[str, _Entity] = {}
 
     def make(self) -> None:
-        """Make all tables: hubs, what everything refers to, modules, and then copies."""
+        """Create all tables: hubs, masters, modules, and copies."""
         for hub in ("org_unit", "app_user", "currency"):
             self._add(hub, [], "", hub.replace("_", " "))
         for thing in _things(VOCABULARY["masters"], refers=True):
@@ -134,7 +132,7 @@ class _Maker:
             self._copy(self.random.choice(live))
 
     def _chosen(self, room: int) -> list[tuple[str, Thing]]:
-        """Return things of all modules in turn, as far as their tables have room."""
+        """Return things of all modules, as many as the number of tables allows."""
         by_module = {
             name: _things(text, refers=True) for name, text in VOCABULARY["modules"].items()
         }
@@ -148,7 +146,7 @@ class _Maker:
         return found[: max(room // (len(self._kinds) + 1), len(by_module))]
 
     def _make_entity(self, thing: Thing, module: str, style: Style) -> _Entity:
-        """Add the tables of a thing: its own, and one for each kind of part."""
+        """Add the main table of a thing, and a table for each kind of part."""
         random = self.random
         entity = _Entity(thing, module, style, tuple(random.sample(thing.said, 2)))
         links = [self._masters[name].table for name in thing.refers if name in self._masters]
@@ -179,7 +177,7 @@ class _Maker:
         return text[0].upper() + text[1:]
 
     def _name(self, entity: _Entity, kind: tuple[str, ...]) -> str:
-        """Return a new table's name in its module's style."""
+        """Return the name of a new table in the style of its module."""
         thing = entity.thing
         own = entity.module == "master"
         if entity.style == "numbers":
@@ -223,7 +221,7 @@ class _Maker:
         return name
 
     def _copy(self, table: TableInfo) -> None:
-        """Add a copy: the same columns, some of the comments, and seldom any of the keys."""
+        """Add a copy with the same columns, and sometimes with the foreign keys."""
         end, said = self.random.choice(tuple(VOCABULARY["copies"].items()))
         name = self._once(f"{table.name}_{end}")
         comment = f"{said}: {table.comment}" if said and table.comment else table.comment
@@ -233,7 +231,7 @@ class _Maker:
         )
 
     def ask(self, number: int) -> AskedTables:
-        """Return a question: about a thing and its part, its master, or its products."""
+        """Return a question about a thing and one of its parts, its master, or its products."""
         random = self.random
         wording: Wording = _WORDINGS[number % 3]
         entity = random.choice(self._entities)
@@ -263,10 +261,10 @@ class _Maker:
         return AskedTables(text, tuple(dict.fromkeys(needed)), wording)
 
     def _said(self, entity: _Entity, wording: Wording) -> str:
-        """Return the word of a question for a thing, in the plural every other time."""
+        """Return the word for a thing, with a probability of one half in the plural."""
         thing = entity.thing
         choices: Mapping[Wording, Sequence[str]] = {
-            # A number says nothing; what people ask by then is the comment.
+            # Numbers have no meaning, so people use the words of the comment.
             "name": entity.told if entity.style == "numbers" else (thing.name.replace("_", " "),),
             "comment": entity.told,
             "any": thing.said,

@@ -1,12 +1,12 @@
-"""How often the needed tables of 5,000 are shown to a model.
+"""How often a model sees the tables that it needs, in a schema with 5,000 tables.
 
 Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``).
-How long it takes to read the schema from a file of SQLite and of DuckDB is printed, too.
-`benchmarks.wide_generator` describes the schema, and its easy and hard parts.
+The program also prints the time to read the schema from files of SQLite and DuckDB.
+`benchmarks.wide_generator` describes the schema.
 
-A question counts only where all its tables are described in the text that a model is shown: whole,
-or by their keys, joins and comments ("whole" counts the former alone). "name", "comment" and "any"
-are the questions by whose words they use.
+"shown" is the share of questions whose tables are all in the text for the model, completely or with
+their keys, joins and comments. "whole" is the share with complete tables. "name", "comment" and
+"any" are the shares by the source of a question's words.
 """
 
 from __future__ import annotations

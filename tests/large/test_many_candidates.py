@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 import dqa
-from dqa.core.database import Database
-from dqa.core.errors import InvalidAnswerError, UsageError
-from dqa.core.question import Question
-from dqa.deciders.answers import choice_of
-from dqa.deciders.choices import choices_of
+from dqa.core.errors import UsageError
 from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from tests.large.conftest import BEST, COUNT, UNMOVED
@@ -27,23 +23,6 @@ TRACE_BYTES = 150_000
 def size_of(trace: dqa.Trace) -> int:
     """Return the length of a trace as JSON."""
     return len(json.dumps(trace.to_json()))
-
-
-def test_an_answer_is_read_as_from_a_short_list(database: Database) -> None:
-    """By the words of the answer."""
-    question = Question("custom", "1", "Which?", "", candidate_query=LISTING)
-    choices = choices_of(question, database)
-    for answer in (BEST, f"**{BEST}**.", f"Final Answer: item {BEST}", f"{BEST}, the best."):
-        assert choice_of(answer, question, choices) == BEST
-    for answer, problem in (
-        ("SKU-999999", "'SKU-999999' names no candidate that can be chosen."),
-        (f"{BEST} or SKU-000001", "names more than one candidate"),
-        (f"not {BEST}", "may or may not decide"),
-    ):
-        with pytest.raises(InvalidAnswerError, match="There are 30,000") as caught:
-            choice_of(answer, question, choices)
-        assert problem in str(caught.value)
-        assert len(str(caught.value)) < 400
 
 
 def test_an_agent_narrows_the_candidates_by_queries(warehouse: str) -> None:

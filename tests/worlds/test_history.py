@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import GameEvent
-from tests.worlds.playing import at_random, make_world, moves_of, open_history
+from tests.worlds.playing import make_world, open_history
 
 
 def game(number: int) -> Game:
@@ -140,31 +139,6 @@ def test_who_lost_a_game_to_another_process_writes_nothing_more(tmp_path: Path) 
     connection.close()
     slow.close()
     taking.close()
-
-
-def test_two_threads_play_into_one_history(tmp_path: Path) -> None:
-    """Each game whole, and each under its own number."""
-    history = open_history(tmp_path)
-
-    def play(first: int) -> int:
-        world = make_world("leduc", history.numbered_from(1000 * first))
-        played = [
-            sum(1 for _ in moves_of(world.start(seed), at_random(seed, cautious=0.7)))
-            for seed in range(20)
-        ]
-        return sum(played)
-
-    with ThreadPoolExecutor(2) as pool:
-        one, two = pool.map(play, (0, 1))
-    assert one == two
-    with sqlite3.connect(tmp_path / "games.sqlite") as connection:
-        counts = connection.execute(
-            "SELECT game / 1000, COUNT(*), SUM(actor <> 'chance') FROM events GROUP BY 1"
-        ).fetchall()
-        assert connection.execute("SELECT COUNT(*) FROM outcomes").fetchone() == (80,)
-    connection.close()
-    assert [row[2] for row in counts] == [one, two]
-    history.close()
 
 
 def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:

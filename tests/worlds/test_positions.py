@@ -57,7 +57,6 @@ def test_the_position_that_is_read_is_the_one_that_was_handed_over(
 CHANGES = {
     "holdem": [
         ("DELETE FROM events WHERE number = 2", "event 2 is missing"),
-        ("DELETE FROM events WHERE number >= 4", "event 4 is missing"),
         ("UPDATE events SET actor = 'player' WHERE number = 1", "event 1 .*is opponent's turn"),
         ("UPDATE events SET action = 'bluff' WHERE number = 2", "event 2 .*'bluff' is not legal"),
         (
@@ -66,7 +65,6 @@ CHANGES = {
         ),
         ("UPDATE events SET detail = 'Zz Ah Kd' WHERE actor = 'chance'", "'Zz Ah Kd'"),
         ("UPDATE events SET detail = '7c 7c 8c' WHERE actor = 'chance'", "cannot be dealt here"),
-        ("DELETE FROM hidden WHERE name = 'card 2'", "has no 'card 2'"),
         ("UPDATE hidden SET value = 'Ah'", r"'Ah Ah'.*same card"),
     ],
     "negotiation": [

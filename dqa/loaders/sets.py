@@ -20,11 +20,11 @@ from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from dqa import plugins
-from dqa.core.errors import DataError, PluginError, UsageError
+from dqa.core.errors import DataError, PluginError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
-from dqa.loaders.generator.generate import gather, size_of
+from dqa.loaders.generator.generate import gather
 from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.loaders.set_files import MANIFEST, PLAN, read_document
@@ -239,11 +239,6 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
         )
     fields = {name: getattr(world, name) for name in _DRAWN}
     draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
-    try:
-        if world.size:
-            size_of(world.scenario, world.size)
-    except UsageError as error:
-        raise DataError(f"{MANIFEST} of the set '{name}', '{world.situation}': {error}") from error
     drawn = generator.redraw(plugins.scenario(world.scenario), draw)
     if drawn.situation.content_hash != world.content_hash:
         raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")

@@ -108,7 +108,7 @@ class _Reading:
         if document is not None and merged is not None:
             stems = ("context", "candidates", "outcomes", *self._heuristic_files(document))
             files = {stem: self._statements(stem, document.parameters) for stem in stems}
-            for path, problem in problems(document, {s: self._exists(s) for s in stems}):
+            for path, problem in problems(document, {s: bool(files[s]) for s in stems}):
                 self._problems.append(merged.wrong(path, problem))
             question = texts["question.txt"]
             self._check_names("question.txt", question, Template(question), document.parameters)
@@ -146,9 +146,6 @@ class _Reading:
         names = dict.fromkeys([*(part.name for part in document.heuristics), *existing])
         return [heuristic_file(name) for name in names]
 
-    def _exists(self, stem: str) -> bool:
-        return any((self._folder / f"{stem}{suffix}").is_file() for suffix in SUFFIXES.values())
-
     def _statements(self, stem: str, parameters: Iterable[str]) -> _ByKind:
         found: dict[Kind, tuple[Template, ...]] = {}
         known = [*parameters] if stem == "candidates" else [*parameters, "candidates"]
@@ -161,7 +158,6 @@ class _Reading:
             if stem != "context" and len(statements) != 1:
                 problem = f"it holds {counted(len(statements), 'statement')}; write exactly one"
                 self._problems.append(ParseError(str(self._folder / name), None, problem))
-                continue
             found[kind] = statements
             for template in statements:
                 self._check_names(name, text, template, known)

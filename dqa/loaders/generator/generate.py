@@ -89,7 +89,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     count = 10 if count is None else count
     if scenarios is None:
         scenarios = judged_scenarios()
-        scenarios = tuple(filter(_takes_difficulty, scenarios)) if harder else scenarios
+        scenarios = _harder(scenarios) if harder else scenarios
     wanted = tuple(dict.fromkeys(plugins.scenario(scenario_name(one)).name for one in scenarios))
     _check(wanted, count, seed, sizes, per_database)
     if harder:
@@ -190,13 +190,14 @@ def _check(
 
 def _refuse_difficulty(scenarios: Sequence[str]) -> None:
     for scenario in scenarios:
-        if not _takes_difficulty(scenario):
-            others = " or ".join(filter(_takes_difficulty, judged_scenarios()))
+        if not plugins.generator(scenario).takes_difficulty:
+            others = " or ".join(_harder(judged_scenarios()))
             raise UsageError(
                 f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
                 f"distractors and mix away, or ask for {others} alone."
             )
 
 
-def _takes_difficulty(scenario: str) -> bool:
-    return plugins.generator(scenario).takes_difficulty
+def _harder(scenarios: Sequence[str]) -> tuple[str, ...]:
+    """Return the scenarios whose questions can be made harder."""
+    return tuple(name for name in scenarios if plugins.generator(name).takes_difficulty)

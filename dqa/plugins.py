@@ -93,7 +93,7 @@ def _scenarios() -> tuple[Scenario, ...]:
 
 def _has(scenario: Scenario, kind: str) -> bool:
     if kind == "generator":
-        return scenario.generator is not None
+        return scenario.document.generator is not None
     return scenario.outcomes.source != "recorded"
 
 
@@ -306,7 +306,8 @@ def simulator_of(scenario: Scenario) -> Simulator:
 def generator(name: str) -> Generator:
     """Return the generator of the scenario called `name`."""
     scenario, contract = _scenario_with("generator", name), "dqa.scenarios.generation:Generator"
-    return _part(scenario, "generator", scenario.generator or "", contract)  # type: ignore[no-any-return]
+    part = scenario.document.generator
+    return _part(scenario, "generator", part.python if part else "", contract)  # type: ignore[no-any-return]
 
 
 def script_names() -> tuple[str, ...]:

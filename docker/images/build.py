@@ -37,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     names = options.names or list(VARIABLES)
     try:
-        base = make_base(fresh=options.fresh)
+        base = make_base()
         for name in names:
-            build(name, base, fresh=options.fresh)
+            build(name, base)
     except ServerError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def make_base(*, fresh: bool) -> str:
+def make_base() -> str:
     """Create the base image of the others if it is missing, and return its name.
 
     It contains the distribution of this machine, because the configured mirror has its packages.
@@ -59,7 +59,7 @@ def make_base(*, fresh: bool) -> str:
     sources = find_sources()
     name = f"dqa-base:{release}-{hashlib.sha256(sources.encode()).hexdigest()[:12]}"
     listed = run([docker, "image", "ls", "--quiet", name], what="listing images")
-    if listed.strip() and not fresh:
+    if listed.strip():
         return name
     with tempfile.TemporaryDirectory(prefix="dqa-image-") as scratch:
         listing, archive = Path(scratch) / "sources.list", Path(scratch) / "base.tar"
@@ -91,13 +91,11 @@ def find_sources() -> str:
     raise ServerError("apt has no source of Debian's or Ubuntu's own packages: add one")
 
 
-def build(name: str, base: str, *, fresh: bool) -> None:
+def build(name: str, base: str) -> None:
     """Build one image from its folder here."""
     proxies = [f"--build-arg={key}={value}" for key, value in _proxies().items()]
     # The host's network, because a mirror or a proxy may be reachable from the host only.
     options = ["--quiet", "--network=host", f"--build-arg=BASE={base}", *proxies]
-    if fresh:
-        options.append("--no-cache")
     with tempfile.TemporaryDirectory(prefix="dqa-image-") as scratch:
         folder = shutil.copytree(HERE / name, Path(scratch) / name)
         if name == "neo4j":
@@ -135,7 +133,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
     shown, help_text = "|".join(VARIABLES), "images to build (default: all)"
     parser.add_argument("names", nargs="*", type=_name, metavar=shown, help=help_text)
-    parser.add_argument("--fresh", action="store_true", help="do not use earlier builds")
     return parser
 
 

@@ -126,12 +126,6 @@ class Scenario:
         """The parameters of questions, by key of their targets, in order."""
         return self.document.parameters
 
-    @property
-    def generator(self) -> str | None:
-        """The location of its generator: ``package.module:OBJECT``."""
-        part = self.document.generator
-        return None if part is None else part.python
-
     @cached_property
     def settings(self) -> Mapping[str, str]:
         """The defaults of deciders' settings, by name as in ``--set``."""

@@ -25,7 +25,7 @@ def judged_scenarios() -> tuple[str, ...]:
     return tuple(
         found.name
         for found in known_scenarios()
-        if found.generator is not None
+        if found.document.generator is not None
         and found.outcomes.source != "recorded"
         and found.name not in worlds
     )

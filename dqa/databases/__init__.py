@@ -1,1 +1,1 @@
-"""The query layer: one interface, a file per backend, bounded results."""
+"""Open databases, load situations into them, and run statements with bounded results."""

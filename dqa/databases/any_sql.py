@@ -1,7 +1,7 @@
 """Read-only sessions of any database with an SQLAlchemy dialect.
 
-Statements are stopped by the driver's own ``cancel`` or ``interrupt``. A driver without them
-returns late, with an error.
+The driver's ``cancel`` or ``interrupt`` stops a statement at its limit. A driver without either of
+them returns late, with an error.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
 
 _PLACES: Sequence[Any] = range(1_000)
-"""The columns of a primary key by their positions."""
+"""Default positions for the columns of a primary key."""
 
 
 class AnySql(EngineSettings):
-    """A database, or one schema of it, whose statements are all rolled back.
+    """A database, or one schema of it. Every statement is rolled back.
 
     Parameters
     ----------
     engine
-        SQLAlchemy's engine; it belongs to this object.
+        SQLAlchemy's engine, which this object owns and disposes of.
     namespace
-        The schema to show; None for the user's own.
+        The schema to show; None for the user's default schema.
     """
 
     dialect = "ansi"
@@ -57,14 +57,14 @@ class AnySql(EngineSettings):
         return self._engine.raw_connection()
 
     def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:  # noqa: ARG002
-        """Return the version; the rights of a user are unknown in such a server."""
+        """Return the version of the server; its rights and limits are unknown."""
         with self._engine.connect() as connection:
             version = connection.dialect.server_version_info or ()
         title = f"{self._engine.dialect.name} {'.'.join(map(str, version))}".strip()
         return Examination(title, self._engine.url.username or "", may_write=True)
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
+        """Return the driver's `interrupt`, or its `cancel`, which runs in a separate thread."""
         driver = connection.driver
 
         def call(stop: Callable[[], object]) -> None:
@@ -78,15 +78,15 @@ class AnySql(EngineSettings):
             return None
 
         def stop() -> None:
-            connection.is_used_up = True  # a late cancel would meet the next statement
+            connection.is_used_up = True  # a late cancel would stop the next statement
             Thread(target=call, args=(cancel,), daemon=True).start()
 
         return stop
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Classify by the exception classes of the Python standard."""
+        """Classify an error by the exception classes of Python's database API."""
         dialect = self._engine.dialect
-        fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of other errors
+        fault = Fault.NOT_UNDERSTOOD  # any other error may be due to the dialect of the statement
         if dialect.is_disconnect(error, None, None):  # type: ignore[arg-type]
             fault = Fault.UNCLEAR
         elif isinstance(
@@ -141,7 +141,7 @@ def _spelled(column: ReflectedColumn, dialect: Dialect) -> str:
         return ""
     if isinstance(kind, String):
         kind.collation = None
-    # SQLAlchemy's own class of text cannot be sent from a worker.
+    # SQLAlchemy's string class cannot be sent from a worker.
     return str(kind.compile(dialect))
 
 
@@ -153,7 +153,7 @@ def _available(inspector: Inspector) -> list[str]:
 
 
 def _comments(inspector: Inspector, namespace: str | None) -> list[tuple[str, str, str | None]]:
-    with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows them
+    with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect supports comments
         found = inspector.get_multi_table_comment(namespace, kind=ObjectKind.ANY)
         return [(namespace or "", name, comment["text"]) for (_, name), comment in found.items()]
     return []
@@ -177,18 +177,18 @@ def _columns(
 
 
 class SqlalchemyNamespaces(ServerNamespaces):
-    """The schemas of any other database, or one without schemas; nothing is loaded there."""
+    """The schemas of a database that dqa can only read."""
 
     title = "The database"
     dialect = "ansi"
     read, situations = Namespaces.read, Namespaces.situations
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schema of ``?schema=``."""
+        """Return the schema that ``?schema=`` names."""
         return ",".join(self._wanted) or None
 
     def open(self, namespace: str | None) -> EngineSession:
-        """Return a session of a schema, or of the user's own."""
+        """Return a session of a schema; None means the user's default schema."""
         engine, has_schemas = create_engine(self._url, poolclass=NullPool), True
         if self._dialect.name == "sqlite":
             namespace, has_schemas = None, False

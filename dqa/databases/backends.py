@@ -1,4 +1,4 @@
-"""The databases that `dqa` opens; packages of others register theirs by entry point."""
+"""The built-in backends; other packages register backends by entry point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OTHERS: Final = (
     *("mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"),
     *("bolt", "neo4j", "http", "https", "file"),
 )
-"""Beginnings of URLs that are of other backends, or of none."""
+"""URL prefixes that do not belong to the backend for files."""
 
 
 def _file(kind: str, *suffixes: str) -> Callable[[str], bool]:
@@ -75,8 +75,8 @@ _BACKENDS: Final = (
         driver="pymysql",
         example="mysql://user:password@host/",
     ),
-    # Neo4j Community has one database, so the namespace of a situation is a label of its own. The
-    # guard rewrites statements so that every node pattern requires it, and no result shows it.
+    # Neo4j Community has a single database, so every situation has its own label as a namespace.
+    # The guard adds that label to every node pattern, and results do not show it.
     Backend(
         name="neo4j",
         kind="graph",
@@ -99,8 +99,8 @@ _BACKENDS: Final = (
         driver="psycopg",
         example="postgresql://user:password@host/database",
     ),
-    # Statements are plain in every dialect, and all are rolled back. On many servers a rollback
-    # does not undo definitions, so the user of such a URL should have the right to read only.
+    # Statements are unchanged for every dialect, and all are rolled back. Many servers do not roll
+    # back definitions, so the user in such a URL should only have the right to read.
     Backend(
         name="sqlalchemy",
         kind="relational",

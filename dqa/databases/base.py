@@ -1,8 +1,9 @@
-"""A backend: it opens databases of one kind, and loads situations into them.
+"""Open databases of one kind and load situations into them.
 
-A backend is an entry `Backend` (its name, and which locations belong to it) and a subclass of
-`dqa.databases.namespaces.Namespaces`. The order of the steps and the errors are the same for all
-backends. That of an embedded engine has a class method ``open_in_memory`` of a situation or script.
+A backend consists of a `Backend` entry, which names it and recognizes its locations, and a subclass
+of `dqa.databases.namespaces.Namespaces`. All backends share the order of the steps and the errors.
+The subclass for an embedded engine has a class method ``open_in_memory`` that opens a situation or
+a script.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ if TYPE_CHECKING:
 
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
-"""Classes of namespaces whose engine is ready, by name."""
+"""The namespace classes of started engines, by name."""
 
 
 class Access(TypedDict, total=False):
-    """The rights to an opened database.
+    """The access options of an opened database.
 
     Attributes
     ----------
     policy
-        The readable parts; None for everything.
+        What may be read; None for everything.
     audit
-        Who sees the statements; None for no one.
+        Approves and records statements; None for no audit.
     limits
         The default limits of a statement.
     isolation
-        Where statements run: ``"none"`` is for trusted data and statements.
+        Where statements run. ``"none"`` runs them in this process, for trusted data and statements.
     """
 
     policy: Policy | None
@@ -62,29 +63,29 @@ class Backend:
     Attributes
     ----------
     name
-        Its name in the registry.
+        The name of the backend in the registry.
     kind, dialect
-        Of its databases; the dialect is one of `guard.DIALECTS`.
+        The kind and the dialect of its databases; the dialect is one of `guard.DIALECTS`.
     namespaces
-        The subclass of `Namespaces`, as ``package.module:Class``, imported on first use.
+        The subclass of `Namespaces`, as ``package.module:Class``; it is imported on first use.
     accepts
-        Whether a location (a URL or a path to an existing file) belongs to this backend.
+        Returns whether a location (a URL or a path to an existing file) belongs to this backend.
     embedded
-        Whether its engine runs in this process and can hold a database in memory.
+        Whether the engine runs in this process and can create a database in memory.
     is_server
-        Whether its databases are on a server.
+        Whether the databases are on a server.
     title
-        The engine's name; empty for a server.
+        The name of the engine; empty for a server.
     driver, extra
-        The package it needs, and the extra that installs it (the backend's name by default).
+        The required package, and the extra that installs it (by default the backend's name).
     example
-        A location, for messages.
+        An example of a location, for messages.
     reader
-        The parser of a server's URL, as ``package.module:function``; raises `UsageError`.
+        The parser of a server's URL, as ``package.module:function``. It raises `UsageError`.
     front
         The subclass of `GuardedDatabase` for its sessions, as ``package.module:Class``.
     imports
-        Modules that its engine imports when it opens a database; missing ones are skipped.
+        Modules that the engine imports when it opens a database; missing modules are skipped.
     """
 
     name: str
@@ -103,12 +104,12 @@ class Backend:
     imports: tuple[str, ...] = ()
 
     def open(self, location: str, **access: Unpack[Access]) -> GuardedDatabase:
-        """Open an existing database, or the namespace that the location names, read-only.
+        """Open an existing database, or one namespace of it, read-only.
 
         Parameters
         ----------
         location
-            Where it is.
+            The URL or path of the database.
         access
             Policy, audit, limits and isolation.
 
@@ -117,8 +118,8 @@ class Backend:
         MissingKeyError
             The driver is not installed.
         UsageError
-            The location or the login is wrong, the server is too old, or the policy names what
-            the database does not have.
+            The location or the login is wrong, the server is too old, or the policy contains a
+            name that the database lacks.
         DataError
             The file is not a database of this kind.
         DatabaseUnavailableError
@@ -136,28 +137,30 @@ class Backend:
         replace: str | None = None,
         **access: Unpack[Access],
     ) -> Database:
-        """Write a situation into its own namespace, all or nothing, and open it read-only.
+        """Write a situation into its own namespace and open it read-only.
+
+        If writing fails, nothing of the situation remains in the database.
 
         Parameters
         ----------
         situation
-            What to write, unless the database already holds it.
+            The situation. It is not written if the database already contains it.
         location
-            Where to; None for memory, with embedded engines.
+            The URL or path of the database; None for memory, with embedded engines.
         replace
-            The namespace whose other content may be dropped.
+            A namespace whose different content may be dropped.
         access
             Policy, audit, limits and isolation.
 
         Raises
         ------
         UsageError
-            The namespace holds another content, the user may not write, or as `open`.
+            The namespace has different content, the user may not write, or a reason of `open`.
         DataError
-            The database cannot hold the situation: a key occurs twice, a value does not fit, or
+            The database cannot store the situation: a key occurs twice, a value does not fit, or
             the tables do not form a graph.
         DatabaseUnavailableError
-            As `open`, or the disk is full.
+            The disk is full, or a reason of `open`.
         """
         if location is None:
             opening = self._in_memory(situation)
@@ -174,7 +177,7 @@ class Backend:
     ) -> Iterator[Database]:
         """Run a script in a new database, open it read-only, and drop it at the end.
 
-        The script is the caller's own: the guard does not check it.
+        The guard does not check the script, because the caller wrote it.
 
         Parameters
         ----------
@@ -190,7 +193,7 @@ class Backend:
         DataError
             The engine refuses the script.
         UsageError, MissingKeyError, DatabaseUnavailableError
-            As `open`, or the server cannot create databases.
+            The server cannot create databases, or a reason of `open`.
         """
         if location is None:
             session = self._session(self._in_memory(script), access)
@@ -205,7 +208,7 @@ class Backend:
             yield database
 
     def require_readable(self, location: str) -> None:
-        """Raise `UsageError` for a malformed URL, without a connection."""
+        """Raise `UsageError` if the location is malformed; do not connect."""
         if not self.embedded and self.is_installed:
             resolve_name(self.reader)(location)
 
@@ -215,7 +218,7 @@ class Backend:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return its situation; `UsageError` if it holds none."""
+        """Drop a namespace and return its situation; raise `UsageError` if it has none."""
         with self.start().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with namespaces.locked(name):
@@ -223,13 +226,13 @@ class Backend:
                 if not isinstance(content, LoadedSituation) or content.namespace != name:
                     raise UsageError(
                         f"'{namespace}' in {namespaces.location} holds no situation; 'dqa list "
-                        "--database' names those that do."
+                        "--database' lists the namespaces that do."
                     )
                 namespaces.drop(name)
         return content
 
     def examine(self, location: str | None = None) -> Examination:
-        """Connect and describe the database; `DqaError` if that fails."""
+        """Connect and describe the database; raise `DqaError` if that fails."""
         if location is None:
             self._in_memory("")
             return Examination(self._engine_version())
@@ -250,7 +253,7 @@ class Backend:
         return self.driver is None or find_spec(self.driver) is not None
 
     def start(self) -> type[Namespaces]:
-        """Return the class of namespaces; one thread opens an embedded engine first."""
+        """Return the namespace class, after starting an embedded engine in one thread."""
         self._require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:
@@ -272,9 +275,9 @@ class Backend:
     def _guarded(
         self, session: Session, access: Access, *, existing: bool = False
     ) -> GuardedDatabase:
-        """Put the guard in front of a session.
+        """Return a guarded database over a session.
 
-        A user's own database (`existing`) must have what the policy names.
+        If the database is a user's own (`existing`), every name in the policy must exist in it.
         """
         try:
             front: type[GuardedDatabase] = resolve_name(self.front)
@@ -301,9 +304,10 @@ class Backend:
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:
-        """Return how to open a database in memory, which the engine must support."""
+        """Return how to open a database in memory; raise `UsageError` if the engine cannot."""
         if not self.embedded:
             raise UsageError(
-                f"A {self.name} database is not in memory: name its location, as {self.example}."
+                f"A {self.name} database cannot be in memory: give its location, such as "
+                f"{self.example}."
             )
         return self._opening(None, content=content)

@@ -1,4 +1,4 @@
-"""Builds the schema of a SQL database from the rows of its catalogue, for all engines alike."""
+"""Build the schema of any SQL database from the rows of its catalogue."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from dqa.core.text import counted
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
 _MOST_LABELS, _MOST_NAMES = 30, 10
-"""Labels of an enumeration and names of relations that are listed."""
+"""The maximum number of labels of an enumeration, and of relations, to list."""
 BROKEN = "views of missing tables"
 VIEW = "view"
 
 CatalogueColumn: TypeAlias = tuple[str, str, str, str, str | None]
-"""Schema and name of a table or view, a column's name, its type as shown, and a comment."""
+"""A schema, a table or view, a column, its displayed type, and its comment."""
 CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str | int]
-"""Schema, table and column of a foreign key, and those to which it refers: a column by its name, or
-by its position in the primary key."""
+"""The schema, table and column of a foreign key, then those that it references. The referenced
+column is a name or a position in the primary key."""
 _Relation: TypeAlias = tuple[str, str]
-"""Schema and name of a table or view."""
+"""The schema and the name of a table or view."""
 
 
 @dataclass
 class Catalogue:
-    """The readable relations of some schemas.
+    """The readable tables and views (relations) of some schemas.
 
     Attributes
     ----------
     columns
-        In the order of each relation.
+        The columns, in the order of each relation.
     keys
-        Schema, table and name of the columns of primary keys in order.
+        The schema, table and name of each primary key column, in order.
     references
-        Columns of foreign keys in order.
+        The columns of foreign keys, in order.
     comments
-        Of relations: schema, name and comment.
+        The schema, name and comment of each relation.
     omitted
-        Relations that are left out, by the reason.
+        The omitted relations by the reason for omitting them.
     available
-        Other schemas that hold readable relations.
+        The other schemas that contain readable relations.
     hint
-        How to choose a schema, with a place for its name.
+        How to choose a schema; ``{}`` stands for its name.
     """
 
     columns: Iterable[CatalogueColumn] = ()
@@ -57,14 +57,14 @@ class Catalogue:
     def to_schema(
         self, schemas: Sequence[str], quote: str = '"', *, folds_case: bool = False
     ) -> DatabaseSchema:
-        """Return the schema; a table hides tables of the same name in later schemas.
+        """Return the schema. Of several tables with one name, it has that of the first schema.
 
         Parameters
         ----------
         schemas
-            In the order in which the engine looks for a table.
+            The schemas, in the order in which the engine looks for a table.
         quote, folds_case
-            As `DatabaseSchema` has them.
+            See `DatabaseSchema`.
         """
         rank = {schema: number for number, schema in enumerate(schemas)}
         tables: dict[str, TableInfo] = {}
@@ -85,7 +85,7 @@ class Catalogue:
         )
 
     def _tables(self) -> dict[_Relation, TableInfo]:
-        """Return all relations, with keys and references of readable columns."""
+        """Return all relations with their readable keys and references."""
         fields: dict[_Relation, list[Field]] = {}
         known: set[tuple[str, str, str]] = set()
         links: dict[_Relation, dict[tuple[str, str, str], None]] = {}
@@ -135,20 +135,21 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueQueries:
-    """How to read the catalogue of an engine; every parameter of a query is the same value.
+    """The queries that read the catalogue of an engine. All parameters of a query are equal.
 
     Attributes
     ----------
     relations
-        Schema, name, comment, and `VIEW`, nothing or the reason for leaving it out.
+        Returns the schema, name and comment of each relation. A fourth value is `VIEW`, empty, or
+        the reason for omitting the relation.
     columns
-        As `CatalogueColumn`; `spell` may take more than the type.
+        Returns `CatalogueColumn` rows; with `spell`, several values may describe the type.
     keys, references
-        As `Catalogue` has them.
+        Return the rows of `Catalogue`.
     available
-        The schemas that hold relations.
+        Returns the schemas that contain relations.
     spell
-        Returns the type of a column, from what stands between its name and its comment.
+        Returns the type of a column from the values between its name and its comment.
     """
 
     relations: str
@@ -164,16 +165,16 @@ class CatalogueQueries:
         parameter: object,
         can_read: Callable[[str, str], bool] = lambda *_: True,
     ) -> Catalogue:
-        """Return the catalogue by a few statements for all relations.
+        """Read the catalogue with a few queries for all relations.
 
         Parameters
         ----------
         cursor
-            Any driver's cursor.
+            The cursor of any driver.
         parameter
             The schema or schemas.
         can_read
-            Whether a view works.
+            Returns whether a view can be read.
         """
 
         def ask(query: str) -> list[Any]:
@@ -205,7 +206,7 @@ class CatalogueQueries:
 
 
 def enumeration(name: str, labels: Sequence[str]) -> str:
-    """Return the type of a named enumeration with its labels, as a column shows it."""
+    """Return the displayed type of a named enumeration, with its labels."""
     shown = [quoted(label, "'") for label in labels[:_MOST_LABELS]]
     more = len(labels) - len(shown)
     return f"{name} ENUM({', '.join([*shown, *([f'... {more} more'] if more else [])])})"

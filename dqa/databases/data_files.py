@@ -1,8 +1,8 @@
-"""CSV and Parquet files as one read-only database in memory, each file a table.
+"""Open CSV and Parquet files as a read-only database in memory with one table per file.
 
-A Parquet file is a view: the engine reads the columns and row groups that a statement needs. A CSV
-file is loaded once, with types from all of its rows; a large one is a view as well. The engine is
-locked before the first statement: it reaches only the files of views.
+A Parquet file is a view, so the engine reads only the required columns and row groups. A CSV file
+is loaded once, and all its rows determine the column types. A large CSV file is a view, too. Before
+the first statement the engine is locked and can only read the files of the views.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
 
 _LOADED_BYTES = 128_000_000
-"""Bytes of CSV that are loaded, the smallest files first."""
+"""The maximum number of bytes of CSV to load; the smallest files are loaded first."""
 _UNPACKED = 8
-"""Assumed ratio of a compressed file."""
+"""The assumed compression ratio of a compressed file."""
 _GLOB = re.compile(r"[*?\[]")
 _MAIN = "main"
 
 
 class DataFiles(Namespaces):
-    """The files of one location, as the only namespace there is.
+    """The data files at one location, which form a single namespace.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ class DataFiles(Namespaces):
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Give the location; nothing is read yet."""
+        """Yield the namespace of a location, before any file is read."""
         yield cls(location)
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the only schema; `UsageError` if a file is missing."""
+        """Return the only schema; raise `UsageError` if a file is missing."""
         tables_at(self.location)
         return _MAIN
 
     def open(self, namespace: str | None) -> EngineSession:
-        """Read the files into a database of this session."""
+        """Read the files into the database of a new session."""
         tables = tables_at(self.location)
-        sources = tuple(map(Source.at, tables.values()))  # before they are read
+        sources = tuple(map(Source.at, tables.values()))  # record their state before reading
         schemas = [namespace or _MAIN]
         session = open_duckdb(_connected(tables), schemas, self.location, is_confined=False)
         session.sources = sources
@@ -70,14 +70,14 @@ class DataFiles(Namespaces):
 
 
 def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
-    """Return a locked database in memory that has the files as tables and views."""
+    """Return a locked database in memory with the files as tables and views."""
     connection = duckdb.connect(":memory:", config=FILLING)
     try:
         loaded = _loaded(tables)
         for name, path in tables.items():
             _add(connection, name, path, loads=name in loaded)
         viewed = [path for name, path in tables.items() if name not in loaded]
-        # The engine checks the pattern of the reader, then the file that it matches.
+        # The engine checks both the reader's pattern and the file that matches it.
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
         connection.execute(
@@ -90,7 +90,7 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
 
 
 def _loaded(tables: Mapping[str, Path]) -> frozenset[str]:
-    """Return the names of the tables that are loaded."""
+    """Return the names of the tables to load."""
     sizes = sorted(
         (path.stat().st_size * (_UNPACKED if path.name.lower().endswith(".gz") else 1), name)
         for name, path in tables.items()
@@ -123,7 +123,7 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
 
 
 def _pattern(path: Path) -> str:
-    """Return the pattern that matches this one file: readers take patterns."""
+    """Return a pattern that matches only this file, because readers take patterns."""
     return _GLOB.sub(r"[\g<0>]", str(path))
 
 
@@ -132,15 +132,15 @@ def _text(value: str) -> str:
 
 
 def tables_at(location: str) -> dict[str, Path]:
-    """Return the files of a location by the names of their tables, sorted.
+    """Return the files at a location by their table names, sorted.
 
-    A table has the name of its file without the suffix; characters other than letters, digits and
-    underscores become underscores. Folders within a folder are ignored.
+    A table has the name of its file without the suffix. Characters other than letters, digits and
+    underscores become underscores. Subfolders are ignored.
 
     Raises
     ------
     UsageError
-        There is no such file, or two files have the same table name.
+        A file does not exist, or two files have the same table name.
     """
     tables: dict[str, Path] = {}
     taken: dict[str, Path] = {}
@@ -150,7 +150,7 @@ def tables_at(location: str) -> dict[str, Path]:
         if other != path:
             raise UsageError(
                 f"'{other}' and '{path}' would both be the table {name}: rename one of the files, "
-                "or name one as the database."
+                "or open only one of them."
             )
         tables[name] = path.resolve()
     return tables

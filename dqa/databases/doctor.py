@@ -1,4 +1,4 @@
-"""What `doctor` reports on a server: whether the role can write, and which limits are missing."""
+"""Report whether the role on a server can write, and which limits the server lacks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = tuple[tuple[Any, ...], ...]
 Ask: TypeAlias = Callable[[str], Rows]
-"""Returns the rows of a statement; none if this role or version does not know them."""
+"""Returns the rows of a statement; no rows if the role or the version cannot run it."""
 
 _READER = "dqa_reader"
-"""The read-only role of docs/guard.md."""
-_NO_TIME_LIMIT = "a statement that its client has left behind runs without an end"
+"""The read-only role in docs/guard.md."""
+_NO_TIME_LIMIT = "a statement may run forever after its client has disconnected"
 _NO_DISK_LIMIT = "one query that sorts or joins may fill the server's disk"
 
 _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
 
 
 def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
-    """Return the advice for a role with rights beyond reading; none for no such right."""
+    """Return the advice for a role that can write; empty if it can only read."""
     listed = "; ".join(rights)
     if not listed:
         return ()
@@ -35,8 +35,8 @@ def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
         Advice(
             "role",
             f"{role} can write: {listed}",
-            "the guard and the read-only session keep it from writing; a role without the right "
-            "is one more line of defence",
+            "the guard and the read-only session prevent it from writing; a role without the right "
+            "is an additional protection",
             "Connect as a role that may only read: docs/guard.md, 'A role that may only read', has "
             f"the statements that make {_READER}.",
         ),
@@ -44,12 +44,12 @@ def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
 
 
 def asker(run: Callable[[str, Limits], database.Rows]) -> Ask:
-    """Return a function that asks a session; an outage and a time limit stay errors."""
+    """Return a function that runs statements; it still raises outages and timeouts."""
 
     def ask(statement: str) -> Rows:
         try:
             return tuple(map(tuple, run(statement, _LIMITS).rows))
-        except StatementError:  # another version, or not for this role
+        except StatementError:  # another version, or a role without the right
             return ()
 
     return ask
@@ -87,8 +87,8 @@ FROM (VALUES ('CREATE'), ('TEMPORARY')) database (held)
 WHERE has_database_privilege(current_database(), held)
 """
 _TEMPORARY = "TEMPORARY on"
-"""The beginning of a right that fills the disk but changes no data."""
-# `reset_val` is what a session begins with.
+"""The beginning of the name of a right that can fill the disk but not change data."""
+# `reset_val` is the initial value in a session.
 _PG_LIMITS = f"""
 SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
   ('statement_timeout', '0', '60s', '{_NO_TIME_LIMIT}'),
@@ -98,13 +98,13 @@ SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
 
 
 def examine_postgres(ask: Ask) -> Examination:
-    """Ask for the server's version, the rights of the role, and its limits."""
+    """Return the server's version, the rights of the role, and advice about missing limits."""
     known = ask(_PG_ROLE)
-    if not known:  # another server that understands PostgreSQL's protocol
+    if not known:  # a different server with PostgreSQL's protocol
         ((title, name),) = ask("SELECT version(), current_user::text")
         return Examination(title, name, may_write=True)
     ((version, name, role, is_super),) = known
-    held = ["it is a superuser, who also reads password hashes in pg_authid and files"]
+    held = ["it is a superuser, which can also read files and the password hashes in pg_authid"]
     if not is_super:
         held = [right for (right,) in ask(_PG_RIGHTS)]
     rights = _advise_on_rights(role, held)
@@ -137,16 +137,18 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
-"""Settings: the largest sensible value, or 0 if a zero is no limit; the advice; and why."""
+"""Per setting: the largest sensible value (0 if zero means no limit), the fix, and the reason."""
 
 
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
-    """Ask for the server's version, the rights of the user, and its limits."""
+    """Return the server's version, the rights of the user, and advice about missing limits."""
     ((version, role),) = ask("SELECT VERSION(), CURRENT_USER()")
     grants = [str(line) for (line,) in ask("SHOW GRANTS")]
     held = list(_rights_to_write(grants))
     if any("ALL PRIVILEGES on *.*" in right or "SUPER" in right for right in held):
-        held = ["all privileges, or SUPER; it also reads password hashes in mysql.user and files"]
+        held = [
+            "all privileges, or SUPER; it can also read files and password hashes in mysql.user"
+        ]
     rights = _advise_on_rights(str(role), held)
     limits = _missing_limits(ask, flavour, _READER if rights else str(role), " ".join(grants))
     return Examination(f"{flavour.title} {version}", str(role), bool(rights), (*rights, *limits))
@@ -165,7 +167,7 @@ def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Itera
     for name, most, wanted, why in _MYSQL_LIMITS:
         is_time = name == "max_statement_time"
         if is_time and name in grants.casefold():
-            continue  # the user's own limit
+            continue  # the user has an own limit
         fix = f"SET {scope} {name} = {wanted};"
         if is_time:
             fix = f"ALTER USER '{user}'@'{host or '%'}' WITH MAX_STATEMENT_TIME {wanted};"
@@ -182,7 +184,7 @@ _WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
 _NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
     (
         *("dbms.security.auth_enabled", "true", "false".__eq__),
-        "anyone who reaches the server may do everything",
+        "anyone who can connect to the server may do everything",
     ),
     ("db.transaction.timeout", "60s", {"0s", "0"}.__contains__, _NO_TIME_LIMIT),
     (
@@ -191,10 +193,10 @@ _NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
     ),
     (
         *("dbms.memory.transaction.total.max", "1g", {"0", "0B"}.__contains__),
-        "queries may take so much memory that the server ends",
+        "queries may exhaust the memory and stop the server",
     ),
 )
-"""Settings: the advice, whether a value is a problem, and why."""
+"""Per setting: the advice, whether a value is a problem, and the reason."""
 
 
 def examine_neo4j(ask: Ask) -> Examination:
@@ -224,21 +226,21 @@ def _advise(user: str, roles: Sequence[str] | None, database: str) -> tuple[Advi
         Advice(
             "role",
             "the Community edition has no roles: every user may do everything",
-            "the guard, the read-only transaction and the plan keep a statement from writing; once "
-            "the data are loaded, a read-only database is one more line of defence",
+            "the guard, the read-only transaction and the plan prevent a statement from writing; "
+            "after the data are loaded, a read-only database is an additional protection",
             f"neo4j.conf: server.databases.read_only={database}",
         ),
     )
 
 
 def _setting(ask: Ask, name: str) -> list[str]:
-    """Return the value of a setting; nothing if the user may not see it."""
+    """Return the value of a setting; empty if the user may not read it."""
     rows = ask(f"SHOW SETTINGS YIELD name, value WHERE name = '{name}' RETURN name, value")
     return [value or "" for _, value in rows]
 
 
 def _is_read_only(ask: Ask, database: str) -> bool:
-    """Whether the server's settings keep a database from being written."""
+    """Return whether the settings of the server make a database read-only."""
 
     def names(name: str) -> set[str]:
         listed = ",".join(_setting(ask, f"server.databases.{name}"))

@@ -1,8 +1,7 @@
-"""Read-only schemas of a DuckDB database: of a file, or of memory that all threads share.
+"""Read-only schemas of a DuckDB database in a file or in memory.
 
-Every statement runs in a read-only transaction. A
-session reaches no other file, no network, no extension and no Python object, and its settings are
-locked.
+Every statement runs in a read-only transaction. A session cannot access other files, the network,
+extensions or Python objects, and its settings are locked.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _LOCK_SECONDS = 10.0
-"""How long to wait for another process that locks a file."""
+"""How long to wait until another process unlocks a file."""
 FILLING: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -52,21 +51,21 @@ FILLING: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-"""Settings of a database in memory while files are read into it."""
+"""The settings of a database in memory while it reads files."""
 _SETTINGS = FILLING | {"enable_external_access": "false"}
 LOCK = "SET lock_configuration = true"
 """Prevents later changes of the settings."""
 
 
 def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection:
-    """Connect to a file, or to new memory; wait a little for other processes.
+    """Connect to a file or to new memory; wait up to `_LOCK_SECONDS` for other processes.
 
     Raises
     ------
     DatabaseUnavailableError
-        Another process holds the file open, or the file cannot be read.
+        Another process has locked the file, or the file cannot be read.
     DataError
-        It is not a database of this version, or this process has it open for something else.
+        The file is not a database of this version, or this process opened it with other options.
     """
     deadline = monotonic() + _LOCK_SECONDS
     while True:
@@ -89,13 +88,13 @@ _CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
     (("OutOfMemoryException",), Fault.MEMORY),
     (("PermissionException", "TransactionException", "HTTPException"), Fault.REFUSED),
     (("ParserException", "CatalogException"), Fault.NOT_UNDERSTOOD),
-    # A bug of the engine that this statement meets, after which it takes no others.
+    # The statement triggers a bug of the engine, and the database rejects all later statements.
     (("FatalException", "InternalException"), Fault.STATEMENT),
     (("ConnectionException", "IOException", "InternalError"), Fault.UNCLEAR),
     (("DataError", "IntegrityError", "NotSupportedError", "ProgrammingError"), Fault.STATEMENT),
     (("DependencyException", "SequenceException", "SerializationException"), Fault.STATEMENT),
 )
-"""Faults of exception classes and their subclasses; the first that fits counts."""
+"""Faults of exception classes and their subclasses; the first match applies."""
 _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
 _INVALIDATED = "database has been invalidated"
 
@@ -108,7 +107,7 @@ class Duckdb(EngineSettings):
     database
         The open database.
     schemas
-        In the order in which tables are looked for.
+        The schemas, in the order in which the engine looks for tables.
     """
 
     dialect = "duckdb"
@@ -124,12 +123,12 @@ class Duckdb(EngineSettings):
         self._database, self._schemas = database, schemas
 
     def connect(self) -> DuckDBPyConnection:
-        """Return another connection."""
+        """Return a new connection to the open database."""
         return self._database.cursor()
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run a query in a read-only transaction, which ends with its connection."""
+        """Run a query in a read-only transaction and close its connection afterwards."""
         cursor: DuckDBPyConnection = connection.driver
         connection.is_used_up = True
         with driver_reads():
@@ -149,13 +148,13 @@ class Duckdb(EngineSettings):
         return f"DuckDB {duckdb.__version__}"
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its class; some invalidate the database until it is opened anew."""
+        """Classify an error by its class; some errors require opening the database again."""
         fatal = (duckdb.FatalException, duckdb.InternalException)
         self.is_broken |= _INVALIDATED in str(error) or isinstance(error, fatal)
         return fault_of(cast("duckdb.Error", error)), first_line(error)
 
     def describe(self, driver: DuckDBPyConnection) -> DatabaseSchema:
-        """Read the schemas, and try every view."""
+        """Read the schemas, and check which views can be read."""
 
         def can_read(schema: str, view: str) -> bool:
             named = f"{quoted(schema, chr(34))}.{quoted(view, chr(34))}"
@@ -184,11 +183,11 @@ def open_duckdb(
     database, schemas
         See `Duckdb`; the session closes the database.
     name
-        The name in messages.
+        The name of the database in messages.
     search_path
-        Where the engine looks for tables; the schemas by default.
+        The schemas in which the engine looks for tables; by default `schemas`.
     is_confined
-        Whether the database has schemas of others.
+        Whether the database has schemas that the session must not read.
     """
     return EngineSession(
         Duckdb(database, schemas),
@@ -207,10 +206,10 @@ def _exact(
     cursor: Any,  # noqa: ANN401
     parsed: Any,  # noqa: ANN401
 ) -> tuple[list[str], Any, dict[int, _Reader]]:
-    """Return columns, query and readers that keep values which the driver would change.
+    """Return columns, query and readers that preserve values which the driver would change.
 
-    The driver turns months into 30 days, infinite times into the year 9999, and drops nanoseconds.
-    Such columns are read as text.
+    The driver converts months to 30 days and infinite times to the year 9999, and it drops
+    nanoseconds. The query therefore returns such columns as text.
     """
     if parsed.type not in {duckdb.StatementType.SELECT, duckdb.StatementType.MULTI}:
         return [], parsed, {}
@@ -218,7 +217,7 @@ def _exact(
     try:
         described = rows_of(cursor, f"DESCRIBE {query}")
     except duckdb.Error:
-        return [], parsed, {}  # the statement itself has the error, or cannot be described
+        return [], parsed, {}  # the statement is wrong, or cannot be described
     cells: list[str] = []
     readers: dict[int, _Reader] = {}
     for number, (_, kind, *_) in enumerate(described):
@@ -252,13 +251,13 @@ _TEMPORAL = re.compile(
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
-    """Whether a statement is a query, or its explanation."""
+    """Return whether a statement is a query or the explanation of a query."""
     kinds = duckdb.StatementType
     try:
         kind = parsed.type
-    except ValueError:  # the client has no name for some kinds, as UPDATE EXTENSIONS
+    except ValueError:  # the client does not know some kinds, such as UPDATE EXTENSIONS
         return False
-    # A PIVOT is several statements to the engine. An EXPLAIN ANALYZE that writes fails in the
+    # The engine treats a PIVOT as several statements. An EXPLAIN ANALYZE that writes fails in the
     # read-only transaction.
     return kind in {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
 
@@ -267,7 +266,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     """Return the fault of an exception."""
     message = str(error)
     if _INVALIDATED in message:
-        return Fault.PASSING  # by another statement; the database is opened anew
+        return Fault.PASSING  # another statement is the cause; the database is opened again
     if isinstance(error, duckdb.BinderException) and "No function matches" in message:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
@@ -277,7 +276,7 @@ def fault_of(error: duckdb.Error) -> Fault:
 
 
 _SHOWN = "database_name = current_database() AND list_contains(?, schema_name)"
-# A BIT is a string of bits here, and a truth value in other databases.
+# In DuckDB a BIT is a bit string; in other databases it is a truth value.
 _COLUMNS = f"""
 SELECT schema_name, table_name, column_name,
     CASE data_type WHEN 'BIT' THEN 'BITSTRING' ELSE data_type END, comment
@@ -321,17 +320,17 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""How many objects of a schema a statement could name."""
+"""Counts the objects of a schema that a statement could name."""
 _ROWS = "dqa_rows"
 
 
 class DuckdbFile(FileNamespaces):
-    """A file that holds one situation in its schema `main`, or other schemas.
+    """A file with one situation in its schema `main`, or with other schemas.
 
     Parameters
     ----------
     path
-        Where it is, or is to be.
+        The path of an existing or new file.
     wanted
         The schemas that the location names.
     """
@@ -345,7 +344,7 @@ class DuckdbFile(FileNamespaces):
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Give the file, and translate the engine's errors."""
+        """Yield the namespaces of a file, and translate the engine's errors."""
         where, _, query = location.partition("?")
         path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [""])[0]
         try:
@@ -372,9 +371,9 @@ class DuckdbFile(FileNamespaces):
         return open_duckdb(memory, [_MAIN], name)
 
     def select(self, more: Collection[str] = ()) -> str:
-        """Return the schemas of ``?schema=``; else ``main``, or the only one that holds anything.
+        """Return the schemas of ``?schema=``, or ``main``, or the only schema with content.
 
-        Others that are named in `more` follow.
+        The schemas in `more` are appended.
         """
         existing_file(self._path, "duckdb")
         with closing(connect(self._path, read_only=True)) as reader:
@@ -395,16 +394,16 @@ class DuckdbFile(FileNamespaces):
         return ",".join(dict.fromkeys((*shown, *named)))
 
     def open(self, namespace: str | None) -> EngineSession:
-        """Return a session of schemas, or of a loaded situation, which keeps the file open."""
+        """Return a session of schemas or of a loaded situation; it keeps the file open."""
         existing_file(self._path, "duckdb")
         schema = _MAIN if namespace in {None, self.location} else str(namespace)
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         schemas = schema_names(schema)
         connection = connect(self._path, read_only=True)
-        with suppress(duckdb.InvalidInputException):  # locked by another session of this process
+        with suppress(duckdb.InvalidInputException):  # another session has locked the settings
             connection.execute(LOCK)
         ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
-        # The engine looks in `main`, whatever the session sets.
+        # The engine always looks in `main`, even if the session sets another path.
         path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
         session = open_duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
@@ -415,7 +414,7 @@ class DuckdbFile(FileNamespaces):
             file = existing_file(self._path, "duckdb")
             with closing(connect(file, read_only=True)) as connection:
                 row = connection.execute(f"SELECT * FROM main.{TAG_TABLE}").fetchone()  # noqa: S608
-        except (DataError, duckdb.CatalogException):  # another database, or none
+        except (DataError, duckdb.CatalogException):  # not a database, or one without a tag
             return None
         return LoadedSituation(self.location, *row) if row else None
 
@@ -432,10 +431,10 @@ def _write(
     from dqa.databases.tables import define_tables, quote, spelled, write_tables
 
     def fill(table: Table, rows: RowTable) -> None:
-        """Insert rows as an Arrow table: `executemany` would take minutes."""
+        """Insert rows as an Arrow table, because `executemany` would take minutes."""
         kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
         arrays = {
-            name: pa.array(rows[name], kind, from_pandas=True)  # NaN is missing
+            name: pa.array(rows[name], kind, from_pandas=True)  # NaN becomes NULL
             for name, kind in kinds.items()
         }
         target, names = quote("duckdb", table.name), quote("duckdb", *arrays)

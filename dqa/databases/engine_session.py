@@ -1,4 +1,4 @@
-"""Read-only sessions: one class for all engines, and an object per engine with what differs."""
+"""Read-only sessions for all engines; an `EngineSettings` object contains what differs."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from dqa.databases.errors import (
 from dqa.databases.rows import Deadline, collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
-"""Most seconds for reading a schema."""
+"""The maximum number of seconds for reading a schema."""
 _OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
 
 
 class _OverdueError(Exception):
-    """A statement was stopped at its limit from another thread."""
+    """Another thread stopped a statement at its limit."""
 
 
 @dataclass(slots=True)
@@ -55,11 +55,11 @@ class Result:
     Attributes
     ----------
     columns, rows
-        The names of its columns, and its rows.
+        The column names and the rows.
     warning
         A warning of the database.
     total
-        The number of rows, if the engine knows it.
+        The number of rows; None if the engine does not know it.
     """
 
     columns: Sequence[str]
@@ -77,9 +77,9 @@ class Connection:
     driver
         The driver's connection.
     limits
-        What `EngineSettings.prepare` has set last.
+        The limits that `EngineSettings.prepare` has set last.
     is_used_up
-        Whether to close it after its statement.
+        Whether to close the connection after its statement.
     """
 
     driver: Any
@@ -88,24 +88,24 @@ class Connection:
 
 
 class EngineSettings(ABC):
-    """What differs between engines; an object stands for one database.
+    """What differs between engines; each object represents one database.
 
     Attributes
     ----------
     kind, dialect, language
-        As `dqa.core.database.Database` has them.
+        See `dqa.core.database.Database`.
     errors
         The base classes of the driver's exceptions.
     is_server
-        Whether the engine stops statements at their limit by itself, on a server.
+        Whether the engine runs on a server and stops statements at their limit itself.
     is_broken
-        Whether the database must be opened anew.
+        Whether the database must be opened again.
     trivial
         A statement that every working database answers.
     unknown
-        Matches the start of a message about an unknown name; its groups are the name.
+        Matches the start of a message about an unknown name; its groups contain the name.
     convert
-        Converts the engine's own kinds of values; None for none.
+        Converts values of the engine's own types; None if there are none.
     """
 
     kind: Kind = "relational"
@@ -120,11 +120,11 @@ class EngineSettings(ABC):
 
     @abstractmethod
     def connect(self) -> Any:  # noqa: ANN401
-        """Return a new connection of the driver, which can only read."""
+        """Return a new read-only connection of the driver."""
 
     @abstractmethod
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Return the meaning of a driver's exception, and its message without a full stop."""
+        """Return the fault of a driver's exception, and its message without a full stop."""
 
     @abstractmethod
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
@@ -132,7 +132,7 @@ class EngineSettings(ABC):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run exactly one statement and stream its result; end the rest of it on exit."""
+        """Run exactly one statement and stream its result; stop the statement on exit."""
         cursor = connection.driver.cursor()
         try:
             with driver_reads():
@@ -143,23 +143,23 @@ class EngineSettings(ABC):
             connection.driver.rollback()
 
     def prepare(self, connection: Connection, limits: Limits) -> None:  # noqa: B027
-        """Set the limits of the next statement in the engine."""
+        """Set the engine's limits for the next statement."""
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return what stops a statement from another thread; None if the driver cannot."""
+        """Return a function that stops a statement from another thread; None if impossible."""
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 
     def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the name and version of the engine, for the authors of wrong statements."""
+        """Return the name and version of the engine, for error messages."""
         return ""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows, as `Session.row_order` does."""
+        """Return the order of a table's rows; see `Session.row_order`."""
         return None
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the server's name of a connection."""
+        """Return the name by which the server identifies a connection."""
         return ""
 
     def descriptor(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
@@ -167,28 +167,28 @@ class EngineSettings(ABC):
         return None
 
     def end(self, mark: str) -> None:  # noqa: B027
-        """End the named connection from a new one, as far as the role may."""
+        """End the named connection over a new one, if the role has the right."""
 
     def examine(self, run: Callable[[str, Limits], Rows]) -> Examination | None:  # noqa: ARG002
-        """Describe a server, the role and its limits by running statements; None for a file."""
+        """Describe a server, the role and its limits; return None for a file."""
         return None
 
 
 class EngineSession(Session):
-    """A database over one connection, which can only read and runs one statement at a time.
+    """A database over one read-only connection, which runs one statement at a time.
 
     Parameters
     ----------
     settings
-        The engine and the database; it belongs to this object from now on.
+        The engine and the database. This object owns the settings.
     name
         The name in messages, without a password.
     namespace
         The schema that is shown; None for all.
     schemas, search_path
-        As `Session` has them.
+        See `Session`.
     on_close
-        Releases what connections share.
+        Releases resources that connections share.
     """
 
     def __init__(  # noqa: PLR0913
@@ -210,17 +210,17 @@ class EngineSession(Session):
         self._start()
 
     def _start(self) -> None:
-        """Begin without a connection; after a fork the other one is the parent's."""
+        """Begin without a connection; after a fork the parent keeps the previous one."""
         self._owner, self._lock = os.getpid(), Lock()
         self._connection: Connection | None = None
 
     @property
     def is_broken(self) -> bool:  # type: ignore[override]
-        """Whether the database must be opened anew."""
+        """Whether the database must be opened again."""
         return self._settings.is_broken
 
     def close(self) -> None:
-        """Close the connection after its statement."""
+        """Close the connection after the current statement."""
         with self._lock:
             if self._connection is not None and self._owner == os.getpid():
                 self._disconnect(self._connection)
@@ -228,7 +228,7 @@ class EngineSession(Session):
         self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; run it again if the cause of its failure may have passed."""
+        """Run a statement; repeat it if the cause of a failure may be temporary."""
         return self._attempts.run(statement, limits)
 
     def read_schema(self) -> DatabaseSchema:
@@ -245,15 +245,15 @@ class EngineSession(Session):
             ) from error
 
     def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, where no statement can show it."""
+        """Return the order of a table's rows; see `Session.row_order`."""
         return self._settings.row_order(table)
 
     def examine(self) -> Examination:
-        """Return what the server says about itself, the role and its limits."""
+        """Return what the server reports about itself, the role and its limits."""
         return self._settings.examine(self.run) or super().examine()
 
     def end_statements(self, mark: str) -> None:
-        """End what another connection runs, from a new one."""
+        """End the statements of another connection over a new connection."""
         self._settings.end(mark)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
@@ -303,7 +303,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement of an embedded engine at its limit; a server does so itself."""
+        """Stop a statement of an embedded engine at its limit; a server stops its own."""
         if self._settings.is_server:
             yield
             return
@@ -316,11 +316,11 @@ class EngineSession(Session):
                     raise _OverdueError from error
                 raise
         if deadline.has_fired and interrupt is None:
-            raise _OverdueError  # a driver that cannot stop a statement returns late
+            raise _OverdueError  # the driver could not stop the statement and returned late
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Lend the connection, which stays open unless it is used up."""
+        """Yield the connection; afterwards keep it open unless it is used up."""
         if self._owner != os.getpid():
             self._start()
         with self._lock:
@@ -332,7 +332,7 @@ class EngineSession(Session):
             try:
                 yield connection
             except BaseException as error:
-                # Part of a result that cannot be read or was interrupted may still arrive.
+                # The rest of an unreadable or interrupted result may still arrive.
                 if isinstance(error, UnreadableError) or not isinstance(error, DqaError):
                     connection.is_used_up = True
                 raise
@@ -343,7 +343,7 @@ class EngineSession(Session):
                     self._connection = connection
 
     def _is_lost(self, connection: Connection) -> bool:
-        """Whether an idle connection has something to read, so that the server has closed it."""
+        """Return whether an idle connection has data to read, which means the server closed it."""
         descriptor = self._settings.descriptor(connection.driver)
         if descriptor is None or descriptor < 0:
             return descriptor is not None

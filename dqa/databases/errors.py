@@ -1,8 +1,8 @@
-"""Errors of statements: what a database reports, who is responsible, and what the caller gets.
+"""Map errors of databases to their causes and to errors for the caller.
 
-Each engine maps its codes to faults. An unclear one is the statement's if the database answers
-another statement afterwards. So an odd statement is never an outage, and an outage is never a wrong
-answer.
+Each engine maps its error codes to faults. If a fault is unclear, another statement decides: a
+database that answers works, so the failed statement is wrong. An unusual statement therefore never
+counts as an outage, and an outage never counts as a wrong answer.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from dqa.core.errors import (
 from dqa.core.secrets import redact
 
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
-"""Characters of an engine's message, and of its ends if it is longer."""
+"""The maximum length of an engine's message, and the lengths of the start and end of a cut one."""
 _ASKING = 0.75
-"""Least seconds for the answer to a trivial statement."""
+"""The minimum number of seconds to wait for the answer to a trivial statement."""
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
 )
-"""Exceptions of drivers for values that Python lacks: dates and numbers that are too large, text
+"""Exceptions of drivers for values that Python cannot represent: too large dates and numbers, text
 that is not UTF-8, maps with lists as keys, deep nesting."""
 
 
 class Fault(Enum):
-    """The meaning of a database's error."""
+    """The cause of a database's error."""
 
     STATEMENT = auto()
     """The statement is wrong."""
     NOT_UNDERSTOOD = auto()
-    """The statement is wrong, perhaps of another dialect."""
+    """The statement is wrong, or is written in another dialect."""
     UNKNOWN_NAME = auto()
     """The statement names something that does not exist."""
     REFUSED = auto()
@@ -50,29 +50,29 @@ class Fault(Enum):
     TIME = auto()
     """The statement was stopped at its limit."""
     MEMORY = auto()
-    """The statement needs more memory than one may have."""
+    """The statement needs more memory than a statement may have."""
     UNCLEAR = auto()
-    """The statement's fault if the database answers others, else the server's."""
+    """The statement is wrong if the database answers another one; otherwise the server failed."""
     PASSING = auto()
-    """The cause has passed, or nothing had been sent: try again; after that, unclear."""
+    """The cause may be temporary, so the statement is repeated; a second failure is unclear."""
     SERVER = auto()
-    """The server is broken, full or cannot be reached, or lets the user in no longer."""
+    """The server is broken, full or unreachable, or rejects the login."""
 
 
 def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
-    """Return faults by code, from texts that list the codes of each."""
+    """Return faults by code; `codes` lists the codes of each fault in one text."""
     return {code: fault for fault, listed in codes.items() for code in listed.split()}
 
 
 class UnsettledError(DatabaseUnavailableError):
-    """A statement failed, and its error alone does not show the cause.
+    """A statement failed, and its error does not show the cause.
 
     Parameters
     ----------
     database
-        The database's name.
+        The name of the database.
     problem
-        Its report.
+        The message of the database.
     may_pass
         Whether to run the statement again.
     """
@@ -83,14 +83,14 @@ class UnsettledError(DatabaseUnavailableError):
 
 
 class UnreadableError(StatementError):
-    """A driver cannot read a result; the rest of it may still be on its way."""
+    """A driver cannot read a result, and the rest of the result may still arrive."""
 
 
 @contextmanager
 def driver_reads() -> Iterator[None]:
     """Turn a driver's exception for an unreadable value into the statement's error.
 
-    Call only a driver within this context: bugs of this project raise the same exceptions.
+    Only call a driver within this context, because bugs of dqa raise the same exceptions.
     """
     try:
         yield
@@ -106,11 +106,11 @@ def driver_reads() -> Iterator[None]:
 class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
-    A statement runs once more if the cause of its failure may have passed. If it fails again, or
-    the cause is unclear, a trivial statement decides: a database that answers it works, so the
-    statement is at fault. After a statement that takes the whole server down no one answers. Such a
-    statement is remembered; if the server answers before it runs again, it is at fault for what
-    happens next.
+    If the cause of a failure may be temporary, the statement runs again. If it fails again, or the
+    cause is unclear, a trivial statement decides: if the database answers it, the failed statement
+    is wrong. If a statement stops the whole server, there is no answer. That statement is
+    remembered. If the server answers before the statement runs again, another failure is the fault
+    of the statement.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Attempts:
         self._suspects: set[str] = set()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; errors as `dqa.core.session.Session.run` has them."""
+        """Run a statement; for the errors, see `dqa.core.session.Session.run`."""
         until = perf_counter() + limits.seconds
         is_suspect = statement in self._suspects
         if is_suspect:
@@ -141,7 +141,7 @@ class Attempts:
             except UnsettledError as error:
                 unsettled = error
             except DatabaseUnavailableError:
-                pass  # the failure before may be the cause
+                pass  # the previous failure may be the cause
         try:
             self._require_answer(limits, until)
         except DatabaseUnavailableError as away:
@@ -160,31 +160,31 @@ class Attempts:
 
 
 def refused_script(engine: str, error: Exception) -> DataError:
-    """Return the error of an engine that refuses a script."""
-    if isinstance(error, DataError):  # of a situation
+    """Return the error for a script that an engine refuses."""
+    if isinstance(error, DataError):  # the error of a situation
         return error
     return DataError(f"{engine} refuses the script: {one_line(error)}.")
 
 
 def out_of_memory() -> StatementError:
-    """Return the error of a statement that took too much memory."""
+    """Return the error for a statement that needs too much memory."""
     return StatementError(
         "The statement needs more memory than it may have; aggregate, filter or use LIMIT."
     )
 
 
 def refused(problem: str) -> RefusedStatementError:
-    """Return the error of a statement that the session may not run."""
+    """Return the error for a statement that the session may not run."""
     return RefusedStatementError(f"The statement was not run: {problem}.")
 
 
 def failed(name: str, problem: str) -> DatabaseUnavailableError:
-    """Return the error of a database that cannot run statements."""
+    """Return the error for a database that cannot run statements."""
     return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
 def brief(problem: str) -> str:
-    """Return a message without the middle if it is too long: engines repeat long values."""
+    """Return a message without its middle if it is too long; engines repeat long values."""
     if len(problem) <= _LONGEST:
         return problem
     return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
@@ -194,11 +194,11 @@ def one_line(error: object) -> str:
     """Return a driver's message on one line, without secrets and without a full stop."""
     original = getattr(error, "orig", None) or error
     arguments: tuple[object, ...] = getattr(original, "args", ())
-    # PyMySQL's errors are pairs of a number and a text.
+    # PyMySQL's errors consist of a number and a text.
     is_pair = len(arguments) > 1 and isinstance(arguments[0], int)
     return redact(" ".join(str(arguments[1] if is_pair else original).split())).rstrip(".")
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error: guesses and the statement follow."""
+    """Return the first line of an error; engines append guesses and the statement."""
     return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

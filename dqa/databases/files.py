@@ -1,4 +1,4 @@
-"""Databases in files: which engine a file belongs to, and files as namespaces."""
+"""Recognize database files, and use a file as a namespace."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIGNATURES = {
     (0, b"KUZU"): "ladybug",
     (8, b"DUCK"): "duckdb",
 }
-"""Engines by the first bytes of their files: where they begin, and what they are."""
+"""The first bytes of each engine's files: their offset, their value, and the engine."""
 DATA_SUFFIXES: Mapping[str, str] = {
     ".csv": "csv",
     ".csv.gz": "csv",
@@ -42,24 +42,24 @@ DATA_SUFFIXES: Mapping[str, str] = {
     ".tsv.gz": "csv",
     ".parquet": "parquet",
 }
-"""Readers of data files by suffix."""
+"""The readers of data files by suffix."""
 
 
 def data_suffix(name: str) -> str | None:
-    """Return the suffix of a data file, as `DATA_SUFFIXES` has it; None for another file."""
+    """Return the suffix of a data file, as in `DATA_SUFFIXES`; None for any other file."""
     found = [suffix for suffix in DATA_SUFFIXES if name.lower().endswith(suffix)]
     return max(found, key=len, default=None)
 
 
 def names_data_files(location: str) -> bool:
-    """Whether a location is a data file, a pattern of data files, or a folder."""
+    """Return whether a location is a data file, a pattern of data files, or a folder."""
     if "://" in location:
         return False
     return data_suffix(location) is not None or (location != "" and Path(location).is_dir())
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
-    """Whether a location belongs to a backend: by URL scheme, content, or else file suffix."""
+    """Return whether a location belongs to a backend by URL scheme, content or file suffix."""
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location.partition("?")[0] if kind == "duckdb" else location)
@@ -68,7 +68,7 @@ def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
 
 
 def file_path(location: str, kind: str) -> Path:
-    """Return the path in a location; `UsageError` for another URL."""
+    """Return the path in a location; raise `UsageError` for a URL of another backend."""
     prefix = f"{kind}:///"
     text = location.removeprefix(prefix)
     if not text or "://" in text:
@@ -82,7 +82,7 @@ def existing_file(path: Path, kind: str) -> Path:
     Raises
     ------
     UsageError
-        There is no such file.
+        The file does not exist.
     DataError
         The file is not a database of this kind.
     """
@@ -106,23 +106,23 @@ def require_folder(path: Path) -> None:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a file is an SQLite database; an empty one is."""
+    """Return whether a file is an SQLite database; an empty file is one."""
     return read_start(path, len(_SQLITE)) in {b"", _SQLITE}
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, over a descriptor of this process if there is one.
+    """Return the first bytes of a file, read with a file descriptor of this process if one is open.
 
-    A process that closes any descriptor of a file loses all its locks on it (POSIX), such as those
-    of a transaction in SQLite.
+    On POSIX systems, closing any descriptor of a file releases all locks of the process on it,
+    including those of a transaction in SQLite.
     """
     state, descriptors = path.stat(), Path("/dev/fd")
     for entry in descriptors.iterdir() if descriptors.exists() else ():
         number = int(entry.name)
-        with suppress(OSError):  # closed by now, or only written
+        with suppress(OSError):  # the descriptor was closed, or is write-only
             if os.path.samestat(os.fstat(number), state):
                 start = os.pread(number, size, 0)
-                # Another thread may have opened another file by the same number.
+                # Another thread may have reused the descriptor for another file.
                 if os.path.samestat(os.fstat(number), state):
                     return start
     with path.open("rb") as file:
@@ -130,7 +130,7 @@ def read_start(path: Path, size: int) -> bytes:
 
 
 def _signature(path: Path) -> str | None:
-    """Return the engine of a file by its first bytes."""
+    """Return the engine of a file according to its first bytes."""
     try:
         head = read_start(path, 16)
     except OSError as error:
@@ -147,12 +147,12 @@ def _signature(path: Path) -> str | None:
 
 
 class FileNamespaces(Namespaces):
-    """A file that is one namespace, which has the name of the file.
+    """A file that is a single namespace; the path of the file is its name.
 
     Parameters
     ----------
     path
-        The file, which may be missing.
+        The file, which need not exist.
 
     Attributes
     ----------
@@ -168,12 +168,12 @@ class FileNamespaces(Namespaces):
 
     @classmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Give the namespaces; the file is not opened yet."""
+        """Yield the namespaces; the file is not opened yet."""
         return nullcontext(cls(file_path(location, cls.kind)))
 
     @abstractmethod
     def _read_tag(self) -> LoadedSituation | None:
-        """Return the tag; None for a file without one."""
+        """Return the tag of the file; None if it has none."""
 
     @abstractmethod
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
@@ -194,15 +194,15 @@ class FileNamespaces(Namespaces):
         return self._read_tag() or OtherContent.FOREIGN
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the file, which appears when it is complete."""
+        """Write the file, which becomes visible when it is complete."""
         try:
             self._put(situation, tag, replace=False)
         except FileExistsError:
-            if not self.holds(tag):  # perhaps another process has just loaded it
+            if not self.holds(tag):  # otherwise another process has loaded it
                 raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace the file when the new one is complete."""
+        """Replace the file after the new file is complete."""
         self._put(situation, tag, replace=True)
 
     def drop(self, namespace: str) -> None:
@@ -210,21 +210,21 @@ class FileNamespaces(Namespaces):
         Path(namespace).unlink()
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the existing file."""
+        """Return the path of the existing file."""
         return str(existing_file(self._path, self.kind))
 
     def name_for(self, situation: Situation) -> str:  # noqa: ARG002
-        """Return the file."""
+        """Return the path of the file."""
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return the path of the location if the namespace names the same file."""
+        """Return the path in the location if the namespace names the same file."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 
     def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:
         require_folder(self._path)
-        # No one else can open the new file before its mode is set.
+        # The new folder is private, so no other user can open the file before its mode is set.
         folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
         new = folder / self._path.name
         try:
@@ -234,7 +234,7 @@ class FileNamespaces(Namespaces):
             if replace:
                 new.replace(self._path)
             else:
-                self._path.hardlink_to(new)  # fails if the file exists by now
+                self._path.hardlink_to(new)  # fails if the file exists
         except FileExistsError:
             raise
         except (OSError, RuntimeError) as error:

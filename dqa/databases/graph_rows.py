@@ -1,8 +1,8 @@
-"""A situation as the nodes and relationships of a graph, for the loaders of graph databases.
+"""Convert a situation into the nodes and relationships of a graph database.
 
-A graph has no order of its nodes, and a property with a number would be visible to its readers. So
-the order of rows is stored next to the graph, as a permutation of the sorted rows. Equal rows may
-change places, and internal ids play no part.
+The nodes of a graph have no order, and readers could see a property that numbers them. The order of
+the rows is therefore stored next to the graph, as a permutation of the sorted rows. It does not
+distinguish equal rows and does not use internal ids.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class GraphRows:
     Attributes
     ----------
     part
-        The label or type.
+        The definition of the label or type.
     properties
-        Names and types.
+        The names and types of the properties.
     columns
-        The values of the properties, each with its type; of a relationship the keys of its two ends
-        come first.
+        The values of the properties, each with its type. For relationships, the keys of the two
+        ends come first.
     """
 
     part: NodeSchema | EdgeSchema
@@ -47,13 +47,13 @@ class GraphRows:
 
 
 def graph_rows(situation: Situation) -> list[GraphRows]:
-    """Return the labels, and then the types, of a situation.
+    """Return the nodes and then the relationships of a situation.
 
     Raises
     ------
     DataError
-        A table is neither nodes nor relationships, a key occurs twice, or a relationship joins a
-        node that is missing.
+        A table is neither nodes nor relationships, a key occurs twice, or an end of a relationship
+        is missing.
     """
     require_graph(situation)
     parts: list[NodeSchema | EdgeSchema] = [*situation.schema.nodes, *situation.schema.edges]
@@ -74,8 +74,8 @@ def _rows(situation: Situation, part: NodeSchema | EdgeSchema) -> GraphRows:
 def require_graph(situation: Situation) -> None:
     """Raise `DataError` unless a situation is a graph.
 
-    Every table must read as nodes or as relationships, a key must not occur twice, and a
-    relationship must join nodes that exist.
+    Every table must define nodes or relationships, keys must be unique, and every relationship must
+    join existing nodes.
     """
     schema = situation.schema
     mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}
@@ -83,8 +83,8 @@ def require_graph(situation: Situation) -> None:
     if left_out:
         raise DataError(
             f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
-            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or take relational "
-            "databases alone, such as --databases sqlite."
+            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or use only "
+            "relational databases, such as --databases sqlite."
         )
     keys = {}
     for node in schema.nodes:
@@ -103,26 +103,26 @@ def require_graph(situation: Situation) -> None:
 
 
 def no_graph(situation: Situation, problem: str) -> DataError:
-    """Return the error of a situation that cannot be written as a graph."""
+    """Return the error for a situation that cannot be written as a graph."""
     return DataError(f"Situation '{situation.name}' cannot be written as a graph: {problem}.")
 
 
 def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return the order of rows: for each row in sorted order, its position."""
+    """Return the order of rows: the position of each row in sorted order."""
     return np.array(_sorted(rows), dtype=_TYPE).tobytes()
 
 
 def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
-    """Return rows that come in any order in their order at `pack_order`.
+    """Return rows in the order that `pack_order` has stored.
 
     Raises
     ------
     ValueError
-        There are more or fewer rows than there were.
+        The number of rows differs from the stored order.
     """
     positions = np.frombuffer(order, dtype=_TYPE).tolist()
     if len(positions) != len(rows):
-        raise ValueError(f"{len(rows)} rows where there were {len(positions)}")
+        raise ValueError(f"expected {len(positions)} rows and found {len(rows)}")
     result = list(rows)
     for position, at in zip(positions, _sorted(rows), strict=True):
         result[position] = rows[at]
@@ -130,6 +130,6 @@ def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
 
 
 def _sorted(rows: Sequence[Sequence[Cell]]) -> list[int]:
-    """Return the positions of the rows in sorted order; a missing value comes last."""
+    """Return the positions of the rows in sorted order; missing values come last."""
     keys = [[(cell is None, cell) for cell in row] for row in rows]
     return sorted(range(len(rows)), key=keys.__getitem__)

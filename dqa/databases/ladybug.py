@@ -1,10 +1,10 @@
-"""A read-only LadybugDB database: a file, or a situation in memory.
+"""A read-only LadybugDB database in a file or in memory.
 
-A file is opened read-only. In memory every statement runs in a read-only transaction of its own.
-Statements are prepared before they run, because the engine prepares one statement only. Only the
-guard stops reading and writing files by COPY and LOAD: the engine has no setting for that. The
-engine checks its time limit between batches of rows only, and the memory of one list is not in its
-buffer pool, so a worker process limits both.
+A file is opened read-only. In memory, every statement runs in a read-only transaction. Statements
+are prepared before they run, because the engine only prepares single statements. The engine has no
+setting against file access by COPY and LOAD, so only the guard prevents it. A worker process limits
+time and memory, because the engine only checks its time limit between batches of rows, and its
+buffer pool does not include the memory of a single list.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.rows import no_result
 
 TAG = "dqa_situation "
-"""The beginning of the comment that tags a database."""
+"""The beginning of the comment that contains the tag of a database."""
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
 
 _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
@@ -48,11 +48,11 @@ _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
     (re.compile("^Transaction manager exception"), Fault.PASSING),
 )
-"""The meaning of errors, which have no codes; a message begins with its kind."""
+"""The faults of error messages. The engine has no codes; a message begins with its kind."""
 
 
 def _without_ids(value: Any) -> Any:  # noqa: ANN401
-    """Drop the engine's internal ids from nodes, relationships and paths."""
+    """Remove the engine's internal ids from nodes, relationships and paths."""
     if isinstance(value, dict):
         return {key: _without_ids(item) for key, item in value.items() if key not in _INTERNAL}
     if isinstance(value, list):
@@ -61,7 +61,7 @@ def _without_ids(value: Any) -> Any:  # noqa: ANN401
 
 
 def fault_of(problem: str) -> Fault:
-    """Return the meaning of a message; most are about the statement."""
+    """Return the fault of a message; by default the statement is wrong."""
     return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)
 
 
@@ -86,26 +86,26 @@ class Ladybug(EngineSettings):
         self._database = database
 
     def connect(self) -> ladybug.Connection:
-        """Connect."""
+        """Return a new connection to the open database."""
         return ladybug.Connection(self._database)
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Let the engine stop the next statement: no other thread runs meanwhile."""
+        """Set the engine's time limit; while a statement runs, no other thread runs."""
         connection.driver.set_query_timeout(max(1, round(limits.seconds * 1_000)))
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:  # noqa: ARG002
-        """Return nothing to do: the engine stops by itself, and has all rows before the first."""
+        """Return a function that does nothing, because the engine stops statements itself."""
         return lambda: None
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run a statement; in memory within a read-only transaction."""
+        """Run a statement; in memory, run it in a read-only transaction."""
         driver: ladybug.Connection = connection.driver
         if not self._database.read_only:
             driver.execute("BEGIN TRANSACTION READ ONLY")
         try:
             result = driver.execute(ladybug.PreparedStatement(driver, statement))
-            # Only several statements return a list, and they cannot be prepared.
+            # The driver returns a list only for several statements, which cannot be prepared.
             with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
                 with driver_reads():
                     names = rows.get_column_names()
@@ -118,12 +118,12 @@ class Ladybug(EngineSettings):
                     driver.execute("ROLLBACK")
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its words."""
+        """Classify an error by the words of its message."""
         problem = one_line(error)
         return fault_of(problem), problem.removeprefix("Binder exception: ")
 
     def describe(self, driver: ladybug.Connection) -> DatabaseSchema:
-        """Read labels and types, in the order in which they were made."""
+        """Read labels and types in the order of their creation."""
 
         def ask(statement: str) -> list[Any]:
             with driver.execute(statement) as rows:  # type: ignore[union-attr]
@@ -171,25 +171,25 @@ _ARROW: Mapping[StoredType, pa.DataType] = {
 def write(
     situation: Situation, database: ladybug.Database, tag: LoadedSituation | None = None
 ) -> None:
-    """Create the situation's node and relationship tables and fill them, in one transaction.
+    """Create the situation's node and relationship tables and fill them in one transaction.
 
-    A single thread copies, so that nodes and relationships are numbered (``offset(id(x))``) in the
-    order of their rows. A missing float is null.
+    A single thread copies the rows, so the numbers of nodes and relationships (``offset(id(x))``)
+    follow the order of the rows. A missing float is null.
 
     Parameters
     ----------
     situation
-        What to write; every table must read as nodes or edges.
+        The situation; every table must define nodes or edges.
     database
-        An empty database that no one else reads yet.
+        An empty database without readers.
     tag
-        The tag, if it is to be found again: stored in the comment on the first table of nodes,
-        where no query of the graph finds it.
+        The tag of the situation; None for no tag. It is stored in the comment on the first node
+        table, where queries on the graph cannot find it.
 
     Raises
     ------
     DataError
-        The situation is not a graph, or the engine cannot hold it.
+        The situation is not a graph, or the engine cannot store it.
     """
     with ladybug.Connection(database, num_threads=1) as connection:
         connection.execute("BEGIN TRANSACTION")
@@ -207,7 +207,7 @@ def write(
 
 
 def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:
-    """Return the tag of a database; None without one."""
+    """Return the tag of a database; None if it has none."""
     with (
         ladybug.Connection(database) as connection,
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
@@ -238,7 +238,7 @@ def _definition(rows: GraphRows) -> str:
 def _copy(connection: ladybug.Connection, rows: GraphRows) -> None:
     if not len(rows):
         return
-    # COPY goes by position, and two properties may come from one column.
+    # COPY matches columns by position, and two properties may use the same column.
     arrays = [pa.array(array, _ARROW[kind], from_pandas=True) for array, kind in rows.columns]
     table = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
     connection.execute(f"COPY {quote_name(rows.part.label)} FROM $rows", {"rows": table})

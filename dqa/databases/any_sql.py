@@ -20,11 +20,10 @@ from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import NullType
 
-from dqa.core.database import Limits, Rows
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import BROKEN, Catalogue
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings
+from dqa.databases.engine_session import Connection, EngineSession
 from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
@@ -34,21 +33,28 @@ _PLACES: Sequence[Any] = range(1_000)
 """Default positions for the columns of a primary key."""
 
 
-class AnySql(EngineSettings):
+class AnySql(EngineSession):
     """A database, or one schema of it. Every statement is rolled back.
 
     Parameters
     ----------
     engine
         SQLAlchemy's engine, which this object owns and disposes of.
-    namespace
+    schema
         The schema to show; None for the user's default schema.
+    default
+        The user's default schema.
     """
 
     dialect = "ansi"
 
-    def __init__(self, engine: SqlalchemyEngine, namespace: str | None) -> None:
-        self._engine, self._namespace = engine, namespace
+    def __init__(self, engine: SqlalchemyEngine, schema: str | None, default: str | None) -> None:
+        name = display_name(engine.url, schema)
+        super().__init__(name, namespace=schema, on_close=engine.dispose)
+        if engine.dialect.name != "sqlite":  # it has no schemas
+            self.schemas = tuple(filter(None, [schema or default]))
+            self.search_path = (default or "",) if self.schemas else ()
+        self._engine, self._schema = engine, schema
         self.language = f"SQL ({engine.dialect.name})"
         self.errors = (engine.dialect.loaded_dbapi.Error, SQLAlchemyError)
 
@@ -56,7 +62,7 @@ class AnySql(EngineSettings):
         """Connect."""
         return self._engine.raw_connection()
 
-    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:  # noqa: ARG002
+    def examine(self) -> Examination:
         """Return the version of the server; its rights and limits are unknown."""
         with self._engine.connect() as connection:
             version = connection.dialect.server_version_info or ()
@@ -97,11 +103,11 @@ class AnySql(EngineSettings):
 
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401, ARG002
         """Read every table and view in as few round trips as the dialect allows."""
-        where, dialect = self._namespace or "", self._engine.dialect
-        tables: Any = {"schema": self._namespace, "kind": ObjectKind.TABLE}
+        where, dialect = self._schema or "", self._engine.dialect
+        tables: Any = {"schema": self._schema, "kind": ObjectKind.TABLE}
         with self._engine.connect() as connection:
             inspector = inspect(connection)
-            columns, broken = _columns(inspector, self._namespace)
+            columns, broken = _columns(inspector, self._schema)
             catalogue = Catalogue(
                 columns=[
                     (where, name, column["name"], _spelled(column, dialect), column.get("comment"))
@@ -123,7 +129,7 @@ class AnySql(EngineSettings):
                         link["constrained_columns"], referred, strict=False
                     )
                 ],
-                comments=_comments(inspector, self._namespace),
+                comments=_comments(inspector, self._schema),
                 omitted={BROKEN: broken},
                 available=[] if columns else _available(inspector),
             )
@@ -187,18 +193,10 @@ class SqlalchemyNamespaces(ServerNamespaces):
         """Return the schema that ``?schema=`` names."""
         return ",".join(self._wanted) or None
 
-    def open(self, namespace: str | None) -> EngineSession:
+    def open(self, namespace: str | None) -> AnySql:
         """Return a session of a schema; None means the user's default schema."""
-        engine, has_schemas = create_engine(self._url, poolclass=NullPool), True
-        if self._dialect.name == "sqlite":
-            namespace, has_schemas = None, False
-        schema, default = namespace, self._dialect.default_schema_name if has_schemas else None
-        own = schema or default
-        return EngineSession(
-            AnySql(engine, schema),
-            display_name(engine.url, schema),
-            namespace=schema or engine.dialect.default_schema_name,
-            schemas=((own,) if own else ()) if has_schemas else None,
-            search_path=(default or "",) if own else (),
-            on_close=engine.dispose,
+        is_sqlite = self._dialect.name == "sqlite"
+        schema, default = (
+            (None, None) if is_sqlite else (namespace, self._dialect.default_schema_name)
         )
+        return AnySql(create_engine(self._url, poolclass=NullPool), schema, default)

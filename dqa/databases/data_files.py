@@ -22,8 +22,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
-from dqa.databases.duckdb import FILLING, LOCK, open_duckdb
-from dqa.databases.engine_session import EngineSession
+from dqa.databases.duckdb import FILLING, LOCK, Duckdb
 from dqa.databases.errors import first_line
 from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
@@ -59,12 +58,12 @@ class DataFiles(Namespaces):
         tables_at(self.location)
         return _MAIN
 
-    def open(self, namespace: str | None) -> EngineSession:
+    def open(self, namespace: str | None) -> Duckdb:
         """Read the files into the database of a new session."""
         tables = tables_at(self.location)
         sources = tuple(map(Source.at, tables.values()))  # record their state before reading
         schemas = [namespace or _MAIN]
-        session = open_duckdb(_connected(tables), schemas, self.location, is_confined=False)
+        session = Duckdb(_connected(tables), schemas, self.location, is_confined=False)
         session.sources = sources
         return session
 

@@ -20,7 +20,7 @@ from duckdb import DuckDBPyConnection
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import CatalogueQueries, rows_of
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import (
     Fault,
     driver_reads,
@@ -99,15 +99,21 @@ _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such fi
 _INVALIDATED = "database has been invalidated"
 
 
-class Duckdb(EngineSettings):
+class Duckdb(EngineSession):
     """Some schemas of an open database with locked settings.
 
     Parameters
     ----------
     database
-        The open database.
+        The open database, which the session closes.
     schemas
         The schemas, in the order in which the engine looks for tables.
+    name
+        The name of the database in messages.
+    search_path
+        The schemas in which the engine looks for tables; by default `schemas`.
+    is_confined
+        Whether the database has schemas that the session must not read.
     """
 
     dialect = "duckdb"
@@ -119,7 +125,22 @@ class Duckdb(EngineSettings):
         r'|Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
     )
 
-    def __init__(self, database: DuckDBPyConnection, schemas: Sequence[str]) -> None:
+    def __init__(
+        self,
+        database: DuckDBPyConnection,
+        schemas: Sequence[str],
+        name: str,
+        *,
+        search_path: Sequence[str] = (),
+        is_confined: bool = True,
+    ) -> None:
+        super().__init__(
+            name,
+            namespace=schemas[0],
+            schemas=tuple(schemas) if is_confined else None,
+            search_path=tuple(search_path or schemas),
+            on_close=database.close,
+        )
         self._database, self._schemas = database, schemas
 
     def connect(self) -> DuckDBPyConnection:
@@ -166,37 +187,6 @@ class Duckdb(EngineSettings):
 
         found = _CATALOGUE.read(driver, list(self._schemas), can_read)
         return found.to_schema(self._schemas)
-
-
-def open_duckdb(
-    database: DuckDBPyConnection,
-    schemas: Sequence[str],
-    name: str,
-    *,
-    search_path: Sequence[str] = (),
-    is_confined: bool = True,
-) -> EngineSession:
-    """Open some schemas of a database.
-
-    Parameters
-    ----------
-    database, schemas
-        See `Duckdb`; the session closes the database.
-    name
-        The name of the database in messages.
-    search_path
-        The schemas in which the engine looks for tables; by default `schemas`.
-    is_confined
-        Whether the database has schemas that the session must not read.
-    """
-    return EngineSession(
-        Duckdb(database, schemas),
-        name,
-        namespace=schemas[0],
-        schemas=tuple(schemas) if is_confined else None,
-        search_path=tuple(search_path or schemas),
-        on_close=database.close,
-    )
 
 
 _Reader = Callable[[Any], Any]
@@ -355,7 +345,7 @@ class DuckdbFile(FileNamespaces):
             ) from error
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> EngineSession:
+    def open_in_memory(cls, content: Situation | str) -> Duckdb:
         """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
         try:
@@ -368,7 +358,7 @@ class DuckdbFile(FileNamespaces):
             memory.close()
             raise refused_script("DuckDB", error) from error
         name = "temporary" if isinstance(content, str) else content.name
-        return open_duckdb(memory, [_MAIN], name)
+        return Duckdb(memory, [_MAIN], name)
 
     def select(self, more: Collection[str] = ()) -> str:
         """Return the schemas of ``?schema=``, or ``main``, or the only schema with content.
@@ -393,7 +383,7 @@ class DuckdbFile(FileNamespaces):
         named = (name for name in tables if name.casefold() in more)
         return ",".join(dict.fromkeys((*shown, *named)))
 
-    def open(self, namespace: str | None) -> EngineSession:
+    def open(self, namespace: str | None) -> Duckdb:
         """Return a session of schemas or of a loaded situation; it keeps the file open."""
         existing_file(self._path, "duckdb")
         schema = _MAIN if namespace in {None, self.location} else str(namespace)
@@ -405,7 +395,7 @@ class DuckdbFile(FileNamespaces):
         ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
         # The engine always looks in `main`, even if the session sets another path.
         path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
-        session = open_duckdb(connection, schemas, name, search_path=path)
+        session = Duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session
 

@@ -27,7 +27,7 @@ from dqa.core.database import Kind, Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name, quote_text
 from dqa.core.situation import EdgeSchema, Situation, StoredType
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.graph_rows import GraphRows, graph_rows, no_graph
@@ -65,7 +65,7 @@ def fault_of(problem: str) -> Fault:
     return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)
 
 
-class Ladybug(EngineSettings):
+class Ladybug(EngineSession):
     """A LadybugDB database.
 
     Parameters
@@ -82,7 +82,8 @@ class Ladybug(EngineSettings):
     unknown = re.compile(r".*?(?:Cannot find property (.+) for .|Table (.+) does not exist)")
     convert = staticmethod(_without_ids)
 
-    def __init__(self, database: ladybug.Database) -> None:
+    def __init__(self, database: ladybug.Database, name: str) -> None:
+        super().__init__(name, on_close=database.close)
         self._database = database
 
     def connect(self) -> ladybug.Connection:
@@ -148,10 +149,6 @@ class Ladybug(EngineSettings):
                 )
                 edges.extend(EdgeInfo(label, one, other, fields, comment) for one, other in ends)
         return DatabaseSchema(nodes=tuple(nodes), edges=tuple(edges))
-
-
-def _session(database: ladybug.Database, name: str) -> EngineSession:
-    return EngineSession(Ladybug(database), name, on_close=database.close)
 
 
 _TYPES: Mapping[StoredType, str] = {
@@ -259,7 +256,7 @@ class LadybugFile(FileNamespaces):
     kind = "ladybug"
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> EngineSession:
+    def open_in_memory(cls, content: Situation | str) -> Ladybug:
         """Write a situation, or run a script, in memory."""
         database = _new_database(":memory:", content)
         try:
@@ -273,11 +270,11 @@ class LadybugFile(FileNamespaces):
         except (RuntimeError, DataError) as error:
             database.close()
             raise refused_script("LadybugDB", error) from error
-        return _session(database, "temporary" if isinstance(content, str) else content.name)
+        return Ladybug(database, "temporary" if isinstance(content, str) else content.name)
 
-    def open(self, namespace: str | None) -> EngineSession:  # noqa: ARG002
+    def open(self, namespace: str | None) -> Ladybug:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
-        session = _session(self._open_engine(), str(self._path))
+        session = Ladybug(self._open_engine(), str(self._path))
         session.file = self._path
         return session
 

@@ -1,8 +1,9 @@
-"""Read-only databases of MySQL and MariaDB servers, over PyMySQL.
+"""Read-only databases of MySQL and MariaDB servers through PyMySQL.
 
 Sessions are read-only and commit each statement, so every statement is a read-only transaction.
-Variables of the session limit its time and rows; they are sent only when they change. Rows are
-streamed. Only breaking the connection stops a server from sending the rest of a result that is cut.
+Session variables limit the time and the rows of a statement; they are sent only when they change.
+Rows are streamed. If a result is cut, the connection is closed, because nothing else stops the
+server from sending the rest.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
 from sqlalchemy import URL, Executable, text
 
-from dqa.core.database import Limits, Rows
+from dqa.core.database import Limits
 from dqa.core.errors import UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import CatalogueQueries
 from dqa.databases.doctor import asker, examine_mysql
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
@@ -39,12 +40,12 @@ from dqa.databases.values import loaded
 
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
-"""Bytes of a session, which MariaDB can limit."""
+"""The maximum memory of a session in bytes; only MariaDB has such a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """The differences between the two servers."""
+    """What differs between MySQL and MariaDB."""
 
     dialect: str
     title: str
@@ -55,7 +56,7 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        # Two more than are shown or counted show that there are more.
+        # Two additional rows show that the result is larger than what is shown or counted.
         rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
@@ -82,16 +83,16 @@ MARIADB = Flavour(
 
 
 def code_of(error: Exception) -> int:
-    """Return the server's number of an error, or 0."""
+    """Return the error number of the server, or 0."""
     code = error.args[0] if error.args else 0
     return code if isinstance(code, int) else 0
 
 
 def encryption(url: URL) -> dict[str, bool]:
-    """Return the options of encryption if the URL has none.
+    """Return encryption options for a URL that has none.
 
-    The driver encrypts if the server can. A connection within the machine needs no encryption, and
-    preparing it takes longer than loading a situation.
+    By default the driver encrypts if the server supports it. A connection to the same machine is
+    not encrypted, because setting up encryption takes longer than loading a situation.
     """
     is_asked = any(name.startswith("ssl") for name in url.query)
     is_near = url.host in {None, "localhost", "127.0.0.1", "::1"}
@@ -99,7 +100,7 @@ def encryption(url: URL) -> dict[str, bool]:
 
 
 def connect(url: URL, **options: object) -> Driver[Any]:
-    """Connect, with the driver's errors, within a time limit."""
+    """Connect within a time limit; raise the driver's errors."""
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted: dict[str, Any] = {
         **encryption(url),
@@ -111,15 +112,15 @@ def connect(url: URL, **options: object) -> Driver[Any]:
         "read_timeout": CONNECT_SECONDS,
     }
     connection = pymysql.connect(*arguments, **wanted)
-    # Statements have limits of their own.
+    # Statements have their own limits.
     connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
     return connection
 
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
-"""A TIME is a duration: it stays the server's text."""
+"""A TIME is a duration, so it remains the server's text."""
 _VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
-"""A version; MariaDB writes 5.5.5 before its own for old clients."""
+"""A version. MariaDB writes 5.5.5 before its own version, for old clients."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 _NUMBERS: dict[Fault, str] = {
@@ -139,25 +140,25 @@ _NUMBERS: dict[Fault, str] = {
     "1862 3118 4151",
     Fault.STATEMENT: "2020 2032",  # too large for a packet; cut
 }
-"""Numbers with another fault than the rest: of the server, and from 2000 on of the client.
+"""Error numbers that are not plain statement errors; numbers from 2000 are the client's.
 https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html"""
 _FAULTS = {int(code): fault for code, fault in read_faults(_NUMBERS).items()}
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 
 def fault_of(code: int) -> Fault:
-    """Return the fault of a number."""
+    """Return the fault of an error number."""
     is_statement = code in _SERVER and code not in _CLIENT
     return _FAULTS.get(code, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
-class Mysql(EngineSettings):
+class Mysql(EngineSession):
     """A database of a server.
 
     Parameters
     ----------
     url
-        Names the database.
+        The URL with the name of the database.
     flavour
         MySQL or MariaDB.
     """
@@ -168,15 +169,22 @@ class Mysql(EngineSettings):
 
     def __init__(self, url: URL, flavour: Flavour) -> None:
         self.dialect, self.language = flavour.dialect, f"SQL ({flavour.title})"
+        database = url.database or ""
+        super().__init__(
+            display_name(url),
+            namespace=database or None,
+            schemas=(database,),
+            search_path=(database,),
+        )
         self._url, self._flavour = url, flavour
 
     def connect(self) -> Driver[Any]:
-        """Connect in the mode in which the guard reads statements, whatever the server's own is."""
+        """Connect in the SQL mode that the guard assumes, even if the server uses another mode."""
         mode = f"sql_mode = '{self._flavour.mode}', time_zone = '+00:00'{self._flavour.session}"
         return connect(self._url, conv=_READING, init_command=f"SET SESSION {mode}")
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Send the settings that have changed."""
+        """Send the limits if they have changed."""
         wanted = self._flavour.limit(limits)
         if connection.limits != wanted:
             with connection.driver.cursor() as cursor:
@@ -187,7 +195,7 @@ class Mysql(EngineSettings):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Stream a result; only if all of it has arrived is the connection used again."""
+        """Stream a result. The connection is used again only if the complete result has arrived."""
         cursor: Any = SSCursor(connection.driver)
         try:
             with driver_reads():
@@ -201,12 +209,14 @@ class Mysql(EngineSettings):
             if result is None or (cursor.description is not None and not result.unbuffered_active):
                 cursor.close()
             else:
-                result.unbuffered_active = False  # else the cursor reads the rest when it ends
+                result.unbuffered_active = (
+                    False  # otherwise the cursor reads the rest when it is closed
+                )
                 cursor.connection = None
                 connection.is_used_up = True
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return what breaks the connection: nothing else stops the rest of a result."""
+        """Return a function that breaks the connection; only this stops the rest of a result."""
         wire = connection.driver._sock  # noqa: SLF001
 
         def interrupt() -> None:
@@ -224,14 +234,14 @@ class Mysql(EngineSettings):
         """Return the file descriptor of the connection."""
         return driver._sock.fileno() if driver._sock else -1  # noqa: SLF001
 
-    def end(self, mark: str) -> None:
+    def end_statements(self, mark: str) -> None:
         """Kill a connection."""
         with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
             cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
-    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
-        """Describe the server, the user and the limits."""
-        return examine_mysql(asker(run), self._flavour)
+    def examine(self) -> Examination:
+        """Return the version of the server, the rights of the user and the limits."""
+        return examine_mysql(asker(self.run), self._flavour)
 
     def version(self, driver: Any) -> str:  # noqa: ANN401
         """Return the name and version of the server."""
@@ -239,7 +249,7 @@ class Mysql(EngineSettings):
         return f"{self._flavour.title} {version[0] if version else ''}".strip()
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its number."""
+        """Classify an error by its number."""
         problem, fault = one_line(error), fault_of(code_of(error))
         if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
             fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
@@ -282,7 +292,7 @@ _INT = re.compile(r"\bINT\b")
 
 
 def _spelled(kind: str) -> str:
-    """Return a type in capitals, except the values that it lists."""
+    """Return a type in capitals, but the labels of an ENUM or SET unchanged."""
     if _VALUES.match(kind):
         return _VALUES.sub(lambda found: found[0].upper(), kind)
     return _INT.sub("INTEGER", kind.upper())
@@ -305,7 +315,7 @@ class MysqlNamespaces(ServerNamespaces):
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:
-        """Return how to connect, within a time limit and refusing values that do not fit."""
+        """Return options with a time limit and a mode that rejects values that do not fit."""
         strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
         options = {"init_command": strict, "client_flag": CLIENT.MULTI_STATEMENTS}
         creator = partial(connect, url, autocommit=False, **options)
@@ -320,7 +330,7 @@ class MysqlNamespaces(ServerNamespaces):
         return MARIADB if dialect.is_mariadb else MYSQL
 
     def _database_creation(self, name: str) -> str:
-        """Return the statement that creates a database, which tells any two texts apart."""
+        """Return a statement that creates a database in which different texts are never equal."""
         collation = self._flavour.collation
         return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 
@@ -328,7 +338,7 @@ class MysqlNamespaces(ServerNamespaces):
         return text(self._database_creation(schema))
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the URL's database, which must be complete."""
+        """Return the database of the URL; it must be completely loaded."""
         if not self._url.database:
             raise UsageError(
                 f"'{self.location}' names no database; append its name, such as "
@@ -337,14 +347,6 @@ class MysqlNamespaces(ServerNamespaces):
         self._require_complete(self._url.database)
         return self._url.database
 
-    def open(self, namespace: str | None) -> EngineSession:
+    def open(self, namespace: str | None) -> Mysql:
         """Return a session of a database."""
-        url = self._url.set(database=namespace)
-        database = url.database or ""
-        return EngineSession(
-            Mysql(url, self._flavour),
-            display_name(url),
-            namespace=database or None,
-            schemas=(database,),
-            search_path=(database,),
-        )
+        return Mysql(self._url.set(database=namespace), self._flavour)

@@ -1,9 +1,9 @@
-"""Namespaces: a database holds many situations, each in a namespace of its own.
+"""Load each situation of a database into its own namespace.
 
-A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a whole file
-(SQLite, LadybugDB). Its name contains scenario, situation and content hash. A tag is written last.
-So a loaded situation is found again, a half-written one is invisible and replaced, and foreign
-content is never touched.
+A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a file (SQLite,
+LadybugDB). Its name contains the scenario, the situation and the content hash. The tag is written
+last. Therefore a loaded situation is found again, an unfinished load is invisible and replaced, and
+content of other programs is never changed.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 TAG_TABLE = "dqa_tag"
-"""The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
+"""The table with the tag of a namespace. It has one row; during a load it is empty."""
 ROW_COLUMN = "dqa_row"
-"""The number of a row in its table, on servers that store no order of rows."""
+"""The column with the number of each row, on servers that do not store the order of rows."""
 REFERENCES = "references "
-"""How the comment of a referring column begins: ``references table.column``."""
+"""The beginning of the comment of a foreign key column: ``references table.column``."""
 _LONGEST_WORDS = 43
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedSituation:
-    """A situation in a database, as the tag of its namespace describes it.
+    """The tag of a loaded situation.
 
     Attributes
     ----------
     namespace
-        The schema, database, label or file with nothing else in it.
+        The schema, database, label or file that contains only this situation.
     scenario, name
-        Names of the scenario and the situation.
+        The names of the scenario and of the situation.
     content_hash
-        `Situation.content_hash` of what was loaded.
+        The `Situation.content_hash` of the loaded situation.
     rows
-        Rows of all its tables.
+        The number of rows in all tables.
     """
 
     namespace: str
@@ -67,12 +67,12 @@ NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 
 
 class Namespaces(ABC):
-    """The namespaces of one open connection; a subclass overrides `read` and what follows to load.
+    """The namespaces of an open connection. A subclass that can load overrides `read` to `drop`.
 
     Attributes
     ----------
     location
-        The location without a password, for messages.
+        The location without its password, for messages.
     """
 
     location: str
@@ -84,17 +84,17 @@ class Namespaces(ABC):
 
     @abstractmethod
     def select(self, more: Collection[str] = ()) -> str | None:
-        """Return the namespace that the location names; None for the whole database.
+        """Return the namespace in the location; None for the whole database.
 
         Parameters
         ----------
         more
-            More schemas to show, in lower case, where a namespace may be several schemas.
+            Additional schemas to show, in lower case, if a namespace can be several schemas.
 
         Raises
         ------
         UsageError
-            There is no such namespace, or it is incomplete.
+            The namespace does not exist or is not completely loaded.
         """
 
     @abstractmethod
@@ -105,94 +105,82 @@ class Namespaces(ABC):
         """Return the content of a namespace."""
         raise self._read_only_error()
 
-    def tables(self, namespace: str) -> Collection[str] | None:  # noqa: ARG002
-        """Return the tables and views of a namespace; None if there are none to look at."""
-        return None
-
     def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the loaded situations, by namespace."""
+        """Yield the loaded situations, sorted by namespace."""
         raise self._read_only_error()
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
-        """Create the namespace, fill it, and write its tag last.
+        """Create the namespace, fill it, and write the tag last.
 
         Raises
         ------
         DataError
-            The database cannot hold the situation.
+            The database cannot store the situation.
         """
         raise self._read_only_error()
 
     def drop(self, namespace: str) -> None:  # noqa: ARG002
-        """Drop a namespace with its content."""
+        """Drop a namespace and its content."""
         raise self._read_only_error()
 
     def _read_only_error(self) -> UsageError:
         return UsageError(f"'{self.location}' is only read; load into a database's file or server.")
 
     def load(self, situation: Situation, replace: str | None) -> str:
-        """Write a situation unless the database holds it, and return its namespace.
+        """Write a situation unless the database contains it; return its namespace.
 
         Parameters
         ----------
         situation
-            What to write.
+            The situation.
         replace
-            The namespace whose other content may be dropped.
+            A namespace whose different content may be dropped.
 
         Raises
         ------
         UsageError
-            The namespace holds another content.
+            The namespace has different content.
         DataError
-            The database cannot hold the situation.
+            The database cannot store the situation.
         """
         tag = tag_of(situation, self.name_for(situation))
         if self.holds(tag):
             return tag.namespace
         with self.locked(tag.namespace):
-            content = self.content_for(situation, tag.namespace)
+            content = self.read(tag.namespace)
             if content is None:
                 self.create(situation, tag)
-            elif not self.holds(tag):  # else another process has loaded it
+            elif not self.holds(tag):  # otherwise another process has just loaded it
                 may_drop = content in {OtherContent.EMPTY, OtherContent.UNFINISHED}
                 if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)
         return tag.namespace
 
-    def content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
-        """Return the content; an unfinished load of a situation has no tables but its own."""
-        content = self.read(namespace)
-        if content is OtherContent.UNFINISHED:
-            others = {*(self.tables(namespace) or ())} - {TAG_TABLE, *situation.tables}
-            content = OtherContent.FOREIGN if others else content
-        return content
-
     def holds(self, tag: LoadedSituation) -> bool:
-        """Whether a namespace holds the situation of a tag."""
+        """Return whether a namespace contains the situation of a tag."""
         content = self.read(tag.namespace)
         return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace another content of a namespace."""
+        """Replace the content of a namespace."""
         self.drop(tag.namespace)
         self.create(situation, tag)
 
     def name_for(self, situation: Situation) -> str:
-        """Return the namespace of a situation."""
+        """Return the namespace for a situation."""
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
-        """Return a namespace in the spelling of `name_for`."""
+        """Return the name of a namespace in the spelling of `name_for`."""
         return namespace
 
     def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Let no other load change a namespace during the context."""
+        """Prevent other loads from changing a namespace within the context."""
         return nullcontext()
 
     def scratch(self, script: str) -> AbstractContextManager[str]:
-        """Give the URL of a new database that a script has filled, and drop it.
+        """Yield the URL of a new database in which a script has run; drop it afterwards.
 
         Raises
         ------
@@ -203,16 +191,16 @@ class Namespaces(ABC):
         """
         del script
         raise UsageError(
-            f"{self.location} has a single database, so a script cannot have its own: give a "
+            f"{self.location} has a single database, so a script cannot run in a new one: give a "
             "situation instead."
         )
 
 
 def namespace_for(situation: Situation) -> str:
-    """Return the name of a situation's namespace: ``dqa_suppliers_q1_0123456789ab``.
+    """Return the namespace for a situation, such as ``dqa_suppliers_q1_0123456789ab``.
 
-    It has lower case letters, digits and underscores, and at most 60 characters, so no database
-    needs quotes for it.
+    The name has at most 60 characters: lower-case letters, digits and underscores. No database
+    needs quotes for such a name.
     """
     words = f"{situation.schema.scenario}_{situation.name}".lower()
     plain = re.sub(r"[^a-z0-9]+", "_", words).strip("_")
@@ -220,7 +208,7 @@ def namespace_for(situation: Situation) -> str:
 
 
 def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
-    """Return the tag of the namespace that holds a situation."""
+    """Return the tag of a situation."""
     return LoadedSituation(
         namespace,
         situation.schema.scenario,
@@ -231,11 +219,11 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
 
 
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
-    """Return the error for a namespace with another content."""
+    """Return the error for a namespace with different content."""
     what: object = content or OtherContent.EMPTY
     if isinstance(content, LoadedSituation):
-        what = f"situation '{content.name}' with another content"
+        what = f"situation '{content.name}' with different content"
     return UsageError(
-        f"'{namespace}' holds {what}, and nothing is overwritten; to drop all of it and load "
-        f"again, write --replace {namespace}."
+        f"'{namespace}' contains {what}, which is not overwritten. To drop all of it and load "
+        f"the situation, write --replace {namespace}."
     )

@@ -1,4 +1,4 @@
-"""How to open a session, as data that a worker process receives."""
+"""Describe how to open a session, as data for a worker process."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 _HEADER = 4_096
-"""Bytes at the beginning of a DuckDB file that no statement changes; they hold its own number."""
+"""The constant bytes at the beginning of a DuckDB file, with the identity of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What to open with which class of namespaces.
+    """Which database to open with which class of namespaces.
 
     Attributes
     ----------
     namespaces
         The subclass of `Namespaces`, as ``package.module:Class``.
     location
-        Where the database is; None for memory.
+        The URL or path of the database; None for a database in memory.
     namespace
-        The namespace to open; None for the one that the location names.
+        The namespace to open; None for the one in the location.
     content
         The situation or script for a database in memory.
     is_whole
-        Whether to open the whole server, whatever the location names.
+        Whether to open the whole server, even if the location has a namespace.
     more
-        More schemas to show, in lower case, as a policy names them.
+        Additional schemas of a policy to show, in lower case.
     is_server
-        Whether another process runs the statements.
+        Whether a server runs the statements.
     imports
         Modules that the engine imports when it opens a database.
     """
@@ -55,7 +55,7 @@ class Opening:
 
     @property
     def preload(self) -> tuple[str, ...]:
-        """The modules that a worker needs."""
+        """The modules that a worker imports."""
         loading = () if self.content is None else ("numpy", "dqa.databases.tables")
         return (self.namespaces.partition(":")[0], *self.imports, *loading)
 
@@ -65,7 +65,7 @@ class Opening:
         Raises
         ------
         DqaError
-            See `dqa.databases.base.Backend.open`.
+            An error of `dqa.databases.base.Backend.open`.
         """
         kind = resolve_name(self.namespaces)
         session: Session
@@ -81,14 +81,14 @@ class Opening:
 
 
 class OpenedFiles:
-    """The files that a database was opened from: a worker that opens later must read the same ones.
+    """The files of an opened database. Workers that start later must read the same files.
 
     Parameters
     ----------
     file
-        The database's own file, which others may write to; None without one.
+        The database file, which other programs may write to; None if there is none.
     sources
-        Data files that are tables. They must not change.
+        The data files that are tables; they must not change.
     """
 
     def __init__(self, file: Path | None, sources: Sequence[Source]) -> None:
@@ -96,13 +96,13 @@ class OpenedFiles:
         self._identity = None if file is None else _identity_of(file)
         self._states: dict[Path | str, object] = dict(sources)
         if file is not None:
-            self._states[file] = None  # it was not looked at
+            self._states[file] = None  # its state is not known yet
 
     def require_same(self) -> None:
-        """Raise `DatabaseUnavailableError` if a worker that opens now would read other files."""
+        """Raise `DatabaseUnavailableError` if a new worker would read different files."""
         for path, before in self._states.items():
             try:
-                found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
+                found = os.stat(path)  # noqa: PTH116  (three times as fast, and runs before every statement)
             except OSError:
                 state = None
             else:
@@ -119,9 +119,9 @@ class OpenedFiles:
 
 
 def _identity_of(path: Path | str) -> tuple[int, int, bytes] | None:
-    """Return the device, the inode and DuckDB's own number of a file; None without a file.
+    """Return the device, the inode and the header of a DuckDB file; None if there is no file.
 
-    SQLite itself notices that its file was overwritten by another.
+    SQLite itself detects that another file has overwritten its file.
     """
     try:
         header, found = read_start(Path(path), _HEADER), os.stat(path)  # noqa: PTH116

@@ -1,10 +1,10 @@
-"""Read-only PostgreSQL databases, or some schemas of one, over psycopg.
+"""Read-only PostgreSQL databases, or some of their schemas, through psycopg.
 
-The search path holds only the schemas that are shown. Sessions are read-only and commit each
-statement, so every statement is a read-only transaction. The server reports a change of that
-setting, so a session that could write is noticed before the next statement. Statements are sent by
-the extended protocol, which takes one at a time. Rows are streamed, and a statement is cancelled if
-its result is cut.
+The search path contains only the visible schemas. Sessions are read-only and commit each statement,
+so every statement is a read-only transaction. The server reports changes of this setting, so the
+session restores it before the next statement. Statements are sent with the extended protocol, which
+accepts only one statement at a time. Rows are streamed, and a statement is cancelled if its result
+is cut.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from psycopg.types.string import TextLoader
 from sqlalchemy import URL, Table, inspect
 
 from dqa.core import situation as content
-from dqa.core.database import Limits, Rows
+from dqa.core.database import Limits
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import CatalogueQueries, enumeration
 from dqa.databases.doctor import asker, examine_postgres
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, one_line, read_faults
 from dqa.databases.rows import columns_of, no_result
 from dqa.databases.servers import display_name, schema_names
@@ -40,7 +40,7 @@ from dqa.databases.sql_namespaces import ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
-# A partition belongs to its parent. A materialized view without data cannot be read.
+# Partitions are part of their parent. A materialized view without data cannot be read.
 _RELATION = """
 WITH relation AS MATERIALIZED (
     SELECT c.oid, n.nspname, c.relname, c.relispopulated,
@@ -55,7 +55,7 @@ SELECT nspname, relname, description, CASE WHEN relispopulated THEN '' ELSE
 FROM relation LEFT JOIN pg_description
     ON objoid = oid AND objsubid = 0 AND classoid = 'pg_class'::regclass
 """  # noqa: S608
-# A type that a user has defined has a kind (e, d or c), and its base type, labels or fields.
+# A user-defined type has a kind (e, d or c) and a base type, labels or fields.
 _COLUMNS = f"""{_RELATION}
 SELECT r.nspname, r.relname, a.attname, format_type(a.atttypid, a.atttypmod), u.typtype,
     CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
@@ -75,14 +75,14 @@ WHERE a.attnum > 0 AND NOT a.attisdropped
     AND (r.is_readable OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
 ORDER BY r.oid, a.attnum
 """  # noqa: S608
-# The builder of the schema drops keys of what cannot be read.
+# `Catalogue` removes keys that contain unreadable columns.
 _KEYS = """
 SELECT n.nspname, c.relname, a.attname
 FROM pg_constraint JOIN pg_class c ON c.oid = conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = ANY(conkey)
 WHERE contype = 'p' AND n.nspname = ANY(%s) ORDER BY c.oid, array_position(conkey, a.attnum)
 """
-# A foreign key of or to a partition is one of its parent.
+# A foreign key from or to a partition belongs to the parent.
 _LINKS = """
 SELECT n.nspname, c.relname, a.attname, m.nspname, d.relname, b.attname
 FROM pg_constraint JOIN pg_class c ON c.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
@@ -104,7 +104,7 @@ _SHORT = ((re.compile(r"\bCHARACTER VARYING\b"), "VARCHAR"), (re.compile(r"\bCHA
 
 
 def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
-    """Return a type in capitals; for a defined one its name and its parts."""
+    """Return a type in capitals; for a user-defined type, its name and its parts."""
     if category == "e":
         return enumeration(kind, parts)
     if category == "d":
@@ -128,19 +128,19 @@ _CATALOGUE = CatalogueQueries(_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE, _
 
 CONNECT_SECONDS = 10
 _BATCH = 128
-"""Rows that the driver holds at once."""
+"""The number of rows that the driver reads at a time."""
 _END = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s
 """
 _SESSION = (
-    # The guard reads texts by the first setting, whatever the server's own is.
+    # The guard assumes the first setting, even if the server uses another one.
     "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
     "SET intervalstyle = postgres; SET datestyle = ISO; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
 _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
-"""Statements that change nothing in a read-only session. Others run in a transaction that is rolled
-back: EXPLAIN ANALYZE creates tables and materialized views in such a session, too."""
+"""Statements that change nothing in a read-only session. Other statements run in a transaction that
+is rolled back, because EXPLAIN ANALYZE creates tables even in a read-only session."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
 
 _CODES: dict[Fault, str] = {
@@ -156,27 +156,27 @@ _CODES: dict[Fault, str] = {
     Fault.UNCLEAR: "08 25P03 53 57 58 HV XX",
     Fault.PASSING: "40 55P03 72",
 }
-"""Codes, and classes of codes by their first two characters,
+"""Error codes, and classes of error codes (their first two characters):
 https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 _FAULTS = read_faults(_CODES)
 
 
 def fault_of(code: str) -> Fault:
-    """Return the fault of a code: its own, or that of its class."""
+    """Return the fault of an error code or of its class."""
     return _FAULTS.get(code) or _FAULTS.get(code[:2], Fault.UNCLEAR)
 
 
-class Postgres(EngineSettings):
+class Postgres(EngineSession):
     """Some schemas of a database.
 
     Parameters
     ----------
     url
-        Where it is.
-    shown
-        The schemas to describe.
-    path
-        The search path, as SET takes it.
+        The URL of the database.
+    schemas
+        The schemas to show; empty for those of the user's search path.
+    own
+        The schemas of the user's search path; empty if `schemas` is not empty.
     """
 
     dialect = "postgres"
@@ -187,18 +187,27 @@ class Postgres(EngineSettings):
         r'column (?:reference )?"?([^" ]+)"? does not exist|relation "([^"]+)" does not exist'
     )
 
-    def __init__(self, url: URL, shown: Sequence[str], path: str) -> None:
-        self._url, self._shown, self._path = url, shown, path
+    def __init__(self, url: URL, schemas: tuple[str, ...], own: tuple[str, ...]) -> None:
+        shown = schemas or tuple(name for name in own if name not in _SYSTEM)
+        super().__init__(
+            display_name(url, ",".join(schemas)),
+            namespace=next(iter(shown), None),
+            schemas=shown,
+            # An unnamed catalogue comes first, and the guard knows its names.
+            search_path=schemas or tuple(name for name in own if name != "pg_catalog"),
+        )
+        self._url, self._shown = url, shown
+        self._path = quote("postgres", *schemas) if schemas else "DEFAULT"
         given = url.query.get("application_name")
-        # A server may give the number of a connection again; its name shows whose connection it is.
+        # A server reuses connection numbers, so a unique name identifies the connection.
         self._application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
 
     def connect(self) -> Driver[Any]:
-        """Connect under the name of this session."""
+        """Connect with the name of this session."""
         return connect(self._url, application_name=self._application, context=_adapters())
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Send the settings that have changed."""
+        """Send the settings that have changed, and restore read-only mode."""
         settings = []
         driver = connection.driver
         is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
@@ -213,7 +222,7 @@ class Postgres(EngineSettings):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Stream a result by the extended protocol, which takes one statement."""
+        """Stream a result with the extended protocol, which accepts only one statement."""
         driver: Driver[Any] = connection.driver
         is_undone = _QUERY.match(statement) is None
         if is_undone:
@@ -224,7 +233,7 @@ class Postgres(EngineSettings):
             first = list(islice(rows, 1))
             if first:
                 columns = columns_of(cursor)
-            else:  # the driver describes no result without rows
+            else:  # the driver does not describe an empty result
                 driver.pgconn.prepare(b"", statement.encode())
                 found = driver.pgconn.describe_prepared(b"")
                 columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
@@ -232,7 +241,7 @@ class Postgres(EngineSettings):
         except psycopg.ProgrammingError as error:
             if code_of(error) or "stream()" not in str(error):
                 raise
-            connection.is_used_up = True  # its effects end with the session
+            connection.is_used_up = True  # closing the session undoes its effects
             raise no_result() from error
         finally:
             rows.close()  # type: ignore[attr-defined]
@@ -243,7 +252,7 @@ class Postgres(EngineSettings):
                 connection.is_used_up = True
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return what cancels a statement."""
+        """Return the function that cancels a statement."""
         cancel: Callable[[], object] = connection.driver.cancel
         return cancel
 
@@ -255,15 +264,15 @@ class Postgres(EngineSettings):
         """Return the file descriptor of a connection."""
         return -1 if driver.closed else driver.pgconn.socket
 
-    def end(self, mark: str) -> None:
-        """Terminate a connection."""
+    def end_statements(self, mark: str) -> None:
+        """Terminate the connection with a mark."""
         number, _, application = mark.partition(" ")
         with suppress(psycopg.Error), connect(self._url) as other:
             other.execute(_END, (int(number), application))
 
-    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
-        """Describe the server, the role and the limits."""
-        return examine_postgres(asker(run))
+    def examine(self) -> Examination:
+        """Return the version of the server, the rights of the role and the limits."""
+        return examine_postgres(asker(self.run))
 
     def version(self, driver: Driver[Any]) -> str:
         """Return the name and version of the server."""
@@ -271,10 +280,10 @@ class Postgres(EngineSettings):
         return f"PostgreSQL {version.partition(' ')[0]}"
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its code."""
+        """Classify an error by its code."""
         code, problem = code_of(error), message_of(error)
         fault = fault_of(code)
-        # Values that Python lacks, and statements that cannot be sent.
+        # A value that Python cannot represent, or a statement that cannot be sent.
         if not code and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):
             fault = Fault.STATEMENT
         if code == _SYNTAX and (place := cast("psycopg.Error", error).diag.statement_position):
@@ -294,19 +303,19 @@ _SYSTEM = frozenset({"pg_catalog", "information_schema"})
 
 
 def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
-    """Connect with the driver's errors, committing each statement."""
+    """Connect with a commit after each statement; raise the driver's errors."""
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted = {**of_url, "autocommit": True, "connect_timeout": CONNECT_SECONDS, **options}
     return psycopg.connect(*arguments, **wanted)
 
 
 def code_of(error: Exception) -> str:
-    """Return the server's code of an error, or nothing."""
+    """Return the server's error code, or an empty string."""
     return (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
 
 
 def message_of(error: Exception) -> str:
-    """Return the server's message with its hint, without the statement that it quotes."""
+    """Return the server's message and hint without the quoted statement."""
     report = error.diag if isinstance(error, psycopg.Error) else None
     if report is None or report.message_primary is None:
         return one_line(error)
@@ -320,11 +329,11 @@ _TEXTS = (
     *("interval", "date"),
     *(f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange")),
 )
-"""Types with values that Python lacks: months, infinite times, years before 1 and after 9999."""
+"""Types with values that Python cannot represent, such as months and infinite dates."""
 
 
 def _adapters() -> AdaptersMap:
-    """Return the driver's loaders, with text for types with values that Python lacks."""
+    """Return loaders that read types of `_TEXTS` as text and times as ISO 8601."""
     adapters = AdaptersMap(psycopg.adapters)
     for name in _TEXTS:
         adapters.register_loader(name, TextLoader)
@@ -348,7 +357,7 @@ class PostgresNamespaces(ServerNamespaces):
     dialect = "postgres"
     driver = "postgresql+psycopg"
     is_atomic = True
-    no_access = "FATAL: "  # such an error has no code
+    no_access = "FATAL: "  # such errors have no code
     no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
     right = "make schemas: GRANT CREATE ON DATABASE"
     lock = (
@@ -359,7 +368,7 @@ class PostgresNamespaces(ServerNamespaces):
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
-        """Return a time limit, and no look for the types of extensions."""
+        """Return options with a time limit, and without a search for extension types."""
         return {
             "connect_args": {"connect_timeout": CONNECT_SECONDS},
             "isolation_level": "READ COMMITTED",
@@ -367,10 +376,10 @@ class PostgresNamespaces(ServerNamespaces):
         }
 
     def _product(self) -> tuple[str, tuple[int, ...]]:
-        return self.title, (14,)  # the first that reports whether a session is read-only
+        return self.title, (14,)  # the first version that reports whether a session is read-only
 
     def _fill(self, table: Table, rows: content.Table) -> None:
-        """Insert rows by COPY, and collect statistics."""
+        """Insert rows with COPY and collect statistics."""
         target = f"{quote('postgres', table.schema or '')}.{quote('postgres', table.name)}"
         names = quote("postgres", *rows.schema.column_names)
         driver: Any = self._connection.connection.driver_connection
@@ -381,7 +390,7 @@ class PostgresNamespaces(ServerNamespaces):
             cursor.execute(f"ANALYZE {target}".encode())
 
     def select(self, more: Collection[str] = ()) -> str | None:
-        """Return the schemas of ``?schema=a,b``, with more of the database."""
+        """Return the schemas of ``?schema=a,b`` and those of `more`."""
         shown = super().select()
         names = inspect(self._connection).get_schema_names() if more else ()
         named = [name for name in names if name.casefold() in more and name != "information_schema"]
@@ -395,17 +404,7 @@ class PostgresNamespaces(ServerNamespaces):
         path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
         return path
 
-    def open(self, namespace: str | None) -> EngineSession:
-        """Return a session of some schemas, or of those of the user's own search path."""
+    def open(self, namespace: str | None) -> Postgres:
+        """Return a session of some schemas, or of the user's search path."""
         schemas = schema_names(namespace or "")
-        own = () if schemas else tuple(self._own_schemas())
-        shown = schemas or tuple(name for name in own if name not in _SYSTEM)
-        path = quote("postgres", *schemas) if schemas else "DEFAULT"
-        return EngineSession(
-            Postgres(self._url, shown, path),
-            display_name(self._url, namespace),
-            namespace=next(iter(shown), None),
-            schemas=shown,
-            # An unnamed catalogue comes first, and the guard knows its names.
-            search_path=schemas or tuple(name for name in own if name != "pg_catalog"),
-        )
+        return Postgres(self._url, schemas, () if schemas else tuple(self._own_schemas()))

@@ -1,4 +1,4 @@
-"""Bounded results from the rows of a driver; the rows of a result that is cut are counted."""
+"""Convert the rows of a driver to a bounded result, and count the rows that were cut off."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dqa.databases.values import CELLS, plain, readable
 
 
 class Deadline:
-    """Call a function from another thread after some seconds, unless the context ends before.
+    """Call a function from another thread after some seconds, unless the context ends first.
 
     Attributes
     ----------
@@ -54,19 +54,19 @@ class Deadline:
 
 
 _CLOSING_LINE = 140
-"""Bytes reserved for the last line of `Rows.to_text`."""
+"""The number of bytes reserved for the last line of `Rows.to_text`."""
 _CHUNK = 1024
-"""Most rows that are measured at once."""
+"""The maximum number of rows to measure at a time."""
 MOST_COUNTED = 10_000
-"""Most rows that are counted of a result that was cut."""
+"""The maximum number of rows to count if a result was cut."""
 _COUNTING, _MOST_SECONDS = 0.5, 1.0
-"""Share of a statement's time for counting, and the most seconds that it adds."""
+"""The share of a statement's time for counting, and the maximum of additional seconds."""
 _VECTOR = 32
-"""Numbers beyond which a list within a cell is shortened first."""
+"""A longer list of numbers in a cell is shortened first."""
 _SHORT = 1e-4
 """Python writes smaller numbers with an exponent."""
 _LEAST_PART = 40
-"""Least characters of a part of an item that is shown."""
+"""The minimum number of characters of a shortened item."""
 
 
 def no_result() -> StatementError:
@@ -75,7 +75,7 @@ def no_result() -> StatementError:
 
 
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
-    """Return the column names of a cursor; `StatementError` for a statement without a result."""
+    """Return the column names of a cursor; raise `StatementError` without a result."""
     if cursor.description is None:
         raise no_result()
     return [column[0] for column in cursor.description]
@@ -90,9 +90,9 @@ def rows_from(
     Parameters
     ----------
     cursor
-        After its statement.
+        The cursor, after its statement has run.
     readers
-        How to read the values of some columns.
+        Functions that convert the values of some columns, by position.
     """
     rows: Iterator[Sequence[Any]] = iter(cursor.fetchone, None)
     if not readers:
@@ -113,30 +113,29 @@ def collect(  # noqa: PLR0913
     failures: tuple[type[Exception], ...] = (),
     stop: Callable[[], object] | None = None,
 ) -> Rows:
-    """Return rows of a driver, until they end or a limit does.
+    """Return the rows of a driver until a limit is reached.
 
-    If a limit on rows or bytes cuts them, the others are counted: up to a fixed number, for a
-    second at most, and within half the statement's time.
+    If a limit on rows or bytes cuts the result, the remaining rows are counted: at most
+    `MOST_COUNTED` rows, for at most a second, and within half of the statement's time.
 
     Parameters
     ----------
     columns
-        Column names.
+        The column names.
     rows
-        Rows of the driver.
+        The rows of the driver.
     limits
-        At most ``limits.rows`` rows are returned, and as many whole rows as fit ``limits.bytes``
-        of result text; text longer than ``limits.cell`` characters is cut.
+        The maximum number of rows, of bytes of result text, and of characters of a cell.
     started
-        The start of the statement, by `time.perf_counter`.
+        When the statement started (`time.perf_counter`).
     convert
-        Converts the backend's own kinds of values before `plain` does.
+        Converts the engine's own kinds of values; applied before `plain`.
     total
         The number of rows, if the engine knows it.
     failures
-        Exceptions of the driver; while rows are counted they end only the counting.
+        Exceptions of the driver. While rows are counted, they only end the counting.
     stop
-        Stops the driver from another thread; without it nothing is counted.
+        Stops the driver from another thread. Without it, no rows are counted.
     """
     names = tuple(map(readable, columns))
     page = _Page(limits, limits.bytes - _CLOSING_LINE - len(dump_row(names).encode()))
@@ -156,20 +155,20 @@ def collect(  # noqa: PLR0913
 
 @dataclass
 class _Page:
-    """The rows that a result shows.
+    """The rows of a result.
 
     Attributes
     ----------
     limits
-        On rows and cells.
+        The limits on rows and cells.
     room
-        Bytes that are left for rows.
+        The number of bytes left for rows.
     rows
         The rows so far.
     cut
-        The limit that was met.
+        The limit that was reached; None if none was.
     is_shortened
-        Whether a cell was cut.
+        Whether a cell was shortened.
     """
 
     limits: Limits
@@ -179,7 +178,7 @@ class _Page:
     is_shortened: bool = False
 
     def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> int:
-        """Add rows, with cells to cut perhaps, until a limit is met; return how many are left."""
+        """Add rows until a limit is reached; return the number of remaining rows."""
         size = None if may_cut else _size_of(rows)
         fits = size is not None and size <= self.room
         if fits and len(self.rows) + len(rows) <= self.limits.rows:
@@ -198,7 +197,7 @@ class _Page:
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
-    """Return some rows: few at first, as each may have many megabytes."""
+    """Return some rows: few at first, because each may have many megabytes."""
     with driver_reads():
         return list(islice(rows, min(most, _CHUNK, before + 1)))
 
@@ -206,9 +205,9 @@ def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[S
 def _plain_rows(
     rows: Sequence[Sequence[Any]], convert: Callable[[Any], Any] | None, most: int
 ) -> tuple[list[tuple[Value, ...]], bool]:
-    """Return rows of plain values, and whether some cell may be longer than `most`.
+    """Return rows of plain values, and whether a cell may be longer than `most`.
 
-    Whole columns are converted, which takes half the time.
+    Converting whole columns takes half the time of converting rows.
     """
     columns: list[Sequence[Value]] = []
     is_changed = may_cut = False
@@ -233,28 +232,30 @@ def _plain_rows(
 
 
 def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
-    """Return the bytes of rows as lines of text; None if that needs another look at each."""
+    """Return the size in bytes of rows as text; None if each row must be measured."""
     try:
         data = orjson.dumps(rows)
-    except TypeError:  # a number or a text that it cannot write
+    except TypeError:  # orjson cannot write a number or a text
         return None
     if b"\x7f" in data or not (data.isascii() or data.decode().isprintable()):
-        return None  # `dump_row` escapes line breaks
+        return None  # `dump_row` escapes these characters
     if (b"e-" in data or b"0.0000" in data) and any(
         0.0 < abs(cell) < _SHORT for row in rows for cell in row if type(cell) is float
     ):
-        return None  # and writes numbers close to 0 in another way
-    return len(data) + len(rows) * (len(rows[0]) - 1) - 1  # it has spaces behind commas
+        return None  # `dump_row` writes numbers close to 0 differently
+    return (
+        len(data) + len(rows) * (len(rows[0]) - 1) - 1
+    )  # `dump_row` writes a space after each comma
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
-    """Return a row, whether cells were cut, and the bytes of its line of text."""
+    """Return a row with shortened cells, whether any was shortened, and its size in bytes."""
     fitted, is_cut = cells, max(map(_length, cells), default=0) > most
     if is_cut:
         fitted = tuple(_shortened(cell, most) for cell in cells)
     try:
         return fitted, is_cut, len(dump_row(fitted).encode()) + 1
-    except ValueError:  # a number or a text that cannot be written
+    except ValueError:  # a number or a text cannot be written
         return _fitted(tuple(map(plain, cells)), most)
 
 
@@ -265,9 +266,9 @@ def _count(
     failures: tuple[type[Exception], ...],
     stop: Callable[[], object],
 ) -> tuple[int | None, int]:
-    """Return the number of rows, or None and the least number.
+    """Return the number of rows, or None and a lower bound.
 
-    The least number does not depend on the speed of a database: it is the bound, or nothing.
+    The lower bound is `MOST_COUNTED` or 0, so it does not depend on the speed of the database.
     """
     if perf_counter() > until:
         return None, 0
@@ -283,7 +284,7 @@ def _count(
 
 
 def _length(cell: Value) -> int:
-    """Return how many characters a text has, or a list or map as JSON; 0 for what is short."""
+    """Return the length of a text, or of a list or map as JSON; 0 for other values."""
     if isinstance(cell, str):
         return len(cell)
     return len(_dumped(cell)) if isinstance(cell, (list, dict)) else 0
@@ -294,7 +295,7 @@ def _dumped(value: Value) -> str:
 
 
 def _shortened(cell: Value, most: int) -> Value:
-    """Return a cell in about `most` characters; a longer one says how long it was."""
+    """Return a cell of about `most` characters; a shortened cell contains its full length."""
     if _length(cell) <= most:
         return cell
     if isinstance(cell, str):
@@ -311,7 +312,7 @@ def _shortened(cell: Value, most: int) -> Value:
 
 
 def _with_short_vectors(cell: Value) -> Value:
-    """Return a list or map with long lists of numbers, such as embeddings, shortened."""
+    """Return a list or map in which long lists of numbers (embeddings) are shortened."""
     if isinstance(cell, dict):
         return {key: _with_short_vectors(value) for key, value in cell.items()}
     if isinstance(cell, list):
@@ -325,7 +326,7 @@ _Index = TypeVar("_Index", str, int)
 
 
 def _leading(items: Iterable[tuple[_Index, Value]], room: int) -> Iterator[tuple[_Index, Value]]:
-    """Yield the first items that fit, and a part of the next one."""
+    """Yield the first items that fit, and a part of the next item."""
     for key, item in items:
         size = len(_dumped(item)) + len(str(key)) + 2
         if size > room:

@@ -1,4 +1,4 @@
-"""Scripts that create small tables, such as a test's, from plain Python values."""
+"""Write SQL scripts that create small tables from Python values, for example for tests."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from dqa.core.errors import DataError
 from dqa.databases.tables import spelled
 
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
-"""A table as a dict of columns."""
+"""A table as a dictionary of columns."""
 RowsOfDicts: TypeAlias = Sequence[Mapping[str, Any]]
-"""A table as rows; a missing name is NULL."""
+"""A table as a list of rows; a missing column is NULL."""
 
 _CHUNK = 500
-"""Rows of one INSERT."""
+"""The number of rows per INSERT."""
 _KINDS: Mapping[type, TypeEngine[Any]] = {
     bool: Boolean(),
     int: BigInteger(),
@@ -42,26 +42,27 @@ _KINDS: Mapping[type, TypeEngine[Any]] = {
     date: Date(),
     str: Text(),
 }
-"""Column types by Python types, in this order: True is also an int, and a datetime a date."""
+"""Column types by Python types. The order matters: True is also an int, a datetime a date."""
 
 
 def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> str:
-    """Return the script that creates and fills tables.
+    """Return a script that creates and fills tables.
 
-    A column has the type of its values: bool, int, float, Decimal, str, date or datetime; ints
-    among floats are floats. None and NaN are NULL.
+    The values of a column determine its type: bool, int, float, Decimal, str, date or datetime. A
+    column of ints and floats is a float column. None and NaN are NULL.
 
     Parameters
     ----------
     tables
-        By name; each as a dict of columns or as rows.
+        The tables by name; each is a dictionary of columns or a list of rows.
     dialect
         ``sqlite``, ``duckdb``, ``mysql`` or ``postgres``.
 
     Raises
     ------
     DataError
-        Columns differ in length, or values of a column in type, or a table has no column.
+        Columns have different lengths, values of a column have different types, or a table has no
+        column.
     """
     return "\n".join(
         f"{statement};"
@@ -99,7 +100,7 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
-    """Return an array's values as Python values; NaN is None."""
+    """Return the values of a list or array as Python values; NaN becomes None."""
     to_list = getattr(values, "tolist", None)
     listed = list(values) if to_list is None else to_list()
     return [None if isinstance(value, float) and value != value else value for value in listed]  # noqa: PLR0124

@@ -1,4 +1,4 @@
-"""URLs of servers: parsed in one place, and shown without their passwords."""
+"""Parse the URLs of servers, connect to them, and display them without passwords."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The drivers of our extras, for URLs of stores without a driver."""
+"""The default drivers for URLs of stores that name no driver."""
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
-    """Whether a location is a URL of one of these databases, with or without a driver's name."""
+    """Return whether a location is a URL with one of these schemes, such as ``mysql+x://``."""
     scheme, mark, _ = location.partition("://")
     return bool(mark) and scheme.lower().partition("+")[0] in names
 
 
 def parse_url(location: str) -> URL:
-    """Return a location as a URL; `UsageError` for a malformed one."""
+    """Parse a URL; raise `UsageError` if it is malformed."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -36,8 +36,8 @@ def parse_url(location: str) -> URL:
         url = make_url(location)
     except (ArgumentError, ValueError):
         url = None
-    if url is None or "@" in (url.host or ""):  # the rest of a password with an @
-        # The message does not repeat the text, which may contain the password anywhere.
+    if url is None or "@" in (url.host or ""):  # the end of a password that contains an @
+        # The message does not quote the URL, because any part may be the password.
         raise UsageError(
             "The database URL cannot be read; write scheme://user:password@host:port/database, "
             "with %40 for an @ within the password."
@@ -46,12 +46,12 @@ def parse_url(location: str) -> URL:
 
 
 def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
-    """Return SQLAlchemy's engine of a database, without a connection.
+    """Return an SQLAlchemy engine, without connecting.
 
     Raises
     ------
     UsageError
-        There is no such dialect, or it rejects the URL.
+        SQLAlchemy has no such dialect, or the dialect rejects the URL.
     MissingKeyError
         The driver is not installed.
     """
@@ -76,7 +76,7 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
 
 
 def split_namespace(url: URL) -> tuple[URL, str | None]:
-    """Return the URL without ``?schema=``, and the schema that it names."""
+    """Return the URL without ``?schema=``, and the value of that parameter."""
     namespace = url.query.get("schema")
     if namespace is not None and not isinstance(namespace, str):
         raise UsageError(f"{display_name(url)} names several schemas; name one.")
@@ -84,12 +84,12 @@ def split_namespace(url: URL) -> tuple[URL, str | None]:
 
 
 def schema_names(text: str) -> tuple[str, ...]:
-    """Return the schemas that ``?schema=a,b`` names."""
+    """Split the value of ``?schema=a,b``."""
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
 def display_name(url: URL, namespace: str | None = None) -> str:
-    """Return a database's name for messages: user, host and database, without secrets."""
+    """Return the name of a database for messages: user, host and database, without secrets."""
     user = f"{url.username}@" if url.username else ""
     port = f":{url.port}" if url.port else ""
     schema = f"?schema={namespace}" if namespace else ""

@@ -1,7 +1,6 @@
-"""Namespaces of SQL databases: schemas, or the databases of a server, over SQLAlchemy.
+"""Schemas, or the databases of a server, as namespaces; accessed through SQLAlchemy.
 
-A subclass is the settings of one engine: how it connects, what it calls a namespace, how it locks a
-name, and which session reads it.
+A subclass contains the settings of one engine.
 """
 
 from __future__ import annotations
@@ -57,36 +56,36 @@ _LOCK_SECONDS = 120
 
 
 class ServerNamespaces(Namespaces):
-    """The namespaces of a server, or of any other database that SQLAlchemy connects to.
+    """The namespaces of a server, or of another database with an SQLAlchemy dialect.
 
     Parameters
     ----------
     connection
-        The caller of `connect` commits its transaction.
+        The open connection; `connect` commits its transaction.
     url
-        Where the database is.
+        The URL of the database.
     wanted
-        The schemas that the location names.
+        The schemas in the location.
 
     Attributes
     ----------
     title, dialect
-        The engine's name, and the dialect that names are quoted for.
+        The name of the engine, and the dialect for quoting names.
     driver
-        SQLAlchemy's name of dialect and driver; None for that of the URL.
+        SQLAlchemy's name of the dialect and driver; None for that in the URL.
     is_atomic
-        Whether a transaction undoes CREATE and DROP, and DROP SCHEMA needs CASCADE.
+        Whether a rollback undoes CREATE and DROP; DROP SCHEMA then needs CASCADE.
     no_access, no_right
-        Patterns of errors: the server refuses the login, the user lacks a right.
+        Patterns of error messages: the server refuses the login, or the user lacks a right.
     right
-        The right that a load needs.
+        The right that loading requires.
     numbers_rows
-        Whether a column stores the order of rows, as the engine does not.
+        Whether an additional column stores the order of rows.
     lock
-        The statement that locks a name for the connection or transaction. Its second value is 0 if
-        another load holds the lock.
+        A statement that locks a name for the connection or transaction. Its second value is 0 if
+        another load has locked the name.
     drop_option
-        The end of DROP DATABASE.
+        Options at the end of DROP DATABASE.
     """
 
     title: ClassVar[str]
@@ -129,7 +128,7 @@ class ServerNamespaces(Namespaces):
         return {}
 
     def _product(self) -> tuple[str, tuple[int, ...]]:
-        """Return the name of the product, and its first version that is supported."""
+        """Return the name of the product and its oldest supported version."""
         return self.title, ()
 
     def _require_version(self) -> None:
@@ -148,7 +147,7 @@ class ServerNamespaces(Namespaces):
                 "database's name."
             )
         if not is_connected:
-            problem = problem.partition(" Is the server")[0].rstrip(".")  # as libpq asks, too
+            problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks this, too
             return DatabaseUnavailableError(
                 f"{where} cannot be reached: {problem}. Is the server running there?"
             )
@@ -165,16 +164,17 @@ class ServerNamespaces(Namespaces):
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a namespace."""
-        tables = self.tables(namespace)
-        if tables is None:
+        inspector = inspect(self._connection)
+        if namespace not in inspector.get_schema_names():
             return None
+        tables = {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
         if TAG_TABLE not in tables:
             return OtherContent.FOREIGN if tables else OtherContent.EMPTY
         tags = self._run(select(define_tag(namespace)))
         return LoadedSituation(namespace, *tags[0]) if tags else OtherContent.UNFINISHED
 
     def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Create the namespace and fill it; drop it if that fails."""
+        """Create and fill the namespace; drop it if that fails."""
         self._run(self._creation(tag.namespace))
         tables = define_tables(situation.schema, tag.namespace, numbered=self.numbers_rows)
         try:
@@ -182,7 +182,7 @@ class ServerNamespaces(Namespaces):
                 situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
             )
         except BaseException:
-            if not self.is_atomic:  # the rest may be large
+            if not self.is_atomic:  # what remains may be large
                 with suppress(SQLAlchemyError):
                     self._connection.rollback()
                     self.drop(tag.namespace)
@@ -196,7 +196,7 @@ class ServerNamespaces(Namespaces):
         return list(result) if result.returns_rows else []
 
     def _fill(self, table: Table, rows: content.Table) -> None:
-        """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
+        """Insert rows with the driver's `executemany`, which is faster than SQLAlchemy Core."""
         compiled = insert(table).compile(dialect=self._dialect)
         values: Any = list(plain_rows(rows))
         if ROW_COLUMN in table.columns:
@@ -205,48 +205,26 @@ class ServerNamespaces(Namespaces):
             values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
         self._connection.exec_driver_sql(str(compiled), values)
 
-    def tables(self, namespace: str) -> Collection[str] | None:
-        """Return the tables and views of a namespace; None if there is no such namespace."""
-        inspector = inspect(self._connection)
-        if namespace not in inspector.get_schema_names():
-            return None
-        return {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
-
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations in the schemas with the project's prefix."""
         for name in sorted(inspect(self._connection).get_schema_names()):
-            found = self._try_read(name) if name.startswith("dqa_") else None
-            if isinstance(found, LoadedSituation):
-                yield found
-
-    def _try_read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace; None if another process drops it at this moment."""
-        try:
-            with self._connection.begin_nested():
-                return self.read(namespace)
-        except SQLAlchemyError:
-            if TAG_TABLE in (self.tables(namespace) or ()):
-                raise
-            return None
+            if name.startswith("dqa_"):
+                # Another process may drop the schema at this moment.
+                with suppress(ProgrammingError), self._connection.begin_nested():
+                    found = self.read(name)
+                    if isinstance(found, LoadedSituation):
+                        yield found
 
     def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Replace the content; without a transaction, try first whether the new one fits."""
         if not self.is_atomic:
-            trial = replace(tag, namespace=f"{tag.namespace[:59]}_new")
-            found = self.content_for(situation, trial.namespace)
-            if found in {OtherContent.EMPTY, OtherContent.FOREIGN}:
-                raise UsageError(
-                    f"'{trial.namespace}' holds {found}, and a load tries there first whether a "
-                    "situation fits: drop or rename it."
-                )
-            if found is not None:  # a load that was interrupted
-                self.drop(trial.namespace)
+            trial = replace(tag, namespace=f"dqa_trial_{uuid4().hex[:12]}")
             self.create(situation, trial)
             self.drop(trial.namespace)
         super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
-        """Drop a namespace; an interrupted drop leaves an unfinished load."""
+        """Drop a namespace; if that is interrupted, an unfinished load remains."""
         if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
             self._run(delete(define_tag(namespace)))
             self._connection.commit()
@@ -254,7 +232,7 @@ class ServerNamespaces(Namespaces):
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
-        """Lock a name until the connection is closed."""
+        """Lock a name until the connection closes."""
         if self.lock is not None:
             ((_, got),) = self._run(
                 text(self.lock).bindparams(name=namespace[:64], seconds=_LOCK_SECONDS)
@@ -266,7 +244,7 @@ class ServerNamespaces(Namespaces):
         yield
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schemas that the location names, which must be there and complete."""
+        """Return the schemas in the location; they must exist and be completely loaded."""
         for name in self._wanted:
             self._require_complete(name)
         return ",".join(self._wanted) or None
@@ -280,7 +258,7 @@ class ServerNamespaces(Namespaces):
 
     @contextmanager
     def scratch(self, script: str) -> Iterator[str]:
-        """Give the URL of a new database that a script has filled, and drop it."""
+        """Yield the URL of a new database in which a script has run; drop it afterwards."""
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         url = self._url.set(database=name)
         self._autocommit(self._database_creation(name))
@@ -293,7 +271,7 @@ class ServerNamespaces(Namespaces):
 
     @classmethod
     def run_script(cls, location: str, script: str) -> None:
-        """Run a script in a database as the user of the URL; `DataError` if it is refused."""
+        """Run a script as the user in the URL; raise `DataError` if the server refuses it."""
         url = parse_url(location)
         engine = _engine(url.set(drivername=cls.driver or url.drivername), cls)
         try:
@@ -301,7 +279,7 @@ class ServerNamespaces(Namespaces):
                 driver: Any = connection.connection.driver_connection
                 with driver.cursor() as cursor:
                     cursor.execute(script)
-                    while cursor.nextset():  # raises the error of its statement
+                    while cursor.nextset():  # raises the errors of the statements
                         pass
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
             raise refused_script(cls.title, error) from error
@@ -316,5 +294,5 @@ class ServerNamespaces(Namespaces):
 
 @lru_cache(maxsize=16)
 def _engine(url: URL, namespaces: type[ServerNamespaces]) -> Engine:
-    """Return the engine of a server, which keeps no connection open."""
+    """Return an engine that closes each connection after use."""
     return make_engine(url, poolclass=NullPool, **namespaces.connect_options(url))

@@ -1,10 +1,10 @@
-"""Read-only SQLite databases: a file, or a situation in memory that all threads share.
+"""Read-only SQLite databases in a file or in memory.
 
-Booleans are 0 and 1: a BOOLEAN column holds and shows them, and compares with TRUE and FALSE.
-Declared foreign keys describe the data and are not enforced.
+A BOOLEAN column stores and returns 0 and 1, and compares with TRUE and FALSE. Foreign keys describe
+the data and are not enforced.
 
-Every connection is opened read-only. Writing is also switched off in the session, and an authorizer
-allows nothing but reading.
+Every connection is opened read-only. In addition, the session switches writing off, and an
+authorizer allows only reading.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation, Table
 from dqa.databases.catalogue import BROKEN, Catalogue
-from dqa.databases.engine_session import Connection, EngineSession, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 
 _COMMENTED = re.compile(
-    r"""^\s*("(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)\s+\w   # a name, and the type after it
-    [^\n',]*?(?:\([^\n')]*\)[^\n',]*?)?,?[ \t]*         # no text, and no other column
+    r"""^\s*("(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)\s+\w   # a name and its type
+    [^\n',]*?(?:\([^\n')]*\)[^\n',]*?)?,?[ \t]*         # no string and no second column
     --[ \t]*(\S.*?)\s*$""",
     re.VERBOSE | re.MULTILINE,
 )
 
 
 def _comments(statement: str) -> dict[str, str]:
-    """Return comments by the column in lower case: ``name TYPE, -- comment`` on its own line."""
+    """Return comments by lower-case column name: lines of the form ``name TYPE, -- comment``."""
     found: dict[str, str] = {}
     for written, comment in _COMMENTED.findall(statement):
         is_quoted = written[0] in '"`['
@@ -53,11 +53,11 @@ def _comments(statement: str) -> dict[str, str]:
 
 
 _BUSY_SECONDS = 2.0
-"""How long opening waits for a process that locks the file."""
+"""How long opening waits while another process locks the file."""
 _BUSY_SHARE = 0.8
-"""Share of a statement's limit in which it waits for such a process."""
+"""The part of its limit during which a statement waits for such a process."""
 _LARGEST = 16_000_000
-"""Bytes of the largest text or binary that a statement may build."""
+"""The maximum size in bytes of a text or BLOB."""
 
 _CODES: dict[Fault, str] = {
     Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT MISUSE RANGE "
@@ -69,13 +69,12 @@ _CODES: dict[Fault, str] = {
     Fault.TIME: "INTERRUPT",
     Fault.MEMORY: "NOMEM IOERR_NOMEM",
 }
-"""Result codes, https://www.sqlite.org/rescode.html. Others are unclear, as those of temporary
-files are."""
+"""Result codes, https://www.sqlite.org/rescode.html. All other codes are unclear."""
 _FAULTS = {getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults(_CODES).items()}
 
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
-"""Keeps the bytes of text that is not UTF-8."""
+"""Decodes text; bytes that are not UTF-8 become surrogates."""
 
 _READING = frozenset(
     {
@@ -89,28 +88,32 @@ _OF_TABLES = frozenset(
         *("table_info", "table_list", "table_xinfo"),
     }
 )
-"""PRAGMAs that describe what their argument names."""
+"""PRAGMAs that describe the table or index in their argument."""
 _OF_INDEXES = frozenset({"data_version", "page_size"})
-"""PRAGMAs with which full-text and R-tree indexes read their own tables."""
+"""PRAGMAs that full-text and R-tree indexes use to read their own tables."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
     *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
 )
-"""SQLite declares them at their first use, which the authorizer takes for a change of the schema.
-So every connection uses them once before it has the authorizer."""
+"""SQLite declares these functions at their first use, and the authorizer would refuse that as a
+change of the schema. Every connection therefore uses them before it sets the authorizer."""
 _VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
 _MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)
-"""Modules of SQLite that read nothing but their tables."""
+"""Modules of SQLite that only read their own tables."""
 
 
-class Sqlite(EngineSettings):
+class Sqlite(EngineSession):
     """A SQLite database.
 
     Parameters
     ----------
     uri
         SQLite's URI of the database.
+    name
+        The name in messages.
+    on_close
+        Releases a database in memory.
     """
 
     dialect = "sqlite"
@@ -119,12 +122,15 @@ class Sqlite(EngineSettings):
     trivial = "SELECT 1 FROM sqlite_master LIMIT 1"
     unknown = re.compile(r"no such (?:column|table): (.+)$")
 
-    def __init__(self, uri: str) -> None:
+    def __init__(self, uri: str, name: str, on_close: Callable[[], object] = lambda: None) -> None:
+        super().__init__(name, namespace="main", on_close=on_close)
         self._uri = uri
-        self._text: Callable[[bytes], str] = str  # much faster, but only for UTF-8
+        self._text: Callable[[bytes], str] = (
+            str  # much faster, but fails for text that is not UTF-8
+        )
 
     def connect(self) -> sqlite3.Connection:
-        """Connect without the right to write."""
+        """Connect read-only."""
         connection = sqlite3.connect(self._uri, _BUSY_SECONDS, uri=True, check_same_thread=False)
         try:
             connection.text_factory = _TEXT
@@ -136,7 +142,7 @@ class Sqlite(EngineSettings):
             virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
             tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
             for name in (*_TABLE_FUNCTIONS, *tables):
-                # An older SQLite lacks some functions; a damaged index cannot be read.
+                # Old versions lack some functions, and a damaged index cannot be read.
                 with suppress(sqlite3.DatabaseError, UnicodeError):
                     connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
             connection.set_authorizer(_authorize)
@@ -159,7 +165,7 @@ class Sqlite(EngineSettings):
             cursor.close()
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Let a statement wait for other processes, but no longer than its limit."""
+        """Let a statement wait for other processes within its limit."""
         wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
         if connection.limits != wanted:
             driver = connection.driver
@@ -175,7 +181,7 @@ class Sqlite(EngineSettings):
         return f"SQLite {sqlite3.sqlite_version}"
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its code."""
+        """Classify an error by its code."""
         problem = str(error).rstrip(".")
         if problem.startswith("Could not decode"):
             self._text = _TEXT
@@ -188,7 +194,7 @@ class Sqlite(EngineSettings):
         return fault, problem
 
     def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
-        """Read the tables and views one by one, and the foreign keys of all at once."""
+        """Read each table and view, and then all foreign keys with one query."""
         driver.text_factory = _TEXT
         columns: list[tuple[str, str, str, str, str | None]] = []
         keys: list[tuple[str, int, str]] = []
@@ -215,22 +221,6 @@ class Sqlite(EngineSettings):
         return catalogue.to_schema([""])
 
 
-def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -> EngineSession:
-    """Open a database.
-
-    Parameters
-    ----------
-    uri
-        SQLite's URI of the database.
-    name
-        The name in messages.
-    keeper
-        A connection that keeps a database in memory alive; closed with the session.
-    """
-    on_close = keeper.close if keeper else lambda: None
-    return EngineSession(Sqlite(uri), name, namespace="main", on_close=on_close)
-
-
 def _matches(pattern: str, text: str | None) -> bool | None:
     """Return the value of ``text REGEXP pattern``."""
     return None if text is None else re.search(pattern, text) is not None
@@ -239,7 +229,7 @@ def _matches(pattern: str, text: str | None) -> bool | None:
 def _authorize(
     action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None
 ) -> int:
-    """Allow what reads. SQLite asks while it compiles a statement, before anything runs."""
+    """Allow only reading; SQLite calls this function before a statement runs."""
     if action == sqlite3.SQLITE_FUNCTION:
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
@@ -251,40 +241,40 @@ def _authorize(
 
 
 def fault_of(code: int) -> Fault:
-    """Return the fault of a result code; its last eight bits are the primary code."""
+    """Return the fault of a result code; the last eight bits are the primary code."""
     return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
 
 
-# Shadow tables hold the content of virtual tables.
+# Shadow tables contain the data of virtual tables.
 _RELATIONS = """
 SELECT m.name, m.type, m.sql FROM sqlite_master m
 LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
     AND l.type IS NOT 'shadow' ORDER BY m.name
 """
-# Hidden by 1 are columns of virtual tables that `*` does not show.
+# In virtual tables, `*` does not return columns whose `hidden` is 1.
 _COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
-# The last foreign key that is declared has number 0. One may name no columns of the other table.
+# The foreign key that is declared last has number 0. A key may omit the referenced columns.
 _LINKS = """
 SELECT '', m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
 JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq
 """
 _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
-"""Errors of a virtual table that this session cannot read."""
+"""Errors of virtual tables that this session cannot read."""
 
 
 _numbers = count(1)
 
 
 class SqliteFile(FileNamespaces):
-    """A file that holds one situation, or is to hold one."""
+    """A file with one situation, or a new file."""
 
     kind = "sqlite"
 
     @classmethod
-    def open_in_memory(cls, content: Situation | str) -> EngineSession:
-        """Write a situation, or run a script, in memory that all threads share."""
-        # The memdb file system shares a database without the locks of SQLite's shared cache.
+    def open_in_memory(cls, content: Situation | str) -> Sqlite:
+        """Open a database in memory with a situation or the result of a script."""
+        # The memdb file system shares a database between connections without table locks.
         uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
         keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
@@ -297,12 +287,12 @@ class SqliteFile(FileNamespaces):
             keeper.close()
             raise refused_script("SQLite", error) from error
         name = "temporary" if isinstance(content, str) else content.name
-        return open_sqlite(f"{uri}&mode=ro", name, keeper)
+        return Sqlite(f"{uri}&mode=ro", name, on_close=keeper.close)
 
-    def open(self, namespace: str | None) -> EngineSession:  # noqa: ARG002
-        """Open the file; `DataError` for a damaged one."""
+    def open(self, namespace: str | None) -> Sqlite:  # noqa: ARG002
+        """Open the file; raise `DataError` if it is damaged."""
         existing_file(self._path, "sqlite")
-        database = open_sqlite(_uri(self._path), str(self._path))
+        database = Sqlite(_uri(self._path), str(self._path))
         database.file = self._path
         try:
             database.read_schema()
@@ -317,7 +307,7 @@ class SqliteFile(FileNamespaces):
         try:
             with closing(sqlite3.connect(_uri(self._path), uri=True)) as connection:
                 row = connection.execute(f"SELECT * FROM {TAG_TABLE}").fetchone()  # noqa: S608
-        except sqlite3.Error:  # another database, or none
+        except sqlite3.Error:  # not a database, or one without a tag
             return None
         return LoadedSituation(self.location, *row) if row else None
 

@@ -1,6 +1,6 @@
-"""Databases in which the project stores its own data (runs, memories): SQLite files and servers.
+"""Open the databases in which dqa stores runs and memories: SQLite files and servers.
 
-Several processes may write one of them. What the driver raises becomes an error with a remedy.
+Several processes may write to a store at the same time.
 """
 
 from __future__ import annotations
@@ -59,33 +59,33 @@ TABLE_OPTIONS: Final[Mapping[str, Any]] = {
     "mysql_collate": "utf8mb4_bin",
     "mysql_engine": "InnoDB",
 }
-"""Options of every table: names that differ in case are two names."""
+"""Options of every table. Names that differ only in case are different names."""
 
 _BUSY_SECONDS: Final = 60.0
-"""How long a process waits for another one that writes a file."""
+"""How long a process waits while another process writes to a file."""
 _LITTLE: Final = 100_000
-"""Free bytes of a disk that is full."""
+"""A disk with fewer free bytes counts as full."""
 _WRITES: Final = "dqa_writes"
 _PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
-"""What SQLite says of failures that do not pass."""
+"""Parts of SQLite's messages about permanent failures."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreLocation:
-    """Where a store is, and how messages describe it.
+    """The location of a store, and how messages describe it.
 
     Attributes
     ----------
     url
-        Its URL with the password, which is never shown.
+        The URL with the password, which is never shown.
     file
         The SQLite file; None for a server.
     what
-        What messages call it: ``"store"``.
+        The word for the store in messages: ``"store"``.
     hint
-        A sentence that says what to name instead.
+        A sentence that says which location to use instead.
     after_outage
-        A sentence about what the store still holds after an outage of its server.
+        A sentence about the content of the store after an outage of its server.
     """
 
     url: str = field(repr=False)
@@ -96,7 +96,7 @@ class StoreLocation:
 
     @property
     def shown(self) -> str:
-        """Its name without the password."""
+        """The location without the password."""
         return redact(self.url) if self.file is None else str(self.file)
 
 
@@ -106,7 +106,7 @@ def open_store(location: StoreLocation, *, writing: bool) -> Engine:
     Raises
     ------
     UsageError
-        There is no such file, or the user may not write it.
+        The file does not exist, or the user may not write to it.
     DataError
         The file is not an SQLite database.
     MissingKeyError
@@ -118,32 +118,32 @@ def open_store(location: StoreLocation, *, writing: bool) -> Engine:
     engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
     if engine.dialect.name in {"mysql", "mariadb"}:
         event.listen(engine, "connect", _refuse_long_values)
-        # The default would hide new claims.
+        # The default level would hide new claims of other processes.
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine
 
 
 def _refuse_long_values(connection: Any, _: object) -> None:  # noqa: ANN401
-    # Otherwise a server may shorten them, and two keys become one.
+    # Otherwise a server may shorten values, and two keys could become equal.
     with closing(connection.cursor()) as cursor:
         cursor.execute("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
 
 
 @contextmanager
 def write(engine: Engine) -> Iterator[Connection]:
-    """Give a transaction that writes; a file has one at a time."""
+    """Yield a transaction that writes; a file allows only one at a time."""
     with engine.execution_options(**{_WRITES: True}).begin() as connection:
         yield connection
 
 
 @contextmanager
 def lock_schema(connection: Connection, number: int, name: str) -> Iterator[None]:
-    """Let one process at a time change the tables of a server; a file has one writer anyway."""
+    """Let only one process at a time change the tables of a server; a file has one writer."""
     dialect = connection.dialect.name
     if dialect == "postgresql":
         connection.execute(text(f"SELECT pg_advisory_xact_lock({number})"))
         yield
-    elif dialect in {"mysql", "mariadb"}:  # where definitions commit by themselves
+    elif dialect in {"mysql", "mariadb"}:  # definitions commit automatically
         connection.execute(text(f"SELECT GET_LOCK('{name}_{number}', 120)"))
         try:
             yield
@@ -155,7 +155,7 @@ def lock_schema(connection: Connection, number: int, name: str) -> Iterator[None
 
 
 def is_transient(error: SQLAlchemyError) -> bool:
-    """Whether the same transaction may succeed later."""
+    """Return whether the same transaction may succeed later."""
     return (
         isinstance(error, OperationalError | InterfaceError)
         and not isinstance(error, IntegrityError)
@@ -165,7 +165,7 @@ def is_transient(error: SQLAlchemyError) -> bool:
 
 @contextmanager
 def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Iterator[None]:
-    """Turn a driver's errors into errors with a remedy.
+    """Translate the errors of a driver to errors that say what to do.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
     is_full = "is full" in problem
-    if "I/O error" in problem:  # so SQLite reports a full disk with a write-ahead log
+    if "I/O error" in problem:  # with a write-ahead log, SQLite reports a full disk in this way
         is_full = shutil.disk_usage(location.file.absolute().parent).free < _LITTLE
     if is_full:
         problem = "the disk is full. Free some space, and try again"
@@ -204,7 +204,7 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
 
 
 def require_right(location: StoreLocation) -> None:
-    """Raise `UsageError` if the user may not write the existing file of a store."""
+    """Raise `UsageError` if the user may not write to the file of a store."""
     if location.file is not None and not _may_write(location.file):
         raise _may_not_write(location)
 
@@ -215,8 +215,7 @@ def _may_write(file: Path) -> bool:
 
 def _may_not_write(location: StoreLocation) -> UsageError:
     return UsageError(
-        f"{location.file} may not be written by this user: ask for the right, or name another "
-        f"{location.what}."
+        f"You may not write to {location.file}. Ask for the right, or name another {location.what}."
     )
 
 
@@ -227,7 +226,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
         raise _may_not_write(location)
     wal = file.with_name(f"{file.name}-wal")
     mode = "rw"
-    if not may_write:  # a file with an open journal cannot be read as an immutable one
+    if not may_write:  # a file with an open journal cannot be opened as immutable
         mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
     uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
 
@@ -235,7 +234,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
         connection = sqlite3.connect(
             uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        if writing:  # readers do not wait, and a committed transaction survives a kill
+        if writing:  # readers do not wait, and committed transactions survive a kill
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
         else:
@@ -248,13 +247,13 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
 
 
 def _begin(connection: Connection) -> None:
-    # A transaction that reads first and then writes would fail if another one has written.
+    # A transaction that reads before it writes would fail if another has written meanwhile.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None:
-    """Require an SQLite file; only its owner may read a new one."""
+    """Require an SQLite file, or create one that only its owner may read."""
     try:
         if not writing and not file.exists():
             raise UsageError(f"{file} does not exist. {location.hint}")

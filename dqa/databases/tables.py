@@ -1,4 +1,4 @@
-"""Situations as SQLAlchemy's tables: their definitions, their rows, and names of a dialect."""
+"""Define the tables of situations with SQLAlchemy and fill them."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 Run: TypeAlias = Callable[[Executable], object]
 """Runs a statement."""
 Fill: TypeAlias = Callable[[Table, content.Table], None]
-"""Inserts the rows of one table, which are at least one."""
+"""Inserts the rows of one table; there is at least one row."""
 _UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
-"""Names of exceptions for values that a table cannot hold, of every driver and of SQLAlchemy."""
+"""Names of exceptions of all drivers for values that a table cannot store."""
 
 
 class _Invisible(UserDefinedType[int]):
-    """A number that ``SELECT *`` does not return (MySQL, MariaDB)."""
+    """A number column that ``SELECT *`` does not return (MySQL, MariaDB)."""
 
     cache_ok = True
 
     def get_col_spec(self, **_: object) -> str:
-        """Return the type in SQL."""
+        """Return the SQL text of the type."""
         return "INT NOT NULL DEFAULT 0 INVISIBLE"
 
 
@@ -60,7 +60,7 @@ _TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "integer": BigInteger(),
     "boolean": Boolean(),
 }
-# MySQL's indexes hold at most 3,072 bytes; other servers cannot index a text without a length.
+# An index of MySQL has at most 3,072 bytes; other servers cannot index unlimited text.
 _KEY_TEXT = String(255).with_variant(Text(), "sqlite", "postgresql")
 
 # With the parameter style "named", SQLAlchemy does not double a % in a name.
@@ -78,12 +78,12 @@ def _dialect(name: str) -> Dialect:
 
 
 def quote(dialect: str, *names: str) -> str:
-    """Return names quoted for a dialect, separated by commas."""
+    """Return quoted names, separated by commas."""
     return ", ".join(map(_dialect(dialect).identifier_preparer.quote_identifier, names))
 
 
 def spelled(statement: Executable, dialect: str) -> str:
-    """Return the text of a statement, with every value as a literal."""
+    """Return the SQL text of a statement with all values as literals."""
     element = cast("ClauseElement", statement)
     options = {"literal_binds": True}
     return str(element.compile(dialect=_dialect(dialect), compile_kwargs=options))
@@ -101,12 +101,12 @@ def define_tables(
     Parameters
     ----------
     schema, namespace
-        The tables, and the schema that is to hold them.
+        The tables, and the database schema that will contain them.
     numbered
-        Whether a column `ROW_COLUMN` numbers the rows.
+        Whether to add the column `ROW_COLUMN` with the number of each row.
     declares_links
-        Whether foreign keys are declarations, which the engine does not enforce, or comments: real
-        data breaks them.
+        Whether to declare foreign keys. Otherwise comments describe them, because engines that
+        enforce foreign keys would reject real data.
     """
     metadata = MetaData(namespace)
     references = {
@@ -143,7 +143,7 @@ def define_tables(
 
 
 def define_tag(namespace: str | None = None) -> Table:
-    """Return the table with the tag: one row, or none while the situation is loaded."""
+    """Return the table with the tag. It has one row; during a load it is empty."""
     names = ("scenario", "name", "content_hash")
     return Table(
         TAG_TABLE,
@@ -155,7 +155,7 @@ def define_tag(namespace: str | None = None) -> Table:
 
 
 def create_all(metadata: MetaData, dialect: Dialect | str, run: Run) -> None:
-    """Create tables, with the comments on them."""
+    """Create tables and their comments."""
     known = _dialect(dialect) if isinstance(dialect, str) else dialect
     mock: Any = MockConnection(known, lambda definition, *_, **__: run(definition))
     metadata.create_all(mock, checkfirst=False)
@@ -172,19 +172,19 @@ def write_tables(  # noqa: PLR0913
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
 
-    Where definitions commit by themselves, an empty tag table marks an unfinished load. So it is
-    created first, and its row is written last.
+    The tag table is created first and its row is written last. Without a transaction, an empty tag
+    table therefore marks an unfinished load.
 
     Parameters
     ----------
     situation
-        What to write.
+        The situation.
     tag
-        The row of the tag table; None for no such table.
+        The row of the tag table; None to create no tag table.
     metadata
-        The tables, as `define_tables` returns them.
+        The tables from `define_tables`.
     dialect, run, fill
-        Of the database; the caller commits.
+        The dialect of the database, and functions that write to it. The caller commits.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def write_tables(  # noqa: PLR0913
 
 
 def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of Python values; a missing float is None."""
+    """Yield rows of Python values; NaN becomes None."""
     return zip(*(_plain(array) for array in table.columns.values()), strict=True)
 
 

@@ -1,4 +1,4 @@
-"""Converts a driver's values to those of a result; equal values always become equal cells."""
+"""Convert the values of a driver to plain values; equal values become equal cells."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from typing import Any
 from dqa.core.display import Value, spelled_number
 
 CELLS = frozenset({str, int, float, bool, type(None)})
-"""Types that a result holds unchanged."""
+"""Types that a result contains unchanged."""
 _DEEPEST = 50
-"""Levels of nested lists and maps that are shown."""
+"""The maximum depth of nested lists and maps."""
 _DIGITS = 600
-"""Digits of the longest whole number: Python may be set to write no more than 640."""
+"""The maximum number of digits of an integer; Python may be configured to write only 640."""
 _LARGEST = 10**_DIGITS
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
-    """Return any value of a driver as a `Value`, without an exception.
+    """Convert any value of a driver to a `Value`; never raise an exception.
 
-    Numbers stay numbers if JSON can hold them exactly. Binary is hexadecimal text, dates and times
-    are ISO 8601, lists and maps hold such values down to `levels`. Any other value is its text.
+    Numbers remain numbers if JSON can represent them exactly. Binary data become hexadecimal text,
+    and dates and times become ISO 8601. Lists and maps are converted to a depth of `levels`. Any
+    other value becomes text.
     """
     for kinds, convert in _CONVERTERS:
         if isinstance(value, kinds):
@@ -39,10 +40,10 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
 
 
 def readable(text: str) -> str:
-    """Return a text that can be encoded.
+    """Return a text that can be encoded as UTF-8.
 
-    A text with bytes that are not UTF-8, which drivers give as surrogates, becomes hexadecimal. A
-    surrogate of the database itself is spelled as in JSON.
+    Drivers represent bytes that are not UTF-8 by surrogates; such a text becomes hexadecimal. A
+    surrogate that the database itself contains is written as in JSON.
     """
     if text.isascii():
         return text
@@ -58,9 +59,9 @@ def readable(text: str) -> str:
 
 
 def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON text's value, with numbers that a float changes as text.
+    """Parse a JSON text; a number that a float would change becomes text.
 
-    A text that is nested too deep or too long, and what is not text, is returned as it is.
+    A value that is not text or cannot be parsed is returned unchanged.
     """
     if not isinstance(text, (str, bytes)):
         return text
@@ -70,12 +71,12 @@ def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
 
 
 def _json_number(text: str) -> float | str:
-    """Return a number with a fraction or an exponent, as text if a float loses digits of it."""
+    """Return a number with a fraction or an exponent; as text if a float would lose digits."""
     number = float(text)
     if not isfinite(number):
         return text
     same = Decimal(text).as_tuple() == Decimal(repr(number)).as_tuple()
-    # A float has no digits after an exponent, so 1e3 and 1000.0 have the same ones.
+    # A number with an exponent only needs an equal value: 1e3 is 1000.0.
     return number if same or ("e" in text.lower() and Decimal(text) == Decimal(number)) else text
 
 
@@ -86,7 +87,7 @@ _TIME = re.compile(
 
 
 def iso_text(text: str) -> str:
-    """Return an engine's text of a time as ISO 8601, unless Python lacks the time."""
+    """Return a time as ISO 8601, or unchanged if Python cannot represent it."""
     found = _TIME.fullmatch(text)
     if found is None:
         return text
@@ -96,7 +97,7 @@ def iso_text(text: str) -> str:
 
 
 def _whole(value: int, _: int) -> int | str:
-    """Return a whole number, as text if Python might refuse to write it."""
+    """Return an integer; as text if Python could refuse to write it."""
     return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 
@@ -110,7 +111,7 @@ def _number(value: Decimal, _: int) -> Value:
 
 
 def _interval(value: timedelta, _: int) -> str:
-    """Return a duration as PostgreSQL writes it: ``-1 days -02:00:00``."""
+    """Return a duration in PostgreSQL's format: ``-1 days -02:00:00``."""
     sign, value = ("-", -value) if value < timedelta() else ("", value)
     hours, rest = divmod(value.seconds, 3_600)
     fraction = f".{value.microseconds:06}" if value.microseconds else ""
@@ -122,7 +123,7 @@ def _interval(value: timedelta, _: int) -> str:
 
 
 def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
-    """Return a value within a list or map."""
+    """Convert a value in a list or map."""
     if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
         return "..."
     return spelled_number(plain(value, levels))
@@ -133,7 +134,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return a map that numbers equal keys."""
+    """Return a map; equal keys get a number."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1
@@ -150,7 +151,7 @@ def _key(key: Any, levels: int) -> str:  # noqa: ANN401
 
 
 def _text_of(value: object) -> str:
-    """Return a value's text without its address in memory."""
+    """Return the text of a value without its memory address."""
     try:
         return _ADDRESS.sub("", str(value))
     except Exception:  # noqa: BLE001  (any exception of a driver's class)
@@ -175,7 +176,7 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ((list, tuple), _listed),
     ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),
 )
-"""Converters of types and their subclasses."""
+"""Converters for types and their subclasses."""
 
 
 def _order(value: Value) -> str:

@@ -1,8 +1,8 @@
-"""A process that has a database open and runs one statement at a time.
+"""A worker process that opens a database and runs one statement at a time.
 
-A request is a JSON list: a name and its arguments. A reply is a JSON list: its status
-(``announced``, ``done``, ``failed``, ``crashed``), its content, and whether another request may
-follow. So a worker that an engine's bug has damaged can send nothing but data.
+A request is a JSON list with a name and its arguments. A reply is a JSON list with a status
+(``announced``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker accepts
+another request. A worker that a bug of an engine has damaged can therefore send only data.
 """
 
 from __future__ import annotations
@@ -43,57 +43,57 @@ if sys.platform != "win32":
     import resource
 
 STARTING = 60.0
-"""Seconds within which a new worker has to be ready."""
+"""The maximum number of seconds until a new worker is ready."""
 _EXITING = 0.5
-"""Seconds within which the system reports the exit code of a process."""
+"""The maximum number of seconds until the system reports an exit code."""
 _UNKNOWN = 255
-"""The exit code of multiprocessing for a process whose fork server has ended, too."""
+"""The exit code that multiprocessing reports if the fork server has ended, too."""
 _LARGEST = (1 << 31) - 1
-"""Bytes of the largest reply that is not a result."""
+"""The maximum size in bytes of a reply other than a result."""
 _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
-"""Signals that end a process because of its own fault."""
+"""Signals that mean a crash of the process itself."""
 _MEMORY = 2 << 30
-"""Bytes of address space that statements may take in addition to the opened database (Linux)."""
+"""Bytes of address space for statements, in addition to the opened database (Linux)."""
 _ANY_JSON = b" "
-"""Begins replies that orjson cannot read exactly, with numbers of more than 64 bits."""
+"""Marks replies with numbers of more than 64 bits, which orjson cannot read exactly."""
 _FACTS = (
     *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "sources"),
 )
-"""The attributes of a session that its parent gets when it is open."""
+"""The attributes of an opened session that the parent process receives."""
 _CLOSING = 5
-"""Seconds within which a session is closed: a server may not answer."""
+"""The maximum number of seconds for closing a session, because a server may not answer."""
 _STATM = Path("/proc/self/statm")
 
 
 class WorkerBugError(Exception):
-    """An unexpected exception in a worker; its traceback is a note of this one."""
+    """An unexpected exception in a worker; a note contains its traceback."""
 
 
 class Worker:
-    """A process that has a database open and runs one statement at a time.
+    """A process that opens a database and runs one statement at a time.
 
     Parameters
     ----------
     opening
         The database to open.
     until
-        When to give up, by `time.monotonic`.
+        The deadline for starting (`time.monotonic`).
 
     Attributes
     ----------
     facts
-        The attributes of its session.
+        The attributes of the session.
     mark
-        The mark of its session on a server; None before a server was connected to.
+        The mark of the session on its server; None before the first connection.
     is_over
-        Whether it ended or was killed.
+        Whether the process has ended or was killed.
     seconds
-        How long it took to start.
+        The time that starting took.
 
     Raises
     ------
     DqaError
-        As `Opening.open` does.
+        An error of `Opening.open`.
     InfrastructureError
         No process can be started.
     """
@@ -125,26 +125,26 @@ class Worker:
         self.seconds = monotonic() - started
 
     def send(self, request: str, *arguments: object) -> None:
-        """Send a request of `_answer_requests`; a process that has ended fails in `wait`."""
+        """Send a request of `_answer_requests`; `wait` reports a process that has ended."""
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
     def wait(self, until: float, most: int = _LARGEST) -> Any:  # noqa: ANN401
-        """Return the reply to a request, as JSON holds it.
+        """Return the reply to a request, as parsed from JSON.
 
         Parameters
         ----------
         until
-            How long to wait, by `time.monotonic`.
+            The deadline (`time.monotonic`).
         most
-            Bytes of the longest reply.
+            The maximum number of bytes of the reply.
 
         Raises
         ------
         TimeoutError
-            There is no reply yet.
+            There was no reply before the deadline.
         DqaError
-            As the session does, or the cause of the worker's end.
+            The error of the session, or the reason why the worker ended.
         WorkerBugError
             The session has a bug.
         """
@@ -153,28 +153,28 @@ class Worker:
         except TimeoutError:
             raise
         except (EOFError, OSError) as error:
-            if "message length" not in str(error):  # else the reply is longer than `most`
+            if "message length" not in str(error):  # otherwise the reply is longer than `most`
                 raise self._ended_error() from None
             self.kill()
             raise out_of_memory() from None
 
     def is_ready(self) -> bool:
-        """Whether it runs and waits for a request."""
+        """Return whether the worker runs and waits for a request."""
         return not self.is_over and self._process.is_alive() and not self._connection.poll()
 
     def close(self) -> None:
-        """Let it close the database and end."""
+        """Let the worker close the database and end."""
         self.is_over = True
         self._connection.close()
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the worker immediately."""
         self.close()
         self._process.kill()
         self._process.join(_EXITING)
 
     def _receive(self, until: float, most: int) -> Any:  # noqa: ANN401
-        """Return the content of the next reply; raise the error that it reports."""
+        """Return the content of the next reply, or raise the error in it."""
         status = "announced"
         while status == "announced":
             if not self._connection.poll(max(until - monotonic(), 0.0)):
@@ -198,14 +198,14 @@ class Worker:
         raise bug
 
     def _exit_code(self) -> int | None:
-        """Return the code with which it ended by itself; None, and it is killed, if it did not."""
+        """Return the exit code; if the process still runs, kill it and return None."""
         self._process.join(_EXITING)
         code = self._process.exitcode
         self.kill()
         return None if code == _UNKNOWN else code
 
     def _ended_error(self) -> DqaError:
-        """Return the error of a request during which it ended."""
+        """Return the error of a request during which the worker ended."""
         code = self._exit_code()
         name, how = name_signal(code or 0), describe_exit(code)
         if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
@@ -223,7 +223,7 @@ class Worker:
 
 
 def _decode_error(content: object) -> DqaError:
-    """Return the error that a worker reports; `EOFError` for anything else."""
+    """Return the error in a reply; raise `EOFError` if the reply is invalid."""
     match content:
         case [str(name), str(text), str(unknown)]:
             kind = getattr(errors, name, None)
@@ -233,14 +233,14 @@ def _decode_error(content: object) -> DqaError:
         raise EOFError  # noqa: TRY004  (as for any other invalid reply)
     if kind is UnknownReferenceError:
         return UnknownReferenceError(text, unknown)
-    # Some classes compose their text from other arguments; here the text is ready.
+    # Some classes build their text from other arguments; here the text is complete.
     error: DqaError = kind.__new__(kind)
     Exception.__init__(error, text)
     return error
 
 
 def _count_out_of_memory() -> int:
-    """Return how many processes the system has ended for lack of memory (Linux; else 0)."""
+    """Return how many processes the system has killed for lack of memory (0 if not on Linux)."""
     with suppress(OSError):
         for line in Path("/proc/vmstat").read_text("ascii").splitlines():
             if line.startswith("oom_kill "):
@@ -277,16 +277,16 @@ def _serve(connection: Connection, opening: Opening) -> None:
 
 
 def _become_worker() -> None:
-    """End with the parent, leave no core file, and end first where memory runs out."""
+    """End with the parent, write no core file, and be the first to end if memory runs out."""
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError):  # where memory runs out, the system ends this process first
+        with suppress(OSError):  # if memory runs out, the system ends this process first
             Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent has ended, then end this process whatever it runs."""
+    """Wait until the parent ends, then end this process even if a statement runs."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -294,7 +294,7 @@ def _end_with_parent() -> None:
 
 
 def _limit_memory() -> None:
-    """Limit the address space to what this process has now, and `_MEMORY` bytes."""
+    """Limit the address space to its current size plus `_MEMORY` bytes."""
     if sys.platform == "win32" or not _STATM.exists():
         return
     taken = int(_STATM.read_text("ascii").split()[0]) * resource.getpagesize()
@@ -319,7 +319,7 @@ def _answer_requests(connection: Connection, session: Session) -> None:
 
 
 def _answer(connection: Connection, act: Callable[[], object], sessions: list[Session]) -> bool:
-    """Send the result of a request or its error; return whether another request may follow."""
+    """Send the result or the error of a request; return whether another request may follow."""
     has_memory = True
     try:
         status, content = "done", _encode(act())
@@ -335,14 +335,14 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
 
 
 def _send(connection: Connection, status: str, content: bytes, *, is_usable: bool = True) -> None:
-    """Send a reply whose content `_encode` has written."""
+    """Send a reply with a content from `_encode`."""
     start = _ANY_JSON * content.startswith(_ANY_JSON)
     end = b"true" if is_usable else b"false"
     connection.send_bytes(b'%b["%b", %b, %b]' % (start, status.encode(), content, end))
 
 
 def _encode(content: object) -> bytes:
-    """Return JSON, by the writer that is ten times as fast where it can write all numbers."""
+    """Return JSON; orjson is ten times as fast but cannot write all numbers."""
     content = _FIELDS(content) if isinstance(content, Rows) else content
     try:
         return orjson.dumps(content)
@@ -351,7 +351,7 @@ def _encode(content: object) -> bytes:
 
 
 def _encode_error(error: DqaError) -> list[str]:
-    """Return the class of this project that an error has, its text, and the unknown name in it."""
+    """Return the name of an error's public class, its text, and the unknown name."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
     if isinstance(error, UnknownReferenceError):
         return [kind, error.problem, error.name]
@@ -359,4 +359,4 @@ def _encode_error(error: DqaError) -> list[str]:
 
 
 _FIELDS = attrgetter(*(field.name for field in fields(Rows)))
-"""Returns the fields of a result in order."""
+"""Returns the fields of a result, in order."""

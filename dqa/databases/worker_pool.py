@@ -1,8 +1,8 @@
 """Run the statements of a database in worker processes.
 
-A statement runs in a process of its own, and the caller waits for that with a deadline. Past the
-deadline the process is killed, and its statement is ended on the server. So a call returns
-within its limit and one second, whatever an engine, a driver or a server does.
+A statement runs in its own process while the caller waits until a deadline. After the deadline the
+process is killed, and its statement is ended on the server. Therefore every call returns within its
+limit plus one second, even if an engine, a driver or a server hangs.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
 
 MOST_WORKERS = 32
-"""Workers of one session: statements that may run at once."""
+"""The maximum number of workers of a session, which run statements concurrently."""
 _OWN = 0.2
-"""Seconds beyond its limit that the engine has to stop a statement by itself."""
+"""Seconds beyond the limit in which the engine itself can stop a statement."""
 _GRACE = 0.4
-"""Seconds beyond its limit after which a statement's worker is killed."""
+"""Seconds beyond the limit after which the worker of a statement is killed."""
 _ENDING = 0.5
-"""Seconds more within which a server has to answer anything."""
+"""Additional seconds in which a server must respond."""
 _MOST_STARTING = 4
-"""Workers of one session that start at once: more would delay each other."""
+"""The maximum number of workers that start concurrently; more would delay each other."""
 _FREE = 0.3
-"""Seconds of waiting for a worker that do not count as a statement's own."""
+"""Seconds of waiting for a worker that do not reduce the time of a statement."""
 _REOPENING = 0.6
-"""Least seconds in which an embedded database may be opened again for a statement."""
+"""The minimum number of seconds for opening an embedded database again."""
 _BUSY = "Ask from fewer threads at once, or give statements more seconds."
 _NO_WORKER = f"is busy or does not answer: no worker process was free in time. {_BUSY}"
 _DESCRIBING = 600.0
-"""Seconds that reading a schema may take."""
+"""The maximum number of seconds for reading a schema."""
 _TIMES, _SPARE = 16, 1 << 20
-"""How much larger than its text a result may be that is sent, and how much more."""
+"""The maximum size of a reply: a multiple of the limit on bytes, plus a constant."""
 
 
 class IsolatedSession(Session):
-    """A session whose statements run in worker processes, one at a time in each.
+    """A session whose statements run in worker processes, one statement at a time in each.
 
-    Another worker starts when none is idle.
+    If no worker is idle, another one starts.
 
     Parameters
     ----------
     opening
-        The database that each worker opens; the first one does so at once.
+        The database that each worker opens. The first worker starts immediately.
 
     Raises
     ------
     DqaError
-        As `Opening.open` does.
+        An error of `Opening.open`.
     InfrastructureError
         No worker can be started.
     """
@@ -84,7 +84,7 @@ class IsolatedSession(Session):
         self._idle.append(first)
 
     def _reset(self) -> None:
-        """Begin without workers; a fork leaves its parent the workers."""
+        """Begin without workers, because after a fork they belong to the parent process."""
         self._owner = os.getpid()
         self._places = Semaphore(MOST_WORKERS)
         self._starts = Semaphore(_MOST_STARTING)
@@ -93,13 +93,13 @@ class IsolatedSession(Session):
         finalize(self, _end_workers, self._idle, self._owner, kills=self.file is not None)
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement in a worker, and kill that at the end of the limit.
+        """Run a statement in a worker, which is killed at the end of the limit.
 
         Raises
         ------
         DatabaseUnavailableError
-            As any session; or no worker is free in time, another process ended the worker, or the
-            server does not answer.
+            An error of any session; or no worker is free in time, another process ended the
+            worker, or the server does not answer.
         """
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE
@@ -124,7 +124,7 @@ class IsolatedSession(Session):
         return schema
 
     def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, as a worker reads it."""
+        """Return the stored order of a table's rows."""
         order = self._request("order", table)
         return None if order is None else bytes.fromhex(order)
 
@@ -134,8 +134,8 @@ class IsolatedSession(Session):
         return found
 
     def close(self) -> None:
-        """End all workers; those that run a statement end after it."""
-        if self._owner == os.getpid():  # else they are the parent's
+        """End all workers. Workers that run a statement end after it."""
+        if self._owner == os.getpid():  # otherwise they belong to the parent
             self._is_closed = True
             self._end_idle()
 
@@ -157,7 +157,7 @@ class IsolatedSession(Session):
             worker.kill()
             if ending is None or ending.wait(_ENDING):
                 raise timed_out(limits, self.kind) from None
-            raise self._unavailable(  # a busy server would have let another worker in
+            raise self._unavailable(  # a server that is only busy would accept another worker
                 f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
                 "nor did an attempt to end it."
             ) from None
@@ -165,11 +165,11 @@ class IsolatedSession(Session):
             worker.kill()
             raise self._unavailable("failed: a worker process sent an invalid result.") from None
         finally:
-            if ending is not None:  # the new worker would end its next statement, too
+            if ending is not None:  # the new worker would also end its next statement
                 worker.kill()
 
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
-        """Return the reply to a request other than a statement."""
+        """Return the reply to a request that is not a statement."""
         self._files.require_same()
         until = monotonic() + _DESCRIBING
         with self._lease(until) as (worker, _):
@@ -177,14 +177,14 @@ class IsolatedSession(Session):
                 worker.send(request, *arguments)
                 return worker.wait(until)
             except TimeoutError:
-                worker.kill()  # its reply would answer the next request
+                worker.kill()  # otherwise its late reply would answer the next request
                 raise self._unavailable(
                     f"cannot be described: it took longer than {_DESCRIBING:g} seconds."
                 ) from None
 
     @contextmanager
     def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Lend a worker until a time, which is later if an embedded database was opened again."""
+        """Yield a worker and the deadline, which is later if a database had to be opened again."""
         if self._owner != os.getpid():
             self._reset()
         if not self._places.acquire(timeout=max(until - monotonic(), 0.0)):
@@ -197,9 +197,9 @@ class IsolatedSession(Session):
                 worker, until = self._start(until)
             try:
                 yield worker, until
-            except (DqaError, WorkerBugError):  # it has answered, or is over
+            except (DqaError, WorkerBugError):  # it has replied or ended
                 raise
-            except BaseException:  # it still owes an answer that no one waits for
+            except BaseException:  # it will still send a reply that no one waits for
                 worker.kill()
                 raise
             finally:
@@ -208,13 +208,13 @@ class IsolatedSession(Session):
             self._places.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
-        """Return a new worker, or one that is free first; several threads start few at once."""
+        """Return a new worker, or one that becomes idle first, and the deadline."""
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
             if worker := _pop(self._idle):
                 return worker, until
-            if not self._opening.is_server:  # opening it may take longer than a statement
+            if not self._opening.is_server:  # opening may take longer than a statement
                 until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
             return Worker(self._opening, until), until
         finally:
@@ -230,12 +230,12 @@ class IsolatedSession(Session):
         _end_workers(self._idle, self._owner, kills=self.file is not None)
 
     def _end_statement(self, mark: str | None) -> Event | None:
-        """Start a worker in the background that ends what another one runs on the server.
+        """Start a worker in the background that ends the statement of another on the server.
 
         Returns
         -------
         Event or None
-            Set when the new worker has opened the database; None without a server.
+            The event that is set when the new worker has connected; None without a server.
         """
         if mark is None:
             return None
@@ -257,7 +257,7 @@ class IsolatedSession(Session):
 
 
 def _pop(idle: list[Worker]) -> Worker | None:
-    """Return a worker that waits for a request; end those that do not."""
+    """Return a worker that waits for a request, and end all others before it."""
     with suppress(IndexError):  # another thread may have taken the last one
         while True:
             worker = idle.pop()
@@ -268,14 +268,14 @@ def _pop(idle: list[Worker]) -> Worker | None:
 
 
 def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
-    """End idle workers; kill those with a file, which another program may write next."""
+    """End idle workers. With `kills` they release their file immediately."""
     while owner == os.getpid() and (worker := _pop(idle)):
         worker.kill() if kills else worker.close()
 
 
 @cache
 def _validator(kind: type[DatabaseSchema | Examination]) -> Callable[[object], Any]:
-    """Return what checks a worker's description and returns it as its class."""
-    from pydantic import TypeAdapter  # most statements need none
+    """Return a function that validates a reply and converts it to a class."""
+    from pydantic import TypeAdapter  # most statements do not need it
 
     return TypeAdapter(kind).validate_python

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
 from functools import reduce
-from threading import Thread
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any, Self
 
 from dqa.core import errors
-from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows, timed_out
+from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows
 from dqa.core.journal import current_journal, replay, use_journal
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
@@ -25,7 +23,7 @@ from dqa.core.situation import Schema
 from dqa.core.spans import start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
-from dqa.guard.describe import Form, answer
+from dqa.guard.describe import answer
 from dqa.guard.hints import advise, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.visible import add_descriptions, names_anything, require_known, visible_schema
@@ -39,10 +37,6 @@ _HIDDEN_VALUE = (
 _REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
 _INSERTED = 12
 """The length of inserted text, in characters, from which an error message reveals the policy."""
-_FOR_HINTS = 0.5
-"""Seconds beyond the limit of a statement that may be spent on hints."""
-_AT_ONCE = 0.1
-"""Seconds of preparation that are not subtracted from the limit of a statement."""
 
 
 class GuardedDatabase:
@@ -80,7 +74,6 @@ class GuardedDatabase:
         self._whole: DatabaseSchema | None = None
         self._schema: DatabaseSchema | None = None
         self._descriptions: tuple[Schema, ...] = ()
-        self._described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
         self._closes_session = True
         self._is_rewritten = False  # whether the policy adds conditions and values to statements
@@ -138,7 +131,7 @@ class GuardedDatabase:
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
         self.audit, self.limits = audit, limits or DEFAULT_LIMITS
-        self._schema, self._described = None, {}
+        self._schema = None
         is_needed = self.policy.needs_schema
         if self.kind == "graph":
             is_needed = self.policy.limits_graph and self.dialect == "ladybug"
@@ -176,7 +169,7 @@ class GuardedDatabase:
             tables = ", ".join(sorted(self.policy.row_filters))
             raise errors.UsageError(f"Give row filters of {tables}, and not of other tables.")
         require_conditions(other.policy, self.dialect)
-        other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
+        other._closes_session = False  # noqa: SLF001  (its own)
         return other
 
     def described(self, *scenarios: Schema) -> Self:
@@ -189,13 +182,9 @@ class GuardedDatabase:
         scenarios
             The schemas of scenarios. The first one that describes a table is used.
         """
-        if scenarios == self._descriptions:
-            return self
-        if scenarios not in self._described:
-            other = copy(self)
-            other._descriptions, other._schema, other._described = scenarios, None, {}  # noqa: SLF001
-            self._described.setdefault(scenarios, other)
-        return self._described[scenarios]
+        other = copy(self)
+        other._descriptions, other._schema = scenarios, None  # noqa: SLF001  (its own)
+        return other
 
     def close(self) -> None:
         """Release the connections. The database cannot be used afterwards."""
@@ -224,31 +213,11 @@ class GuardedDatabase:
             self._whole = self._session.read_schema()
         return self._whole
 
-    def _schema_by(self, until: float) -> DatabaseSchema | None:
-        """Return `schema`, or None if reading takes longer than until `until`.
-
-        Reading thousands of tables may take many seconds, but a hint must arrive within the limit
-        of the statement. Reading continues in the background.
-        """
-
-        def read() -> None:
-            with suppress(errors.DqaError):  # the next reader gets the error
-                self._read_schema()
-
-        if self._schema is None and self._whole is None:
-            with suppress(RuntimeError):  # no thread can be started
-                reading = Thread(target=read, name="dqa-schema", daemon=True)
-                reading.start()
-                reading.join(max(until - monotonic(), 0.0))
-            if self._whole is None:
-                return None
-        return self.schema()
-
     # Statements
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, and the reason if not; do not run it."""
-        verdicts = [verdict for _, verdict in self._meanings(statement, _FOR_HINTS)]
+        verdicts = [verdict for _, verdict in self._meanings(statement)]
         return next((verdict for verdict in verdicts if verdict.allowed), verdicts[0])
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
@@ -313,7 +282,7 @@ class GuardedDatabase:
     def _answered(self, statement: str, limits: Limits) -> Rows:
         unread = (errors.RefusedStatementError, errors.NotUnderstoodError)
         problem: errors.RefusedStatementError | errors.NotUnderstoodError | None = None
-        for text, verdict in self._meanings(statement, limits.seconds):
+        for text, verdict in self._meanings(statement):
             if not verdict.allowed:
                 problem = verdict.error()
                 continue
@@ -322,11 +291,10 @@ class GuardedDatabase:
                 raise errors.RefusedStatementError(
                     "The statement was not run: it was not approved."
                 )
-            until = monotonic() + limits.seconds + _FOR_HINTS
             try:
-                rows = self._ran(text, verdict, limits, until)
+                rows = self._ran(text, verdict, limits)
             except errors.QueryError as error:
-                explained = self._explained(error, text, verdict, until)
+                explained = self._explained(error, text, verdict)
                 if not isinstance(explained, unread):
                     if explained is error:
                         raise
@@ -341,51 +309,31 @@ class GuardedDatabase:
         cause = None if problem is None else problem.__cause__
         raise advise(errors.StatementError(str(problem)), self.dialect) from cause
 
-    def _meanings(self, statement: str, seconds: float) -> Iterator[tuple[str, GuardVerdict]]:
-        """Yield a statement and then its translations, each with its verdict.
-
-        The check of a name with a dot or a cast may need the schema; reading it may take
-        `seconds`.
-        """
+    def _meanings(self, statement: str) -> Iterator[tuple[str, GuardVerdict]]:
+        """Yield a statement and then its translations, each with its verdict."""
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if not is_final and ("." in statement or ":" in statement):
-            schema = self._schema_by(monotonic() + seconds)
-            if schema is not None:
-                verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
+            # The schema tells columns and types from functions and unknown types.
+            verdict = check(statement, self.dialect, replace(self.policy, schema=self.schema()))
         yield statement, verdict
         if self.kind == "relational":
             from dqa.guard.translation import translations
 
             yield from translations(statement, self.dialect, self.policy)
 
-    def _described_by(self, form: Form, limits: Limits, until: float) -> Rows:
-        """Answer a describing statement from the schema; raise an error if reading it times out."""
-        schema = self._schema_by(until)
-        if schema is None:
-            raise errors.StatementTimeoutError(
-                f"The schema was not read within {limits.seconds:g} seconds; try again."
-            )
-        return answer(form, schema, self.namespace or self.name)
-
-    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:  # noqa: ARG002
-        """Run an allowed statement within the remaining limits."""
+    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:  # noqa: ARG002
+        """Run an allowed statement; the schema answers a describing statement."""
         if self._closed:
             raise self._closed_error()
         if verdict.form is not None:
-            return self._described_by(verdict.form, limits, until)
-        left, own = until - _FOR_HINTS - monotonic(), limits
-        if left < limits.seconds - _AT_ONCE:
-            own = replace(limits, seconds=max(left, _AT_ONCE))
-        try:
-            return self._session.run(verdict.statement, own)
-        except errors.StatementTimeoutError as error:
-            raise timed_out(limits, self.kind) from error
+            return answer(verdict.form, self.schema(), self.namespace or self.name)
+        return self._session.run(verdict.statement, limits)
 
     # Messages
 
     def _explained(
-        self, error: errors.QueryError, statement: str, verdict: GuardVerdict, until: float
+        self, error: errors.QueryError, statement: str, verdict: GuardVerdict
     ) -> errors.QueryError:
         """Return an error without hidden data; for an unknown name, list the names that exist."""
         if not isinstance(error, errors.StatementError):
@@ -395,7 +343,7 @@ class GuardedDatabase:
         if isinstance(error, errors.NotUnderstoodError):
             return error
         if isinstance(error, errors.UnknownReferenceError):
-            return unknown_name(error, self._schema_by(until), statement)
+            return unknown_name(error, self.schema(), statement)
         return advise(error, self.dialect)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:

@@ -56,15 +56,10 @@ def instead_of(function: str, dialect: str) -> str:
 
 
 def unknown_name(
-    error: UnknownReferenceError, schema: DatabaseSchema | None, statement: str
+    error: UnknownReferenceError, schema: DatabaseSchema, statement: str
 ) -> StatementError:
-    """Return an error with the most similar name and a list of the existing names.
-
-    If `schema` is None because it was not read in time, the error contains no names.
-    """
+    """Return an error with the most similar name and a list of the existing names."""
     problem, name = error.problem, error.name
-    if schema is None:
-        return StatementError(f"{problem}. The schema could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)

@@ -209,7 +209,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     views = _views(session) if hiding else []
     # A view with its own restrictions is readable; a partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
-    rows = _without_safe_partitions(views, policy, hiding)
+    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
@@ -273,28 +273,15 @@ def _folded(value: object) -> str:
     return str(value or "").casefold()
 
 
-def _without_safe_partitions(
-    rows: Sequence[Sequence[object]], policy: Policy, hiding: Collection[str]
-) -> Sequence[Sequence[object]]:
-    """Remove the rows of tables that hide everything that their partitions or parents hide."""
-    families: dict[str, set[str]] = {}
-    for row in rows:
-        one, other = (families.setdefault(_folded(name), {_folded(name)}) for name in row[:2])
-        if any(row[2:]) and one is not other:
-            small, large = sorted((one, other), key=len)
-            large |= small
-            families.update(dict.fromkeys(small, large))
-    safe: set[str] = set()
-    for family in {id(each): each for each in families.values()}.values():
-        hidden = set[str]().union(*(_columns(name, policy, hidden=True) for name in family))
-        filters = {policy.row_filters.get(name, "").strip() for name in family} - {""}
-        safe |= {
-            name
-            for name in family & set(hiding)
-            if not _columns(name, policy, hidden=False) & hidden
-            and filters <= {policy.row_filters.get(name, "").strip()}
-        }
-    return [row for row in rows if not (any(row[2:]) and _folded(row[0]) in safe)]
+def _is_safe(row: Sequence[object], policy: Policy) -> bool:
+    """Return whether a partition hides all that its parent hides, or a parent all of a partition.
+
+    `row` has the name of the table that a statement reads, and that of the table with its rows.
+    """
+    one, other = map(_folded, row[:2])
+    own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
+    hidden = _columns(other, policy, hidden=True)
+    return others in {"", own} and hidden.isdisjoint(_columns(one, policy, hidden=False))
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:

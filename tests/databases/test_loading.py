@@ -18,13 +18,6 @@ from dqa.core.errors import DataError, QueryError, UsageError
 from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.base import Backend
 from dqa.databases.files import FileNamespaces
-from dqa.databases.namespaces import (
-    TAG_TABLE,
-    NamespaceContent,
-    Namespaces,
-    OtherContent,
-    namespace_for,
-)
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
 from tests.databases.conftest import BACKENDS
@@ -232,7 +225,7 @@ def test_a_file_that_vanishes_during_a_load_holds_nothing(
         raise FileExistsError
 
     monkeypatch.setattr(FileNamespaces, "_put", appears)
-    with pytest.raises(UsageError, match=r"world\.db' holds nothing, and nothing is overwritten"):
+    with pytest.raises(UsageError, match=r"world\.db' contains nothing, which is not overwritten"):
         BACKENDS["sqlite"].load(situation, str(file))
 
 
@@ -280,47 +273,3 @@ def test_a_file_is_open_twice_in_one_process(
         closing(backend.load(situation, str(file), isolation="none")) as three,
     ):
         assert one.schema() == two.schema() == three.schema()
-
-
-class HalfLoaded(Namespaces):
-    """A schema with an empty tag table, and other tables."""
-
-    location = "a server"
-    connect = select = open = None  # type: ignore[assignment]
-
-    def __init__(self, *tables: str) -> None:
-        self.done: list[str] = []
-        self._tables = {TAG_TABLE, *tables}
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return what the tag says."""
-        return OtherContent.UNFINISHED
-
-    def tables(self, namespace: str) -> set[str]:
-        """Return all tables."""
-        return self._tables
-
-    def replace(self, *_: object) -> None:
-        """Note it."""
-        self.done.append("replaced")
-
-
-@pytest.mark.parametrize("tables", [(), ("flow",), ("flow", "country", "trade_node")])
-def test_the_rest_of_an_unfinished_load_is_replaced(
-    situation: Situation, tables: tuple[str, ...]
-) -> None:
-    """If nothing else is in the namespace."""
-    server = HalfLoaded(*tables)
-    server.load(situation, None)
-    assert server.done == ["replaced"]
-
-
-def test_a_table_of_another_beside_an_unfinished_load_is_kept(situation: Situation) -> None:
-    """Until the namespace itself is named."""
-    server, namespace = HalfLoaded("flow", "precious"), namespace_for(situation)
-    for replace in (None, "dqa_other"):
-        with pytest.raises(UsageError, match=f"not of this project.*--replace {namespace}"):
-            server.load(situation, replace)
-    assert server.done == []
-    server.load(situation, namespace)
-    assert server.done == ["replaced"]

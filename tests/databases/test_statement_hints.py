@@ -11,7 +11,7 @@ import pytest
 
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError, UnknownReferenceError
-from dqa.core.schema import DatabaseSchema, Field, NodeInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.core.situation import Situation
 from dqa.databases.backends import BUILT_IN
 from dqa.guard.hints import unknown_name
@@ -112,3 +112,11 @@ def test_a_hint_proposes_a_table_where_a_table_is_meant() -> None:
     assert "Did you mean 'Person'" in said
     said = str(unknown("Cannot find property citi", "n.citi"))
     assert "Did you mean 'city'" in said
+
+
+def test_a_hint_names_no_empty_label() -> None:
+    """A hint shows an end without a label as ``()``, as a pattern matches it."""
+    city = NodeInfo("City", (Field("name", "STRING"),), key="name")
+    graph = DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
+    said = unknown_name(UnknownReferenceError("Cannot find property nam", "nam"), graph, "")
+    assert "(:City {name}); ()-[:ROAD {}]->(:City)" in str(said)

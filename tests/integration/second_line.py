@@ -150,12 +150,12 @@ def prepare(database: Any) -> None:
                 keeper.execute(statement)
             keeper.commit()
         case "duckdb":
-            with closing(database._session._settings.connect()) as cursor:
+            with closing(database._session.connect()) as cursor:
                 cursor.execute(f'USE "{database._session.namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
         case "ladybug":
-            with closing(database._session._settings.connect()) as connection:
+            with closing(database._session.connect()) as connection:
                 for statement in GRAPH:
                     connection.execute(statement)
 
@@ -186,7 +186,7 @@ def attack(own: OwnServer) -> set[str]:
 
 
 def _attack_relational(own: OwnServer, database: Any, world: Situation, here: Path) -> set[str]:
-    with closing(database._session._settings.connect()) as connection:
+    with closing(database._session.connect()) as connection:
         cursor = connection.cursor()
         if own.name == "postgres":
             cursor.execute(f'SET search_path TO "{database.namespace}"')
@@ -205,5 +205,5 @@ def _everything(whole: Any) -> object:
         "CALL db.labels() YIELD label RETURN label ORDER BY label",
         "SHOW USERS YIELD user RETURN user ORDER BY user",
     )
-    with closing(whole._session._settings.connect()) as server:
+    with closing(whole._session.connect()) as server:
         return [server.rows(statement) for statement in statements]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -149,49 +149,22 @@ def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
             target.backend.unload(target.url, missing)
 
 
-def test_a_load_that_fails_drops_what_it_wrote(
-    target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_load_that_fails_leaves_nothing(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes, tag and indexes."""
-    situation = shuffled(3)
+
+    def failing(*given: Any) -> None:
+        fill(*given)
+        raise ConnectionResetError
+
+    situation, fill = shuffled(3), writer._fill
     namespace = namespace_for(situation)
-    fill = writer.Neo4jNamespaces._fill
-    monkeypatch.setattr(writer.Neo4jNamespaces, "_fill", failing_after(fill))
+    monkeypatch.setattr(writer, "_fill", failing)
     with pytest.raises(DatabaseUnavailableError):
         target.load(situation)
     tags = f"MATCH (t:dqa_situation {{place: '{namespace}'}}) RETURN t"
     shown = f"SHOW INDEXES YIELD labelsOrTypes AS on WHERE '{namespace}' IN on RETURN on"
     for statement in (f"MATCH (n:{namespace}) RETURN n", tags, shown):
         assert not everything(target.url, statement)
-
-
-def test_a_load_that_fails_keeps_what_another_has_completed(
-    target: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other one begins when the first has failed and not yet dropped anything."""
-    situation = shuffled(3)
-    fill, remove = writer.Neo4jNamespaces._fill, writer.Neo4jNamespaces._remove
-
-    def late(namespaces: writer.Neo4jNamespaces, namespace: str) -> None:
-        monkeypatch.setattr(writer.Neo4jNamespaces, "_fill", fill)
-        target.load(situation)
-        remove(namespaces, namespace)
-
-    monkeypatch.setattr(writer.Neo4jNamespaces, "_fill", failing_after(fill))
-    monkeypatch.setattr(writer.Neo4jNamespaces, "_remove", late)
-    with pytest.raises(DatabaseUnavailableError):
-        target.load(situation)
-    assert read_back(target.load(situation), situation) == situation
-
-
-def failing_after(act: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that acts, and fails as if the connection were lost."""
-
-    def act_and_fail(*given: Any) -> None:
-        act(*given)
-        raise ConnectionResetError
-
-    return act_and_fail
 
 
 def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:

@@ -1,1 +1,1 @@
-"""Neo4j: the databases of users, and situations that share one database."""
+"""Open Neo4j databases, and load several situations into one database."""

@@ -1,4 +1,4 @@
-"""A Neo4j database behind the guard; statements on a loaded situation see only its own nodes."""
+"""A guarded Neo4j database; statements on a loaded situation see only its own nodes."""
 
 from __future__ import annotations
 
@@ -9,60 +9,44 @@ from functools import cached_property
 from dqa.core.database import Limits, Rows
 from dqa.core.display import Value
 from dqa.core.errors import (
-    DatabaseUnavailableError,
     RefusedStatementError,
     UnknownReferenceError,
 )
 from dqa.core.schema import EdgeInfo, NodeInfo
-from dqa.core.session import Session
 from dqa.guard import GuardedDatabase, GuardVerdict, Policy
 from dqa.guard.cypher import read_statement
 
 _LABELS = "_LABEL"
-"""The key of a node's labels in a result; where some are hidden, no other map may have it."""
-_REMEMBERED = 4_096
-"""Statements whose names are known to exist."""
+"""The key of a node's labels in a result. If labels are hidden, statements may not use it."""
 
 
 class ConfinedGraph(GuardedDatabase):
-    """A Neo4j database whose statements find nodes with the label of its session, if any."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)
-        self._known: set[str] = set()
+    """A Neo4j database. If its session has a label, statements only find nodes with that label."""
 
     def _scoped(self, policy: Policy) -> Policy:
         database = next(iter(self._session.search_path), None)
         inside = self._session.namespace
         return replace(super()._scoped(policy), inside=inside, database=database)
 
-    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits, until: float) -> Rows:
-        """Run a statement; hide denied labels of nodes, and warnings under a policy."""
-        if self._session.namespace is not None and statement not in self._known:
-            self._require_known(statement, until)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known.add(statement)
+    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:
+        """Run a statement; a policy removes denied labels of nodes, and warnings."""
+        if self._session.namespace is not None:
+            self._require_known(statement)
         hides_labels = self.policy.labels is not None
         if hides_labels and _LABELS in statement:
             raise RefusedStatementError(
                 f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
                 "another name."
             )
-        rows = super()._ran(statement, verdict, limits, until)
+        rows = super()._ran(statement, verdict, limits)
         if hides_labels:
             shows = self.policy.shows_label
             cells = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)
             rows = replace(rows, rows=cells)
         return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 
-    def _require_known(self, statement: str, until: float) -> None:
-        """Refuse names that a situation's graph lacks: the server would find nothing."""
-        if self._schema_by(until) is None:
-            raise DatabaseUnavailableError(
-                f"Database '{self.name}' does not answer: its schema could not be read in the time "
-                "of the statement that needs it. Ask again."
-            )
+    def _require_known(self, statement: str) -> None:
+        """Refuse names that the situation lacks, because the server would return nothing."""
         reader = read_statement(statement, self.dialect, self.policy)
         labels = {i for element in reader.elements for i in element.names}.union(reader.tested)
         properties = {i for element in reader.elements for i in element.keys}
@@ -80,7 +64,7 @@ class ConfinedGraph(GuardedDatabase):
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Labels and types; properties."""
+        """The labels and types of the situation, and its properties."""
         schema = self.schema()
         parts: tuple[NodeInfo | EdgeInfo, ...] = (*schema.nodes, *schema.edges)
         properties = (field.name for part in parts for field in part.properties)
@@ -88,7 +72,7 @@ class ConfinedGraph(GuardedDatabase):
 
 
 def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
-    """Return a value whose nodes have visible labels only."""
+    """Return a value in which nodes have only visible labels."""
     if isinstance(cell, list):
         return [_visible(item, shows) for item in cell]
     if not isinstance(cell, dict):

@@ -1,4 +1,4 @@
-"""A Neo4j server: its address, its driver, its values, and the errors of connecting and loading."""
+"""Connect to a Neo4j server, and convert its values and errors."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ _FAULTS = read_faults(_TITLES)
 
 
 def fault_of(code: str) -> Fault:
-    """Return the meaning of a status code."""
+    """Return the fault of a status code."""
     _, _, category, title = (*code.split("."), "", "", "", "")[:4]
     is_statement = category in {"Statement", "Schema", "Procedure"} and "Remote" not in title
     return _FAULTS.get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
 TAG = "dqa_situation"
-"""Label of the tags: statements on a situation cannot reach it, as it lacks the namespace's."""
+"""The label of tags. Tags lack the label of the namespace, so statements cannot read them."""
 ORDER = "order_"
-"""Prefix of the properties of a tag that store the order of the rows of a table."""
+"""The prefix of tag properties that store the order of a table's rows."""
 FAILURES = (Neo4jError, DriverError, OSError)
 """The exceptions of the driver."""
 _MARK = "dqa"
-"""The key of a transaction's metadata that holds the mark of its session."""
+"""The metadata key of a transaction for the mark of its session."""
 _END = (
     "SHOW TRANSACTIONS YIELD transactionId AS id, metaData "
     f"WHERE metaData.{_MARK} STARTS WITH $mark "
@@ -63,31 +63,31 @@ _END = (
 )
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECTING = 10.0
-"""Seconds until a host that does not answer counts as unreachable."""
+"""Seconds until a host without an answer counts as unreachable."""
 _STALE = 30.0
-"""Seconds after which an idle connection is tested before it is used."""
+"""Seconds after which an idle connection is tested before use."""
 _FOR_THE_USER = (
     *("AuthenticationRateLimit", "CredentialsExpired", "DatabaseNotFound", "Security.Forbidden"),
     *("Security.Unauthorized", "Statement.AccessMode"),
 )
-"""Ends of codes of problems that the user can fix."""
+"""The ends of status codes of problems that the user can fix."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parts of a location. The password is in no text that is shown.
+    """The parts of a URL. No displayed text contains the password.
 
     Attributes
     ----------
     uri
-        Scheme, host, port and routing context, as the driver takes them.
+        The scheme, host, port and routing context, in the form that the driver accepts.
     user, password
-        Empty for a server without authentication.
+        The login; empty for a server without authentication.
     database
-        The database's name; None for the user's default one.
+        The name of the database; None for the user's default database.
     namespace
-        The situation to open; None for the whole database.
+        The namespace of the situation to open; None for the whole database.
     """
 
     uri: str
@@ -98,7 +98,7 @@ class Address:
 
     @classmethod
     def parse(cls, location: str) -> Address:
-        """Read a URL; `UsageError`, which never quotes it, if that is impossible."""
+        """Parse a URL; raise `UsageError`, which never quotes the URL, if it is malformed."""
         url = parse_url(location)
         if url.drivername not in _SCHEMES or not url.host:
             raise UsageError(
@@ -126,12 +126,12 @@ class Address:
         return self.named(None)
 
     def named(self, namespace: str | None) -> str:
-        """Return the name of a namespace of the database, or of all of it."""
+        """Return the name of a namespace, or of the whole database, for messages."""
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
 class Server:
-    """An open driver, and sessions of the address's database.
+    """An open driver for the database at an address.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class Server:
     """
 
     def __init__(self, address: Address) -> None:
-        # Without a handler, the driver's retries would be printed to standard error.
+        # Without a handler, the driver would print its retries to standard error.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address = address
         self._session: neo4j.Session | None = None
@@ -163,16 +163,16 @@ class Server:
     def reading(
         self, seconds: float, fetch: int = 1_000, mark: str = ""
     ) -> Iterator[neo4j.Transaction]:
-        """Begin a transaction that cannot write and that the server ends at a limit.
+        """Begin a read-only transaction that the server ends at a time limit.
 
         Parameters
         ----------
         seconds
-            The limit.
+            The time limit.
         fetch
-            Rows that the server sends at a time.
+            The number of rows that the server sends at a time.
         mark
-            What `end_marked` finds it by.
+            The mark by which `end_marked` finds the transaction.
         """
         self._session = session = self.driver.session(
             database=self.address.database,
@@ -188,32 +188,32 @@ class Server:
                 session.close()
 
     def leave(self) -> None:
-        """Break the connection of the transaction that was begun last, from any thread."""
+        """Break the connection of the latest transaction; any thread may call this."""
         session = self._session
         if session is not None and (connection := session._connection):  # noqa: SLF001  (no public way)
             connection.kill()  # type: ignore[no-untyped-call]
 
     def end_marked(self, mark: str) -> None:
-        """End the transactions whose mark begins so, as far as the user may."""
+        """End the transactions whose mark begins with `mark`, if the user may do so."""
         with suppress(*FAILURES), self.reading(_CONNECTING) as transaction:
             transaction.run(_END, mark=mark).consume()
 
     def writing(self) -> neo4j.Session:
-        """Return a session that may write, for a loader."""
+        """Return a session that may write, for loading."""
         return self.driver.session(database=self.address.database)
 
     def write(self, statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """Run a loader's statement in a transaction, again after a deadlock; return its rows."""
+        """Run a loader's statement in a transaction and return its rows; retry after a deadlock."""
         with self.writing() as session:
             return session.execute_write(lambda tx: tx.run(statement, given).data())
 
     def rows(self, statement: str, seconds: float = 60.0, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """Run a statement of this project and return its rows by column name.
+        """Run one of dqa's own statements and return its rows as dictionaries.
 
         Raises
         ------
         StatementTimeoutError
-            It took more than `seconds`.
+            The statement took more than `seconds`.
         UsageError, DatabaseUnavailableError
             See `failure`.
         """
@@ -228,7 +228,7 @@ class Server:
         self.driver.close()
 
     def failure(self, error: Exception) -> DqaError:
-        """Return the error for a failure of connecting or loading, on one line."""
+        """Translate an error of connecting or loading to an error of dqa."""
         where, problem = f"Neo4j at {self.address.name}", first_line(error)
         code = str(getattr(error, "code", None) or "")
         if fault_of(code) is Fault.TIME:
@@ -253,7 +253,7 @@ class Server:
 
 
 def first_line(error: Exception) -> str:
-    """Return an error's first line without positions, which are not those of the author's text."""
+    """Return the first line of an error without positions, which refer to the rewritten text."""
     text = str(getattr(error, "message", None) or error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return _POSITION.sub("", line).strip().rstrip(".")
@@ -264,19 +264,19 @@ _LAST_YEAR = 9_999
 
 
 def values_of(record: neo4j.Record) -> list[Any]:
-    """Return a record's values, including those that the driver could not read.
+    """Return the values of a record, including values that the driver could not read.
 
-    A record is a tuple that raises for such a value; a plain tuple does not.
+    Access through the record would raise an exception for such a value.
     """
     return list(tuple.__iter__(record))
 
 
 def converter(hidden: str | None) -> Callable[[Any], Any]:
-    """Return a function that turns a driver's value into lists, dictionaries and plain values.
+    """Return a function that converts the driver's values to lists, dictionaries and plain values.
 
-    Nodes and relationships become their label (a list for several) and properties, paths their
-    nodes and relationships. Internal ids and the label `hidden` are left out. Properties are in
-    alphabetical order, as the server's own order is arbitrary.
+    A node or relationship becomes a dictionary with its label (a list of several labels) and its
+    properties in alphabetical order. A path becomes its nodes and relationships. Internal ids and
+    the label `hidden` are omitted.
     """
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return per kind of value)
@@ -300,7 +300,9 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
                 return {key: convert(value[key]) for key in value}
             case list() | tuple():
                 return [convert(item) for item in value]
-        unread = getattr(value, "raw_data", value)  # a value, or a list or map that holds one
+        unread = getattr(
+            value, "raw_data", value
+        )  # a value that cannot be read, or a list or map with one
         if unread is value:
             return value
         return _unread(unread.tag, unread.fields) if hasattr(unread, "tag") else convert(unread)
@@ -312,7 +314,7 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
 
 
 def _unread(tag: bytes, fields: Sequence[Any]) -> str:
-    """Return a date or time of any year as the server itself writes it."""
+    """Return a date or time of any year in the format of the server."""
     if tag == b"D":
         return _moment(fields[0], "D")
     if tag in {b"d", b"I", b"i"}:
@@ -326,7 +328,7 @@ def _unread(tag: bytes, fields: Sequence[Any]) -> str:
 
 
 def _moment(count: int, unit: Literal["D", "s"]) -> str:
-    """Return the day or second so many units after the start of 1970, of any year, in ISO 8601."""
+    """Return the day or second that is `count` units after 1970-01-01, in ISO 8601."""
     text = str(np.array(count, f"M8[{unit}]"))
     sign = "-" if text.startswith("-") else ""
     year, _, rest = text.removeprefix("-").partition("-")

@@ -1,8 +1,8 @@
 """A read-only Neo4j database, or one situation in it.
 
-Three lines of defence keep a statement from writing: the guard; the transaction, which the server
-opens for reading only; and the server's plan, which must be one that reads. The plan also stops
-statements that change no data but the server, such as killing a connection.
+Three protections prevent a statement from writing: the guard, a read-only transaction, and a check
+that the server's plan only reads. The plan also reveals statements that change the server instead
+of the data, such as killing a connection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dqa.core.errors import DataError, StatementTimeoutError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name
 from dqa.databases.doctor import examine_neo4j
-from dqa.databases.engine_session import Connection, EngineSettings, Result
+from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, refused
 from dqa.databases.neo4j.server import (
     FAILURES,
@@ -40,10 +40,10 @@ from dqa.databases.neo4j.server import (
 )
 
 _SECONDS = 10.0
-"""Seconds for reading the nodes of a label or the relationships of a type."""
+"""The maximum number of seconds for reading one label or one relationship type."""
 _SAMPLE = 10_000
 _BASE = re.compile(r"__\w+__|_Bloom_\w+_")
-"""Labels that graph builders and browsers give to nodes in addition to their own."""
+"""Labels that graph builders and browsers add to nodes."""
 _PROPERTIES = (
     f"LIMIT {_SAMPLE} UNWIND CASE keys(x) WHEN [] THEN [null] ELSE keys(x) END AS name "
     "WITH *, CASE WHEN name IS NOT NULL THEN valueType(x[name]) END AS type "
@@ -53,7 +53,7 @@ _Rows: TypeAlias = Callable[..., list[dict[str, Any]]]
 
 
 def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
-    """Return the schema that a tag describes."""
+    """Return the schema in the tag of a situation."""
 
     def fields(part: Mapping[str, Any]) -> tuple[Field, ...]:
         return tuple(Field(name, kind) for name, kind in part["properties"])
@@ -69,12 +69,12 @@ def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
 def read_schema(rows: _Rows) -> DatabaseSchema:
     """Return the labels and relationship types of a database, with their properties.
 
-    Names are in alphabetical order. The labels of this project's situations are left out.
+    Names are in alphabetical order. Labels of namespaces and tags are omitted.
 
     Parameters
     ----------
     rows
-        Runs a statement within so many seconds and returns rows by column.
+        Runs a statement within a number of seconds and returns rows as dictionaries.
     """
     hidden = {TAG, *(row["name"] for row in rows(f"MATCH (t:{TAG}) RETURN t.place AS name"))}
     labels = {row["name"] for row in rows("CALL db.labels() YIELD label AS name RETURN name")}
@@ -89,7 +89,7 @@ def read_schema(rows: _Rows) -> DatabaseSchema:
 
 
 def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
-    """Return a label that some node has, with the properties of nodes that it is the name of."""
+    """Return a label with the properties of its nodes; None if no node has the label."""
     found, comment = _sampled(
         rows, f"MATCH (x:{quote_name(label)})", "WITH x", "labels(x) AS labels"
     )
@@ -102,7 +102,7 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
 
 
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
-    """Yield a type with each pair of labels that it joins; an empty label for a node without."""
+    """Yield a type for each pair of labels that it joins; no label is an empty string."""
     found, comment = _sampled(
         rows,
         f"MATCH (a)-[x:{quote_name(kind)}]->(b)",
@@ -123,7 +123,7 @@ def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
 
 
 def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict[str, Any]], str]:
-    """Return the properties of nodes or relationships, and a comment unless all were read."""
+    """Return the properties of nodes or relationships, and a comment if not all were read."""
     try:
         (counted,) = rows(f"{match} RETURN count(x) AS count", _SECONDS)
         found = rows(f"{match} {passed} {_PROPERTIES}{ends}", _SECONDS)
@@ -134,13 +134,13 @@ def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict
 
 
 def _without_base(labels: Iterable[str]) -> list[str]:
-    """Return the labels of a node without those that a tool gives to every node."""
+    """Return the labels of a node without labels that tools add to every node."""
     found = sorted(labels)
     return [label for label in found if not _BASE.fullmatch(label)] or found
 
 
 def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
-    """Return the properties in rows, with all types of each."""
+    """Return each property with all its types."""
     properties: dict[str, set[str]] = {}
     for row in rows:
         if row["name"] is not None:
@@ -153,7 +153,7 @@ def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
 
 
 def _keys(rows: _Rows) -> dict[str, str]:
-    """Return the property that a constraint on one property makes the key of its label."""
+    """Return the key property of each label, from constraints on a single property."""
     found = rows(
         "SHOW CONSTRAINTS YIELD labelsOrTypes AS labels, properties, type, entityType "
         "WHERE entityType = 'NODE' AND size(properties) = 1 "
@@ -164,33 +164,33 @@ def _keys(rows: _Rows) -> dict[str, str]:
 
 
 _PAGE = 1_000
-"""Most rows fetched at a time."""
-_REMEMBERED = 4_096
-"""Statements whose plan is remembered."""
+"""The maximum number of rows to fetch at a time."""
 _PROFILE = re.compile(
     r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""PROFILE, which excludes EXPLAIN, and the text that may precede it."""
+"""PROFILE with the text that may precede it; EXPLAIN PROFILE is an error."""
 _HARMLESS = re.compile(
     r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
     r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""Statements that only read, although the server plans them as a change of the schema."""
+"""Statements that only read, although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
-"""The server's warnings of a name that is not in the database, by status."""
+"""The server's warnings about unknown names, by status code."""
 
 
-class Neo4j(EngineSettings):
+class Neo4j(EngineSession):
     """A Neo4j database, or one situation in it.
 
     Parameters
     ----------
     address
-        Where it is.
+        The address of the database.
     tag
-        The properties of the tag of the situation to show; None for the whole database.
+        The properties of the situation's tag; None for the whole database.
+    database
+        The name of the database.
     """
 
     kind: Kind = "graph"
@@ -200,35 +200,36 @@ class Neo4j(EngineSettings):
     is_server = True
     trivial = "RETURN 1"
 
-    def __init__(self, address: Address, tag: Mapping[str, Any] | None = None) -> None:
-        self._address, self._tag = address, tag
-        self._namespace: str = "" if tag is None else tag["place"]
-        self.convert = converter(self._namespace)
-        self._warnings: dict[str, str] = {}
+    def __init__(self, address: Address, tag: Mapping[str, Any] | None, database: str) -> None:
+        label: str | None = None if tag is None else tag["place"]
+        path = (database,) if label is None else ()
+        super().__init__(address.named(label), namespace=label, search_path=path)
+        self._address, self._tag, self._label = address, tag, label
+        self.convert = converter(label)
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
-        self._has_begun = self._has_ended = False  # of the statement
+        self._has_begun = self._has_ended = False  # the transaction of the statement
 
     def connect(self) -> Server:
-        """Return an open driver, which connects for the first statement."""
+        """Return a driver, which connects at the first statement."""
         return Server(self._address)
 
     def identify(self, driver: Server) -> str:  # noqa: ARG002
-        """Return the mark of all transactions of this session."""
+        """Return the mark of this session's transactions."""
         return self._mark
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Remember the limits, which the server gets with the statement."""
+        """Store the limits, which are sent with the statement."""
         connection.limits = limits
         self._has_begun = self._has_ended = False
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run a statement in a transaction that only reads."""
+        """Run a statement in a read-only transaction."""
         server, limits, started = connection.driver, connection.limits, perf_counter()
         mark = f"{self._mark}-{next(self._numbers)}-"
-        # The server looks at its own time limit every two seconds only.
-        timer = Timer(limits.seconds, self.end, (mark,))
+        # The server checks its own time limit only every two seconds.
+        timer = Timer(limits.seconds, self.end_statements, (mark,))
         timer.daemon = True
         timer.start()
         try:
@@ -238,13 +239,13 @@ class Neo4j(EngineSettings):
                 result = transaction.run(statement)
                 names, is_empty = result.keys(), result.peek() is None
                 plan = result.consume().plan if is_empty else None
-                if plan:  # of an EXPLAIN, which the server does not send as rows
+                if plan:  # the server does not send the plan of an EXPLAIN as rows
                     text = str(plan.get("args", {}).get("string-representation", ""))
                     yield Result(["plan"], ([line] for line in self._shown(text).splitlines()))
                     return
                 yield Result(names, () if is_empty else self._rows(result), warning)
                 if not (is_empty or self._has_ended):
-                    server.leave()  # a rollback would read all rows that are on their way
+                    server.leave()  # a rollback would read all remaining rows
         except Neo4jError as error:
             if perf_counter() - started >= limits.seconds:
                 raise timed_out(limits, self.kind) from error
@@ -257,42 +258,42 @@ class Neo4j(EngineSettings):
         self._has_ended = True
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return what breaks the connection of a transaction."""
+        """Return a function that breaks the connection of the transaction."""
         leave: Callable[[], object] = connection.driver.leave
         return leave
 
-    def end(self, mark: str) -> None:
-        """End the transactions whose mark begins so."""
+    def end_statements(self, mark: str) -> None:
+        """End the transactions whose mark begins with `mark`."""
         with closing(Server(self._address)) as other:
             other.end_marked(mark)
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Explain an error by its code."""
+        """Classify an error by its status code."""
         fault = fault_of(getattr(error, "code", None) or "")
         if fault is Fault.UNCLEAR and not self._has_begun:
             fault = Fault.PASSING
         return fault, self._shown(first_line(error))
 
     def describe(self, driver: Server) -> DatabaseSchema:
-        """Return the schema in a situation's tag, or the schema of the whole database."""
+        """Return the schema of the situation or of the whole database."""
         if self._tag is not None:
             return schema_of_tag(json.loads(self._tag["schema"]))
         return read_schema(driver.rows)
 
     def row_order(self, table: str) -> bytes:
-        """Return the order of the rows of a loaded table, as `pack_order` returns it.
+        """Return the order of a loaded table's rows in the format of `pack_order`.
 
         Raises
         ------
         DataError
-            This is not a loaded situation, or it has no such table.
+            The session shows no loaded situation, or the situation lacks the table.
         """
         order = None if self._tag is None else self._tag.get(ORDER + table)
         if order is None:
             raise DataError(f"{self._address.name} stores no order of the rows of '{table}'.")
         return bytes(order)
 
-    def examine(self, run: object) -> Examination:  # noqa: ARG002
+    def examine(self) -> Examination:
         """Return the server's version, the user, and advice about the server's settings."""
         with closing(self.connect()) as server:
 
@@ -305,30 +306,24 @@ class Neo4j(EngineSettings):
             return examine_neo4j(ask)
 
     def _require_reading(self, statement: str, transaction: Transaction) -> str:
-        """Refuse a statement whose plan does more than read; return its warning."""
-        if statement in self._warnings:
-            return self._warnings[statement]
+        """Refuse a statement whose plan does not only read; return the server's warning."""
         match = _PROFILE.match(statement)
         plain = statement if match is None else match[1] + statement[match.end() :]
         planned = transaction.run(f"EXPLAIN {plain}").consume()
         kind = planned.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data")
-        if len(self._warnings) >= _REMEMBERED:
-            self._warnings.clear()
-        warning = _warning(statement, planned.gql_status_objects)
-        self._warnings[statement] = warning
-        return warning
+        return _warning(statement, planned.gql_status_objects)
 
     def _shown(self, text: str) -> str:
-        """Return a text of the server without the situation's label."""
-        return text.replace(self._namespace, "…") if self._namespace else text
+        """Return a text of the server without the label of the namespace."""
+        return text.replace(self._label, "…") if self._label else text
 
 
 def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:
-    """Return which names of a statement's author are not in the database.
+    """Return a warning about names in a statement that the database lacks.
 
-    The guard has written the names in backticks.
+    The names that the guard added are in backticks, so they are ignored.
     """
     unknown: list[str] = []
     for status in statuses:

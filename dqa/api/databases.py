@@ -398,7 +398,7 @@ def _script(content: Content, backend: Backend) -> str:
             f"{backend.name} holds a graph, and tables do not say how they are connected: give a "
             "script in Cypher, or a situation."
         )
-    from dqa.databases.scripts import table_script
+    from dqa.databases.tables import table_script
 
     return table_script(content, backend.dialect)
 

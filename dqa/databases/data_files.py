@@ -1,7 +1,7 @@
 """Open CSV and Parquet files as a read-only database in memory with one table per file.
 
 A Parquet file is a view, so the engine reads only the required columns and row groups. A CSV file
-is loaded once, and all its rows determine the column types. A large CSV file is a view, too. Before
+is loaded once, and all its rows determine the column types. Large CSV files are views, too. Before
 the first statement the engine is locked and can only read the files of the views.
 """
 
@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from glob import glob
-from itertools import accumulate
 from pathlib import Path
 from typing import Self
 
@@ -28,7 +27,7 @@ from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
 
 _LOADED_BYTES = 128_000_000
-"""The maximum number of bytes of CSV to load; the smallest files are loaded first."""
+"""The maximum number of bytes of CSV to load; larger data are read by each statement."""
 _UNPACKED = 8
 """The assumed compression ratio of a compressed file."""
 _GLOB = re.compile(r"[*?\[]")
@@ -72,10 +71,12 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
     """Return a locked database in memory with the files as tables and views."""
     connection = duckdb.connect(":memory:", config=FILLING)
     try:
-        loaded = _loaded(tables)
+        is_small = sum(map(_csv_bytes, tables.values())) <= _LOADED_BYTES
+        viewed = []
         for name, path in tables.items():
-            _add(connection, name, path, loads=name in loaded)
-        viewed = [path for name, path in tables.items() if name not in loaded]
+            loads = is_small and _reader(path) == "csv"
+            viewed += [path] * (not loads)
+            _add(connection, name, path, loads=loads)
         # The engine checks both the reader's pattern and the file that matches it.
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
@@ -88,17 +89,10 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
     return connection
 
 
-def _loaded(tables: Mapping[str, Path]) -> frozenset[str]:
-    """Return the names of the tables to load."""
-    sizes = sorted(
-        (path.stat().st_size * (_UNPACKED if path.name.lower().endswith(".gz") else 1), name)
-        for name, path in tables.items()
-        if _reader(path) == "csv"
-    )
-    totals = accumulate(size for size, _ in sizes)
-    return frozenset(
-        name for (_, name), total in zip(sizes, totals, strict=True) if total <= _LOADED_BYTES
-    )
+def _csv_bytes(path: Path) -> int:
+    """Return the approximate size of a CSV file without compression; 0 for another file."""
+    ratio = _UNPACKED if path.name.lower().endswith(".gz") else 1
+    return path.stat().st_size * ratio if _reader(path) == "csv" else 0
 
 
 def _reader(path: Path) -> str:

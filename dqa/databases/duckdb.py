@@ -21,14 +21,7 @@ from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import CatalogueQueries, rows_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
-from dqa.databases.errors import (
-    Fault,
-    driver_reads,
-    first_line,
-    one_line,
-    refused,
-    refused_script,
-)
+from dqa.databases.errors import Fault, driver_reads, first_line, one_line, refused, refused_script
 from dqa.databases.files import FileNamespaces, existing_file, file_path
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
@@ -163,10 +156,6 @@ class Duckdb(EngineSession):
             cursor.execute("BEGIN TRANSACTION READ ONLY")
             cursor.execute(query)
         yield Result(columns or columns_of(cursor), rows_from(cursor, readers))
-
-    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the name and version of the engine."""
-        return f"DuckDB {duckdb.__version__}"
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its class; some errors require opening the database again."""

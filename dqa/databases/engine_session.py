@@ -176,10 +176,6 @@ class EngineSession(Session):
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 
-    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the name and version of the engine for messages about wrong statements."""
-        return ""
-
     def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
         """Return the mark by which `end_statements` finds a connection on the server."""
         return ""
@@ -244,9 +240,7 @@ class EngineSession(Session):
         answer: DqaError = StatementError(f"{problem}.")
         match fault:
             case Fault.NOT_UNDERSTOOD:
-                version = self.version(connection.driver)
-                end = f"; this is {version}." if version else "."
-                answer = NotUnderstoodError(problem + end)
+                answer = NotUnderstoodError(f"{problem}; the language is {self.language}.")
             case Fault.REFUSED:
                 answer = refused(problem)
             case Fault.TIME:

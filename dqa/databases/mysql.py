@@ -119,8 +119,6 @@ def connect(url: URL, **options: object) -> Driver[Any]:
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
 """A TIME is a duration, so it remains the server's text."""
-_VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
-"""A version. MariaDB writes 5.5.5 before its own version, for old clients."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 _NUMBERS: dict[Fault, str] = {
@@ -242,11 +240,6 @@ class Mysql(EngineSession):
     def examine(self) -> Examination:
         """Return the version of the server, the rights of the user and the limits."""
         return examine_mysql(asker(self.run), self._flavour)
-
-    def version(self, driver: Any) -> str:  # noqa: ANN401
-        """Return the name and version of the server."""
-        version = _VERSION.search(driver.get_server_info())
-        return f"{self._flavour.title} {version[0] if version else ''}".strip()
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its number."""

@@ -105,6 +105,10 @@ class Namespaces(ABC):
         """Return the content of a namespace."""
         raise self._read_only_error()
 
+    def tables(self, namespace: str) -> set[str]:  # noqa: ARG002
+        """Return the tables and views of a namespace."""
+        return set()
+
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the loaded situations, sorted by namespace."""
         raise self._read_only_error()
@@ -147,7 +151,7 @@ class Namespaces(ABC):
         if self.holds(tag):
             return tag.namespace
         with self.locked(tag.namespace):
-            content = self.read(tag.namespace)
+            content = self._content_for(situation, tag.namespace)
             if content is None:
                 self.create(situation, tag)
             elif not self.holds(tag):  # otherwise another process has just loaded it
@@ -156,6 +160,14 @@ class Namespaces(ABC):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)
         return tag.namespace
+
+    def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
+        """Return the content; an unfinished load contains only tables of its situation."""
+        content = self.read(namespace)
+        if content is OtherContent.UNFINISHED:
+            others = self.tables(namespace) - {TAG_TABLE, *situation.tables}
+            content = OtherContent.FOREIGN if others else content
+        return content
 
     def holds(self, tag: LoadedSituation) -> bool:
         """Return whether a namespace contains the situation of a tag."""

@@ -274,11 +274,6 @@ class Postgres(EngineSession):
         """Return the version of the server, the rights of the role and the limits."""
         return examine_postgres(asker(self.run))
 
-    def version(self, driver: Driver[Any]) -> str:
-        """Return the name and version of the server."""
-        version = driver.info.parameter_status("server_version") or ""
-        return f"PostgreSQL {version.partition(' ')[0]}"
-
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its code."""
         code, problem = code_of(error), message_of(error)

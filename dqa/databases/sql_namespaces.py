@@ -13,19 +13,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    Engine,
-    Executable,
-    NullPool,
-    Table,
-    delete,
-    insert,
-    inspect,
-    select,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 from sqlalchemy.schema import CreateSchema, DropSchema
@@ -99,7 +87,7 @@ class ServerNamespaces(Namespaces):
     lock: ClassVar[str | None] = None
     drop_option: ClassVar[str] = ""
 
-    def __init__(self, connection: Connection, url: URL, wanted: str | None) -> None:
+    def __init__(self, connection: sa.Connection, url: sa.URL, wanted: str | None) -> None:
         self.location = display_name(url)
         self._connection = connection
         self._url = url
@@ -123,7 +111,7 @@ class ServerNamespaces(Namespaces):
             raise cls._translate(error, where, is_connected=is_connected) from error
 
     @classmethod
-    def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
+    def connect_options(cls, url: sa.URL) -> Mapping[str, Any]:  # noqa: ARG003
         """Return the options of `create_engine`."""
         return {}
 
@@ -164,13 +152,12 @@ class ServerNamespaces(Namespaces):
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a namespace."""
-        inspector = inspect(self._connection)
-        if namespace not in inspector.get_schema_names():
+        if namespace not in sa.inspect(self._connection).get_schema_names():
             return None
-        tables = {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
+        tables = self.tables(namespace)
         if TAG_TABLE not in tables:
             return OtherContent.FOREIGN if tables else OtherContent.EMPTY
-        tags = self._run(select(define_tag(namespace)))
+        tags = self._run(sa.select(define_tag(namespace)))
         return LoadedSituation(namespace, *tags[0]) if tags else OtherContent.UNFINISHED
 
     def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
@@ -188,16 +175,16 @@ class ServerNamespaces(Namespaces):
                     self.drop(tag.namespace)
             raise
 
-    def _creation(self, schema: str) -> Executable:
+    def _creation(self, schema: str) -> sa.Executable:
         return CreateSchema(schema)
 
-    def _run(self, statement: Executable) -> list[Any]:
+    def _run(self, statement: sa.Executable) -> list[Any]:
         result = self._connection.execute(statement)
         return list(result) if result.returns_rows else []
 
-    def _fill(self, table: Table, rows: content.Table) -> None:
+    def _fill(self, table: sa.Table, rows: content.Table) -> None:
         """Insert rows with the driver's `executemany`, which is faster than SQLAlchemy Core."""
-        compiled = insert(table).compile(dialect=self._dialect)
+        compiled = sa.insert(table).compile(dialect=self._dialect)
         values: Any = list(plain_rows(rows))
         if ROW_COLUMN in table.columns:
             values = [(*row, number) for number, row in enumerate(values)]
@@ -205,9 +192,14 @@ class ServerNamespaces(Namespaces):
             values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
         self._connection.exec_driver_sql(str(compiled), values)
 
+    def tables(self, namespace: str) -> set[str]:
+        """Return the tables and views of a namespace."""
+        inspector = sa.inspect(self._connection)
+        return {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
+
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations in the schemas with the project's prefix."""
-        for name in sorted(inspect(self._connection).get_schema_names()):
+        for name in sorted(sa.inspect(self._connection).get_schema_names()):
             if name.startswith("dqa_"):
                 # Another process may drop the schema at this moment.
                 with suppress(ProgrammingError), self._connection.begin_nested():
@@ -226,7 +218,7 @@ class ServerNamespaces(Namespaces):
     def drop(self, namespace: str) -> None:
         """Drop a namespace; if that is interrupted, an unfinished load remains."""
         if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
-            self._run(delete(define_tag(namespace)))
+            self._run(sa.delete(define_tag(namespace)))
             self._connection.commit()
         self._run(DropSchema(namespace, cascade=self.is_atomic))
 
@@ -235,7 +227,7 @@ class ServerNamespaces(Namespaces):
         """Lock a name until the connection closes."""
         if self.lock is not None:
             ((_, got),) = self._run(
-                text(self.lock).bindparams(name=namespace[:64], seconds=_LOCK_SECONDS)
+                sa.text(self.lock).bindparams(name=namespace[:64], seconds=_LOCK_SECONDS)
             )
             if got in {0, None}:
                 raise DatabaseUnavailableError(
@@ -293,6 +285,6 @@ class ServerNamespaces(Namespaces):
 
 
 @lru_cache(maxsize=16)
-def _engine(url: URL, namespaces: type[ServerNamespaces]) -> Engine:
+def _engine(url: sa.URL, namespaces: type[ServerNamespaces]) -> sa.Engine:
     """Return an engine that closes each connection after use."""
-    return make_engine(url, poolclass=NullPool, **namespaces.connect_options(url))
+    return make_engine(url, poolclass=sa.NullPool, **namespaces.connect_options(url))

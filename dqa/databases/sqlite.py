@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
@@ -175,10 +175,6 @@ class Sqlite(EngineSession):
             finally:
                 driver.set_authorizer(_authorize)
             connection.limits = wanted
-
-    def version(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the name and version of the engine."""
-        return f"SQLite {sqlite3.sqlite_version}"
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by its code."""

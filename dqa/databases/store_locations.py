@@ -15,18 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Engine,
-    Integer,
-    LargeBinary,
-    QueuePool,
-    Text,
-    create_engine,
-    event,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.exc import DataError as ValueRefusedError
 from sqlalchemy.exc import (
@@ -50,9 +39,9 @@ from dqa.databases.errors import one_line
 from dqa.databases.files import is_sqlite
 from dqa.databases.servers import make_engine, parse_url
 
-LONG_TEXT: Final = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
-LONG_BLOB: Final = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
-NUMBER: Final = BigInteger().with_variant(Integer(), "sqlite")
+LONG_TEXT: Final = sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
+LONG_BLOB: Final = sa.LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
+NUMBER: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 """A number that the database generates."""
 TABLE_OPTIONS: Final[Mapping[str, Any]] = {
     "mysql_charset": "utf8mb4",
@@ -100,7 +89,7 @@ class StoreLocation:
         return redact(self.url) if self.file is None else str(self.file)
 
 
-def open_store(location: StoreLocation, *, writing: bool) -> Engine:
+def open_store(location: StoreLocation, *, writing: bool) -> sa.Engine:
     """Connect to a store; create a missing SQLite file for writing.
 
     Raises
@@ -117,7 +106,7 @@ def open_store(location: StoreLocation, *, writing: bool) -> Engine:
     url = parse_url(location.url)
     engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
     if engine.dialect.name in {"mysql", "mariadb"}:
-        event.listen(engine, "connect", _refuse_long_values)
+        sa.event.listen(engine, "connect", _refuse_long_values)
         # The default level would hide new claims of other processes.
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine
@@ -130,26 +119,26 @@ def _refuse_long_values(connection: Any, _: object) -> None:  # noqa: ANN401
 
 
 @contextmanager
-def write(engine: Engine) -> Iterator[Connection]:
+def write(engine: sa.Engine) -> Iterator[sa.Connection]:
     """Yield a transaction that writes; a file allows only one at a time."""
     with engine.execution_options(**{_WRITES: True}).begin() as connection:
         yield connection
 
 
 @contextmanager
-def lock_schema(connection: Connection, number: int, name: str) -> Iterator[None]:
+def lock_schema(connection: sa.Connection, number: int, name: str) -> Iterator[None]:
     """Let only one process at a time change the tables of a server; a file has one writer."""
     dialect = connection.dialect.name
     if dialect == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({number})"))
+        connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({number})"))
         yield
     elif dialect in {"mysql", "mariadb"}:  # definitions commit automatically
-        connection.execute(text(f"SELECT GET_LOCK('{name}_{number}', 120)"))
+        connection.execute(sa.text(f"SELECT GET_LOCK('{name}_{number}', 120)"))
         try:
             yield
-            connection.execute(text("COMMIT"))  # the next process must see the new rows
+            connection.execute(sa.text("COMMIT"))  # the next process must see the new rows
         finally:
-            connection.execute(text(f"SELECT RELEASE_LOCK('{name}_{number}')"))
+            connection.execute(sa.text(f"SELECT RELEASE_LOCK('{name}_{number}')"))
     else:
         yield
 
@@ -219,7 +208,7 @@ def _may_not_write(location: StoreLocation) -> UsageError:
     )
 
 
-def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
+def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engine:
     _require_file(file, location, writing=writing)
     may_write = _may_write(file)
     if writing and not may_write:
@@ -241,12 +230,12 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
             connection.execute("PRAGMA query_only = ON")
         return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
-    event.listen(engine, "begin", _begin)
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
+    sa.event.listen(engine, "begin", _begin)
     return engine
 
 
-def _begin(connection: Connection) -> None:
+def _begin(connection: sa.Connection) -> None:
     # A transaction that reads before it writes would fail if another has written meanwhile.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

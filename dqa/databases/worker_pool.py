@@ -19,11 +19,7 @@ from typing import Any
 from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    StatementTimeoutError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source

@@ -9,14 +9,7 @@ is opened as a `GuardedDatabase`, so no statement reaches a driver unchecked.
 from __future__ import annotations
 
 from dqa.guard.audit import Audit, AuditEntry
-from dqa.guard.check import (
-    DIALECTS,
-    GuardVerdict,
-    ScriptStatement,
-    check,
-    require,
-    split,
-)
+from dqa.guard.check import DIALECTS, GuardVerdict, ScriptStatement, check, require, split
 from dqa.guard.database import GuardedDatabase
 from dqa.guard.policy import DEFAULT, Policy
 

@@ -11,7 +11,7 @@ from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard.policy import DEFAULT, Policy
 
 if TYPE_CHECKING:
-    from dqa.guard.describe import Form
+    from dqa.guard.visible import Form
 
 SEVERAL = "it contains several statements; write one statement at a time"
 """The reason for refusing several statements."""

@@ -23,10 +23,15 @@ from dqa.core.situation import Schema
 from dqa.core.spans import start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
-from dqa.guard.describe import answer
 from dqa.guard.hints import advise, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
-from dqa.guard.visible import add_descriptions, names_anything, require_known, visible_schema
+from dqa.guard.visible import (
+    add_descriptions,
+    answer,
+    names_anything,
+    require_known,
+    visible_schema,
+)
 
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (

@@ -63,11 +63,10 @@ def unknown_name(
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)
-    *_, alias, bare = ("", *name.rsplit(".", 2))
+    bare = name.rpartition(".")[2]
     hint = ""
     if not _OF_PART.search(problem):
-        meant = [part for part in parts if alias and _is_called(part.name, alias, statement)]
-        names = [f.name for part in meant or parts[:named] or parts for f in part.fields]
+        names = [field.name for part in parts[:named] or parts for field in part.fields]
         if not schema.tables:  # LadybugDB does not say whether it misses a property or a label
             names += [part.name for part in parts]
         hint = _owning(bare, parts, schema) or closest(bare, names, schema=schema)
@@ -84,13 +83,6 @@ def advise(error: StatementError, dialect: str) -> StatementError:
     others = lists(dialect)["functions"] - {function.lower()}
     advice = instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
     return type(error)(f"{error} {visible(advice)}") if function and advice else error
-
-
-def _is_called(table: str, alias: str, statement: str) -> bool:
-    """Return whether an alias seems to refer to a table in a statement."""
-    called = rf"\b{re.escape(table)}[\"`]?\s+(?:AS\s+)?[\"`]?{re.escape(alias)}\b"
-    is_table = table.casefold() == alias.casefold()
-    return is_table or re.search(called, statement, re.IGNORECASE) is not None
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:

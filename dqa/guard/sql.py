@@ -16,13 +16,13 @@ from sqlglot import exp
 
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.guard.check import GuardVerdict, Refusal
-from dqa.guard.describe import DESCRIBING, describing_form
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import AllowLists, lists
 from dqa.guard.parsing import MARK, Parsed, parse_text
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.tables import rewritten
 from dqa.guard.text import read_text
+from dqa.guard.visible import DESCRIBING, describing_form
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
 """The node classes that may be the root of a statement or of a WITH part."""
@@ -224,15 +224,6 @@ class _Check:
                     f"{name or 'it'} could process over {_LARGEST:,} values; use smaller numbers"
                 )
 
-    def _check_pairs(self, node: exp.Expr) -> None:
-        """Refuse an array operator on two long arrays that the statement itself builds."""
-        is_long = self.dialect == "postgres" and all(map(_is_long_array, node.iter_expressions()))
-        if is_long and any(map(_builds_array, self.parsed.nodes)):
-            raise Refusal(
-                "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
-                "write one of the arrays as a list"
-            )
-
     # Tables
 
     def _check_table(self, node: exp.Table) -> None:
@@ -370,6 +361,14 @@ class _Check:
         if problem:
             raise Refusal(problem)
 
+    def _check_pairs(self, _: exp.Expr) -> None:
+        """Refuse a comparison of arrays in a statement that builds arrays or rows itself."""
+        if self.dialect == "postgres" and any(map(_builds_array, self.parsed.nodes)):
+            raise Refusal(
+                "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
+                "write the statement without functions that build arrays or series"
+            )
+
     # Dots
 
     def _check_dots(self) -> None:
@@ -474,17 +473,6 @@ def _builds_array(node: exp.Expr) -> bool:
     name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
     is_splitter = name in _SPLITTERS or isinstance(node, exp.StringToArray)
     return name in _SERIES or (is_splitter and not _has_literals_alone(node))
-
-
-def _is_long_array(node: exp.Expr) -> bool:
-    """Return whether an operand may be an array of any length."""
-    while isinstance(node, exp.Paren | exp.Cast):
-        node = node.this
-    if isinstance(node, exp.Array):
-        return any(isinstance(one, exp.Query) for one in node.expressions)
-    if isinstance(node, exp.Literal):
-        return False
-    return _builds_array(node) or not _has_literals_alone(node)
 
 
 def _has_literals_alone(node: exp.Expr) -> bool:

@@ -39,7 +39,7 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Views with the tables that they read. A partition is paired with its parent and the reverse.
+    # Views with the tables that they read; partitions with their ancestors, and the reverse.
     "postgres": """
         SELECT v.relname, t.relname, false AS is_partition
           FROM pg_catalog.pg_depend AS d
@@ -53,9 +53,13 @@ _VIEWS: Mapping[str, str] = {
          WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
         UNION ALL
         SELECT x.one, x.other, true
-          FROM pg_catalog.pg_inherits AS i
-          JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid
-          JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent,
+          FROM (WITH RECURSIVE family(child, parent) AS (
+                    SELECT inhrelid, inhparent FROM pg_catalog.pg_inherits
+                    UNION SELECT child, inhparent FROM family
+                      JOIN pg_catalog.pg_inherits ON inhrelid = parent)
+                SELECT child, parent FROM family) AS f
+          JOIN pg_catalog.pg_class AS c ON c.oid = f.child
+          JOIN pg_catalog.pg_class AS p ON p.oid = f.parent,
                LATERAL (VALUES (c.relname, p.relname), (p.relname, c.relname)) AS x(one, other)
     """,
     # Views with their definitions. The definition of a full-text index names its source table; the
@@ -274,9 +278,9 @@ def _folded(value: object) -> str:
 
 
 def _is_safe(row: Sequence[object], policy: Policy) -> bool:
-    """Return whether a partition hides all that its parent hides, or a parent all of a partition.
+    """Return whether a table hides all that its partition or ancestor hides.
 
-    `row` has the name of the table that a statement reads, and that of the table with its rows.
+    `row` contains the names of the table and of the other table with the same rows.
     """
     one, other = map(_folded, row[:2])
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))

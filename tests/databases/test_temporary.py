@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DataError, QueryError, UsageError
-from dqa.databases.scripts import table_script
+from dqa.databases.tables import table_script
 
 RELATIONAL = ("sqlite", "duckdb")
 SCRIPTS = {

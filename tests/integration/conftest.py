@@ -160,6 +160,14 @@ def situations(release_dir: Path) -> list[Situation]:
     return list({situation.content_hash: situation for situation in released}.values())
 
 
+@contextmanager
+def scratch(backend: str, url: str, script: str) -> Iterator[str]:
+    """Run a script in a new database of a server; yield its URL, and drop it afterwards."""
+    namespaces = plugins.backend(backend).start()
+    with namespaces.connect(url) as connected, connected.scratch(script) as place:
+        yield place
+
+
 @dataclass
 class OwnServer:
     """A throw-away server that a test may kill."""

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 import dqa
 from tests.confirming import confirm
+from tests.integration.conftest import scratch
 
 ODD = """
-CREATE TYPE {schema}.mood AS ENUM ('low', 'high');
-CREATE DOMAIN {schema}.amount AS numeric(12, 2);
-CREATE TABLE {schema}."Sales Region" (land text, "no" integer, "Name" text, mood {schema}.mood,
+CREATE TYPE mood AS ENUM ('low', 'high');
+CREATE DOMAIN amount AS numeric(12, 2);
+CREATE TABLE "Sales Region" (land text, "no" integer, "Name" text, mood mood,
     fee money, PRIMARY KEY (land, "no"));
-CREATE TABLE {schema}."order" (id integer PRIMARY KEY, land text, "no" integer,
-    "sum €" {schema}.amount, FOREIGN KEY (land, "no") REFERENCES {schema}."Sales Region");
-INSERT INTO {schema}."Sales Region" VALUES
+CREATE TABLE "order" (id integer PRIMARY KEY, land text, "no" integer,
+    "sum €" amount, FOREIGN KEY (land, "no") REFERENCES "Sales Region");
+INSERT INTO "Sales Region" VALUES
     ('de', 1, 'North', 'low', 9), ('de', 2, 'South', 'high', 8), ('fr', 1, 'Nord', NULL, 7);
-INSERT INTO {schema}."order" VALUES (1, 'de', 1, 10.5), (2, 'de', 2, 20), (3, 'fr', 1, 5);
+INSERT INTO "order" VALUES (1, 'de', 1, 10.5), (2, 'de', 2, 20), (3, 'fr', 1, 5);
 """
 
 
 @pytest.fixture
 def odd(postgres_url: str) -> Iterator[str]:
-    """The URL of a schema of PostgreSQL with types of its own."""
-    schema = f"odd_{secrets.token_hex(4)}"
-    engine = sa.create_engine(postgres_url)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
-        connection.exec_driver_sql(ODD.format(schema=schema))
-    yield f"{postgres_url}?schema={schema}"
-    with engine.begin() as connection:
-        connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
-    engine.dispose()
+    """The URL of a database of PostgreSQL with types of its own."""
+    with scratch("postgres", postgres_url, ODD) as place:
+        yield place
 
 
 def test_a_proposal_for_such_a_schema_is_decided_at_once(odd: str, tmp_path: Path) -> None:

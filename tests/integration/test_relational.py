@@ -25,6 +25,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import namespace_for, tag_of
+from dqa.databases.tables import define_tag
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
@@ -174,6 +175,22 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
     assert read_back(server.load(situation, namespace), situation) == situation
+
+
+def test_an_unfinished_load_is_dropped_only_without_tables_of_others(
+    occupied: tuple[Target, Situation, sa.Engine],
+) -> None:
+    """An empty tag table alone gives no right to the tables beside it."""
+    server, situation, engine = occupied
+    namespace = namespace_for(situation)
+    with engine.begin() as connection:
+        define_tag(namespace).create(connection)
+    with pytest.raises(UsageError, match=f"--replace {namespace}"):
+        server.load(situation)
+    with engine.begin() as connection:
+        assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
+        connection.execute(sa.text(f"DROP TABLE {namespace}.precious"))
+    assert read_back(server.load(situation), situation) == situation
 
 
 def test_a_namespace_with_a_view_and_a_trigger_is_replaced(

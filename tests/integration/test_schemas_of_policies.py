@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import duckdb
 import pytest
-import sqlalchemy as sa
 
 import dqa
 from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.guard import Policy
+from tests.integration.conftest import scratch
 
 SALES = Policy(schemas=frozenset({"sales"}))
 SCRIPT = (
@@ -36,25 +35,6 @@ def duckdb_file(folder: Path) -> Iterator[str]:
     yield str(path)
 
 
-@contextmanager
-def postgres_database(url: str) -> Iterator[str]:
-    """Give a PostgreSQL database with three schemas."""
-    name = f"dqa_policy_{uuid4().hex[:8]}"
-    server = sa.make_url(url).set(drivername="postgresql+psycopg")
-    own = server.set(database=name)
-    first = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    with first.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        try:
-            filled = sa.create_engine(own, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-            with filled.connect() as inside:
-                for statement in SCRIPT:
-                    inside.execute(sa.text(statement))
-            yield own.set(drivername="postgresql").render_as_string(hide_password=False)
-        finally:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
-
-
 @pytest.mark.parametrize("engine", ["duckdb", "postgres"])
 def test_schemas_of_a_policy_are_described_and_joined(
     engine: str, tmp_path: Path, request: pytest.FixtureRequest
@@ -63,7 +43,8 @@ def test_schemas_of_a_policy_are_described_and_joined(
     if engine == "duckdb":
         opened = duckdb_file(tmp_path)
     else:
-        opened = postgres_database(request.getfixturevalue("postgres_url"))
+        url = request.getfixturevalue("postgres_url")
+        opened = scratch("postgres", url, ";".join(SCRIPT))
     joined = "SELECT shop_name, price FROM shop, {}sale"
     with opened as location:
         with closing(dqa.open_database(location, policy=SALES)) as database:

@@ -119,7 +119,7 @@ def test_situations_are_listed_while_others_go(place: tuple[str, str]) -> None:
 def test_one_database_for_everybody_takes_no_script(neo4j_url: str) -> None:
     """It says what to give instead."""
     with (
-        pytest.raises(UsageError, match="a script cannot have its own: give a situation"),
+        pytest.raises(UsageError, match="a script cannot run in a new one: give a situation"),
         dqa.temporary_database("CREATE (:A)", "neo4j", neo4j_url),
     ):
         pass

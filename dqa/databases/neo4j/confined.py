@@ -8,10 +8,7 @@ from functools import cached_property
 
 from dqa.core.database import Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import (
-    RefusedStatementError,
-    UnknownReferenceError,
-)
+from dqa.core.errors import RefusedStatementError, UnknownReferenceError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.guard import GuardedDatabase, GuardVerdict, Policy
 from dqa.guard.cypher import read_statement

@@ -16,12 +16,7 @@ from dqa.core.errors import UsageError
 from dqa.core.schema import quote_name
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
 from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
-from dqa.databases.namespaces import (
-    LoadedSituation,
-    NamespaceContent,
-    Namespaces,
-    OtherContent,
-)
+from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces, OtherContent
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4j
 from dqa.guard.check import split

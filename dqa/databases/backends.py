@@ -84,7 +84,6 @@ _BACKENDS: Final = (
         front="dqa.databases.neo4j.confined:ConfinedGraph",
         is_server=True,
         namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
-        reader="dqa.databases.neo4j.server:Address.parse",
         accepts=_server("bolt", "neo4j"),
         driver="neo4j",
         example="bolt://user:password@host:7687",

@@ -23,6 +23,7 @@ from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.examination import Examination
 from dqa.databases.namespaces import LoadedSituation, Namespaces
 from dqa.databases.opening import Opening
+from dqa.databases.servers import parse_url
 
 if TYPE_CHECKING:
     from dqa.core.database import Database, Isolation, Kind
@@ -80,8 +81,6 @@ class Backend:
         The required package, and the extra that installs it (by default the backend's name).
     example
         An example of a location, for messages.
-    reader
-        The parser of a server's URL, as ``package.module:function``. It raises `UsageError`.
     front
         The subclass of `GuardedDatabase` for its sessions, as ``package.module:Class``.
     imports
@@ -99,7 +98,6 @@ class Backend:
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
-    reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
     imports: tuple[str, ...] = ()
 
@@ -210,7 +208,7 @@ class Backend:
     def require_readable(self, location: str) -> None:
         """Raise `UsageError` if the location is malformed; do not connect."""
         if not self.embedded and self.is_installed:
-            resolve_name(self.reader)(location)
+            parse_url(location)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations in the database, by namespace."""

@@ -14,14 +14,8 @@ from dataclasses import replace
 from enum import Enum, auto
 from time import perf_counter
 
+from dqa.core import errors
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    RefusedStatementError,
-    StatementError,
-)
 from dqa.core.secrets import redact
 
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
@@ -64,7 +58,7 @@ def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
     return {code: fault for fault, listed in codes.items() for code in listed.split()}
 
 
-class UnsettledError(DatabaseUnavailableError):
+class UnsettledError(errors.DatabaseUnavailableError):
     """A statement failed, and its error does not show the cause.
 
     Parameters
@@ -82,7 +76,7 @@ class UnsettledError(DatabaseUnavailableError):
         self.problem, self.may_pass = problem, may_pass
 
 
-class UnreadableError(StatementError):
+class UnreadableError(errors.StatementError):
     """A driver cannot read a result, and the rest of the result may still arrive."""
 
 
@@ -140,47 +134,47 @@ class Attempts:
                 return self._run_once(statement, replace(limits, seconds=seconds))
             except UnsettledError as error:
                 unsettled = error
-            except DatabaseUnavailableError:
+            except errors.DatabaseUnavailableError:
                 pass  # the previous failure may be the cause
         try:
             self._require_answer(limits, until)
-        except DatabaseUnavailableError as away:
+        except errors.DatabaseUnavailableError as away:
             if not is_suspect:
                 self._suspects.add(statement)
-                raise DatabaseUnavailableError(str(unsettled)) from away
-        raise StatementError(f"{unsettled.problem}.") from unsettled
+                raise errors.DatabaseUnavailableError(str(unsettled)) from away
+        raise errors.StatementError(f"{unsettled.problem}.") from unsettled
 
     def _require_answer(self, limits: Limits, until: float) -> None:
         """Raise `DatabaseUnavailableError` if the database does not answer."""
         seconds = max(until - perf_counter(), _ASKING)
         try:
             self._run_once(self._trivial, replace(limits, seconds=seconds))
-        except DqaError as error:
-            raise DatabaseUnavailableError(str(error)) from error
+        except errors.DqaError as error:
+            raise errors.DatabaseUnavailableError(str(error)) from error
 
 
-def refused_script(engine: str, error: Exception) -> DataError:
+def refused_script(engine: str, error: Exception) -> errors.DataError:
     """Return the error for a script that an engine refuses."""
-    if isinstance(error, DataError):  # the error of a situation
+    if isinstance(error, errors.DataError):  # the error of a situation
         return error
-    return DataError(f"{engine} refuses the script: {one_line(error)}.")
+    return errors.DataError(f"{engine} refuses the script: {one_line(error)}.")
 
 
-def out_of_memory() -> StatementError:
+def out_of_memory() -> errors.StatementError:
     """Return the error for a statement that needs too much memory."""
-    return StatementError(
+    return errors.StatementError(
         "The statement needs more memory than it may have; aggregate, filter or use LIMIT."
     )
 
 
-def refused(problem: str) -> RefusedStatementError:
+def refused(problem: str) -> errors.RefusedStatementError:
     """Return the error for a statement that the session may not run."""
-    return RefusedStatementError(f"The statement was not run: {problem}.")
+    return errors.RefusedStatementError(f"The statement was not run: {problem}.")
 
 
-def failed(name: str, problem: str) -> DatabaseUnavailableError:
+def failed(name: str, problem: str) -> errors.DatabaseUnavailableError:
     """Return the error for a database that cannot run statements."""
-    return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
+    return errors.DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
 def brief(problem: str) -> str:

@@ -26,13 +26,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    InfrastructureError,
-    UsageError,
-)
+from dqa.core import errors
 from dqa.core.files import open_private, problem_of_path
 from dqa.core.secrets import redact
 from dqa.databases.errors import one_line
@@ -169,19 +163,22 @@ def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Ite
         raise _translate(location, error, under_way=under_way) from error
 
 
-def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bool) -> DqaError:
+def _translate(
+    location: StoreLocation, error: SQLAlchemyError, *, under_way: bool
+) -> errors.DqaError:
     problem, shown, what = one_line(error), location.shown, location.what
     if location.file is None:
         if isinstance(error, ProgrammingError):
-            return UsageError(f"{shown} cannot be used as a {what}: {problem}.")
+            return errors.UsageError(f"{shown} cannot be used as a {what}: {problem}.")
         if isinstance(error, ValueRefusedError):
-            return UsageError(
+            return errors.UsageError(
                 f"{shown} refuses a value, such as a name that is too long: {problem}."
             )
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
-        return DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
+        return errors.DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):
-        return DataError(f"{shown} is not a {what}, or is damaged ({problem}). {location.hint}")
+        problem = f"{shown} is not a {what}, or is damaged ({problem}). {location.hint}"
+        return errors.DataError(problem)
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
     is_full = "is full" in problem
@@ -189,7 +186,7 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
         is_full = shutil.disk_usage(location.file.absolute().parent).free < _LITTLE
     if is_full:
         problem = "the disk is full. Free some space, and try again"
-    return InfrastructureError(f"{shown} cannot be written or read: {problem}.")
+    return errors.InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 
 
 def require_right(location: StoreLocation) -> None:
@@ -202,8 +199,8 @@ def _may_write(file: Path) -> bool:
     return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
-def _may_not_write(location: StoreLocation) -> UsageError:
-    return UsageError(
+def _may_not_write(location: StoreLocation) -> errors.UsageError:
+    return errors.UsageError(
         f"You may not write to {location.file}. Ask for the right, or name another {location.what}."
     )
 
@@ -213,8 +210,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engi
     may_write = _may_write(file)
     if writing and not may_write:
         raise _may_not_write(location)
-    wal = file.with_name(f"{file.name}-wal")
-    mode = "rw"
+    mode, wal = "rw", file.with_name(f"{file.name}-wal")
     if not may_write:  # a file with an open journal cannot be opened as immutable
         mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
     uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
@@ -245,13 +241,13 @@ def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None
     """Require an SQLite file, or create one that only its owner may read."""
     try:
         if not writing and not file.exists():
-            raise UsageError(f"{file} does not exist. {location.hint}")
+            raise errors.UsageError(f"{file} does not exist. {location.hint}")
         if writing:
             with suppress(FileExistsError):
                 os.close(open_private(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         if not file.is_file():
-            raise UsageError(f"{file} is not a file. {location.hint}")
+            raise errors.UsageError(f"{file} is not a file. {location.hint}")
         if not is_sqlite(file):
-            raise DataError(f"{file} is not an SQLite database. {location.hint}")
+            raise errors.DataError(f"{file} is not an SQLite database. {location.hint}")
     except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error
+        raise errors.UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error

@@ -28,12 +28,6 @@ import orjson
 
 from dqa.core import errors
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    StatementError,
-    UnknownReferenceError,
-)
 from dqa.core.interpreters import describe_exit, name_signal, start_process
 from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
@@ -108,7 +102,7 @@ class Worker:
             self.facts: dict[str, Any] = self._receive(until, _LARGEST)
         except TimeoutError:
             self.kill()
-            raise DatabaseUnavailableError(
+            raise errors.DatabaseUnavailableError(
                 f"The database could not be opened within {monotonic() - started:.1f} seconds: it "
                 "does not answer, or this machine is too busy to start a process."
             ) from None
@@ -116,7 +110,7 @@ class Worker:
             code = self._exit_code()
             is_fault = name_signal(code or 0) in _ENGINE_FAULTS
             advice = "The file may be damaged" if is_fault else "Open the database again"
-            raise DatabaseUnavailableError(
+            raise errors.DatabaseUnavailableError(
                 f"A worker process did not open the database: {describe_exit(code)}. {advice}."
             ) from None
         except BaseException:
@@ -204,37 +198,37 @@ class Worker:
         self.kill()
         return None if code == _UNKNOWN else code
 
-    def _ended_error(self) -> DqaError:
+    def _ended_error(self) -> errors.DqaError:
         """Return the error of a request during which the worker ended."""
         code = self._exit_code()
         name, how = name_signal(code or 0), describe_exit(code)
         if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
             return out_of_memory()
         if name in _ENGINE_FAULTS or (code is not None and not name):
-            return StatementError(
+            return errors.StatementError(
                 f"The statement crashed the database engine ({how}). Write it in another way: with "
                 "fewer conversions, with arguments of the types that a function expects, with "
                 "smaller values."
             )
-        return DatabaseUnavailableError(
+        return errors.DatabaseUnavailableError(
             f"The worker process did not finish the statement: {how}. Another process ended it. "
             "Run the statement again."
         )
 
 
-def _decode_error(content: object) -> DqaError:
+def _decode_error(content: object) -> errors.DqaError:
     """Return the error in a reply; raise `EOFError` if the reply is invalid."""
     match content:
         case [str(name), str(text), str(unknown)]:
             kind = getattr(errors, name, None)
         case _:
             kind = None
-    if not (isinstance(kind, type) and issubclass(kind, DqaError)):
+    if not (isinstance(kind, type) and issubclass(kind, errors.DqaError)):
         raise EOFError  # noqa: TRY004  (as for any other invalid reply)
-    if kind is UnknownReferenceError:
-        return UnknownReferenceError(text, unknown)
+    if kind is errors.UnknownReferenceError:
+        return errors.UnknownReferenceError(text, unknown)
     # Some classes build their text from other arguments; here the text is complete.
-    error: DqaError = kind.__new__(kind)
+    error: errors.DqaError = kind.__new__(kind)
     Exception.__init__(error, text)
     return error
 
@@ -323,7 +317,7 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
     has_memory = True
     try:
         status, content = "done", _encode(act())
-    except DqaError as error:
+    except errors.DqaError as error:
         status, content = "failed", _encode(_encode_error(error))
     except MemoryError:
         status, content, has_memory = "failed", _encode(_encode_error(out_of_memory())), False
@@ -350,10 +344,10 @@ def _encode(content: object) -> bytes:
         return _ANY_JSON + json.dumps(content, default=asdict).encode()
 
 
-def _encode_error(error: DqaError) -> list[str]:
+def _encode_error(error: errors.DqaError) -> list[str]:
     """Return the name of an error's public class, its text, and the unknown name."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
-    if isinstance(error, UnknownReferenceError):
+    if isinstance(error, errors.UnknownReferenceError):
         return [kind, error.problem, error.name]
     return [kind, str(error), ""]
 

@@ -394,7 +394,7 @@ class Policy:
         ----------
         names
             Tables and views; for a graph, labels and relationship types. Without a named
-            relationship type, all types that join two named labels are shown.
+            relationship type, all relationships between nodes with named labels are shown.
         schema
             The part of the database that this policy shows.
         default_schema
@@ -421,18 +421,17 @@ class Policy:
             limits = self.schemas if self._limits_schemas else None
             schemas = here if limits is None else here & limits
             return replace(self, tables=frozenset(wanted), schemas=schemas)
-        named = {labels[form(name)] for name in wanted if form(name) in labels}
-        joining = {edge.label for edge in schema.edges if {edge.source, edge.target} <= named}
-        chosen = {types[form(name)] for name in wanted if form(name) in types}
+        named = frozenset(labels[form(name)] for name in wanted if form(name) in labels)
+        chosen = frozenset(types[form(name)] for name in wanted if form(name) in types)
+        joining = {
+            edge.label for edge in schema.edges if named.issuperset((edge.source, edge.target))
+        }
         for name in sorted(chosen - joining):
             raise UsageError(
                 f"The relationship type '{name}' joins no two labels that you name: name its "
                 "labels, too."
             )
-        shown = frozenset(chosen or joining)
-        is_all = shown == set(types.values())
-        limited = self.relationship_types if is_all else shown
-        return replace(self, labels=frozenset(named), relationship_types=limited)
+        return replace(self, labels=named, relationship_types=chosen or self.relationship_types)
 
     # Names and files
 

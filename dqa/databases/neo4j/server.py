@@ -18,13 +18,7 @@ import numpy as np
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, UnsupportedServerProduct
 from sqlalchemy import URL
 
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    StatementTimeoutError,
-    UsageError,
-)
+from dqa.core import errors
 from dqa.databases.errors import Fault, read_faults
 from dqa.databases.servers import parse_url
 
@@ -101,13 +95,13 @@ class Address:
         """Parse a URL; raise `UsageError`, which never quotes the URL, if it is malformed."""
         url = parse_url(location)
         if url.drivername not in _SCHEMES or not url.host:
-            raise UsageError(
+            raise errors.UsageError(
                 "The Neo4j URL cannot be read; write bolt://user:password@host:7687/database."
             )
         context = url.difference_update_query(["namespace", "place"]).query
         namespace = url.query.get("namespace") or url.query.get("place")
         if context and url.drivername.startswith("bolt"):
-            raise UsageError(
+            raise errors.UsageError(
                 "A bolt URL takes no parameter but 'namespace', and this one has "
                 f"{sorted(context)}."
             )
@@ -227,27 +221,27 @@ class Server:
         """Close all connections."""
         self.driver.close()
 
-    def failure(self, error: Exception) -> DqaError:
+    def failure(self, error: Exception) -> errors.DqaError:
         """Translate an error of connecting or loading to an error of dqa."""
         where, problem = f"Neo4j at {self.address.name}", first_line(error)
         code = str(getattr(error, "code", None) or "")
         if fault_of(code) is Fault.TIME:
-            return StatementTimeoutError(f"{where} took too long to answer.")
+            return errors.StatementTimeoutError(f"{where} took too long to answer.")
         if code.endswith(_FOR_THE_USER):
             user = f"user '{self.address.user}'" if self.address.user else "a user without a name"
-            return UsageError(
+            return errors.UsageError(
                 f"{where} refuses {user}: {problem}. Check the user, the password and the database "
                 "in the URL, and the rights of the user."
             )
         if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):
-            return UsageError(
+            return errors.UsageError(
                 f"{where} does not work with this driver: {problem}. Neo4j 5.13 or later is needed."
             )
         if code.startswith(("Neo.ClientError.Schema", "Neo.ClientError.Statement")):
-            return DataError(f"{where} refuses a statement: {problem}.")
+            return errors.DataError(f"{where} refuses a statement: {problem}.")
         if code:
-            return DatabaseUnavailableError(f"{where} failed: {problem}.")
-        return DatabaseUnavailableError(
+            return errors.DatabaseUnavailableError(f"{where} failed: {problem}.")
+        return errors.DatabaseUnavailableError(
             f"{where} cannot be reached: {problem}. Is it running, and is this its Bolt port?"
         )
 

@@ -122,7 +122,7 @@ def test_what_an_engine_cannot_hold_is_refused() -> None:
         ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
         (3, "sqlite", "A int makes no database"),
         (Path("missing.sql"), "sqlite", "missing.sql does not exist"),
-        (SCRIPTS["sqlite"], "mysql", "is not in memory"),
+        (SCRIPTS["sqlite"], "mysql", "cannot be in memory"),
     ]
     for content, engine, problem in wrong:
         with pytest.raises(UsageError, match=problem), dqa.temporary_database(content, engine):

@@ -145,7 +145,7 @@ def test_a_file_that_may_not_be_written_is_refused_before_anything_is_asked(
     """Its user may read it, or may not write next to it."""
     path = store if refused == "file" else store.parent
     monkeypatch.setattr("os.access", lambda one, mode: Path(one) != path or not mode & os.W_OK)
-    with pytest.raises(dqa.UsageError, match="may not be written by this user"):
+    with pytest.raises(dqa.UsageError, match="You may not write to"):
         require_writable(RunLocation.of_file(store))
 
 

@@ -21,7 +21,15 @@ from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import CatalogueQueries, rows_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
-from dqa.databases.errors import Fault, driver_reads, first_line, one_line, refused, refused_script
+from dqa.databases.errors import (
+    Fault,
+    driver_reads,
+    first_line,
+    one_line,
+    read_faults,
+    refused,
+    refused_script,
+)
 from dqa.databases.files import FileNamespaces, existing_file, file_path
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
@@ -76,18 +84,7 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
             raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
 
 
-_CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
-    (("InterruptException",), Fault.TIME),
-    (("OutOfMemoryException",), Fault.MEMORY),
-    (("PermissionException", "TransactionException", "HTTPException"), Fault.REFUSED),
-    (("ParserException", "CatalogException"), Fault.NOT_UNDERSTOOD),
-    # The statement triggers a bug of the engine, and the database rejects all later statements.
-    (("FatalException", "InternalException"), Fault.STATEMENT),
-    (("ConnectionException", "IOException", "InternalError"), Fault.UNCLEAR),
-    (("DataError", "IntegrityError", "NotSupportedError", "ProgrammingError"), Fault.STATEMENT),
-    (("DependencyException", "SequenceException", "SerializationException"), Fault.STATEMENT),
-)
-"""Faults of exception classes and their subclasses; the first match applies."""
+_FAULTS = read_faults("duckdb")
 _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
 _INVALIDATED = "database has been invalidated"
 
@@ -250,8 +247,8 @@ def fault_of(error: duckdb.Error) -> Fault:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
         return Fault.SERVER
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    return next((fault for names, fault in _CLASSES if kinds & set(names)), Fault.UNCLEAR)
+    known = (_FAULTS.get(kind.__name__) for kind in type(error).__mro__)
+    return next(filter(None, known), Fault.UNCLEAR)
 
 
 _SHOWN = "database_name = current_database() AND list_contains(?, schema_name)"

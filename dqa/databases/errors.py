@@ -8,10 +8,12 @@ counts as an outage, and an outage never counts as a wrong answer.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum, auto
+from importlib.resources import files
 from time import perf_counter
 
 from dqa.core import errors
@@ -53,9 +55,11 @@ class Fault(Enum):
     """The server is broken, full or unreachable, or rejects the login."""
 
 
-def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
-    """Return faults by code; `codes` lists the codes of each fault in one text."""
-    return {code: fault for fault, listed in codes.items() for code in listed.split()}
+def read_faults(engine: str) -> dict[str, Fault]:
+    """Return the faults of an engine by error code, from ``faults.toml``."""
+    text = files(__package__).joinpath("faults.toml").read_text("utf-8")
+    known = tomllib.loads(text)[engine]
+    return {code: Fault[name] for name, codes in known.items() for code in codes.split()}
 
 
 class UnsettledError(errors.DatabaseUnavailableError):

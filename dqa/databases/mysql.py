@@ -121,26 +121,7 @@ _READING = conversions | {FIELD_TYPE.TIME: str}
 """A TIME is a duration, so it remains the server's text."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
-_NUMBERS: dict[Fault, str] = {
-    Fault.NOT_UNDERSTOOD: "1064 1128 1149 1305 1630",  # syntax and unknown functions
-    Fault.UNKNOWN_NAME: "1054 1109 1146",
-    Fault.REFUSED: "1044 1142 1143 1227 1345 1370 1207 1223 1290 1792 1836 1874",
-    Fault.TIME: "1317 1969 3024",
-    Fault.MEMORY: "5 1037 1038 1041 1257 2008 3015 3044 3170",
-    # Files and temporary tables; a foreign server; connections.
-    Fault.UNCLEAR: "1004 1005 1016 1017 1023 1024 1105 1296 1297 1815 1021 1026 1028 1030 1114 "
-    "1429 1430 1431 1053 1077 1079 1080 1152 1184 1927 3032 3168 3169 4031 1154 1155 1156 1157 "
-    "1158 1159 1160 1161 1835",
-    Fault.PASSING: "1020 1205 1213 1412 1637 1689 3572",  # locks and changes by others
-    # Damaged data; no more connections; no server; a user who is not let in.
-    Fault.SERVER: "1033 1034 1035 1194 1195 1244 1457 1459 1547 1548 1712 1728 1805 1812 1814 1817 "
-    "1877 1932 1983 1040 1042 1043 1081 1129 1135 1203 1045 1130 1226 1251 1275 1524 1698 1820 "
-    "1862 3118 4151",
-    Fault.STATEMENT: "2020 2032",  # too large for a packet; cut
-}
-"""Error numbers that are not plain statement errors; numbers from 2000 are the client's.
-https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html"""
-_FAULTS = {int(code): fault for code, fault in read_faults(_NUMBERS).items()}
+_FAULTS = {int(code): fault for code, fault in read_faults("mysql").items()}
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 

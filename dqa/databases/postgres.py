@@ -143,22 +143,7 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 is rolled back, because EXPLAIN ANALYZE creates tables even in a read-only session."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
 
-_CODES: dict[Fault, str] = {
-    Fault.REFUSED: "25001 25006 42501",
-    Fault.TIME: "25P04 57014",
-    Fault.NOT_UNDERSTOOD: "0A 42601 42704 42883 42P02",
-    Fault.UNKNOWN_NAME: "42703 42P01",
-    Fault.MEMORY: "53200 HV001",
-    Fault.SERVER: "28 53300 57P04 58030 F0 XX001 XX002",
-    Fault.STATEMENT: "00 01 02 03 09 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 2B 2D 2F 34 38 39 "
-    "3B 3D 3F 42 44 53400 54 55 P0",
-    # Connections; no room left; the system; a foreign server; internal errors.
-    Fault.UNCLEAR: "08 25P03 53 57 58 HV XX",
-    Fault.PASSING: "40 55P03 72",
-}
-"""Error codes, and classes of error codes (their first two characters):
-https://www.postgresql.org/docs/current/errcodes-appendix.html"""
-_FAULTS = read_faults(_CODES)
+_FAULTS = read_faults("postgres")
 
 
 def fault_of(code: str) -> Fault:

@@ -59,18 +59,9 @@ _BUSY_SHARE = 0.8
 _LARGEST = 16_000_000
 """The maximum size in bytes of a text or BLOB."""
 
-_CODES: dict[Fault, str] = {
-    Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT MISUSE RANGE "
-    "NOTICE WARNING ROW DONE",
-    Fault.REFUSED: "PERM AUTH READONLY",
-    Fault.PASSING: "LOCKED SCHEMA PROTOCOL",
-    Fault.SERVER: "BUSY CORRUPT NOTADB NOLFS IOERR_READ IOERR_SHORT_READ IOERR_LOCK IOERR_RDLOCK "
-    "IOERR_FSTAT IOERR_ACCESS IOERR_SHMOPEN IOERR_SHMMAP",
-    Fault.TIME: "INTERRUPT",
-    Fault.MEMORY: "NOMEM IOERR_NOMEM",
+_FAULTS = {
+    getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults("sqlite").items()
 }
-"""Result codes, https://www.sqlite.org/rescode.html. All other codes are unclear."""
-_FAULTS = {getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults(_CODES).items()}
 
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")

@@ -22,17 +22,7 @@ from dqa.core import errors
 from dqa.databases.errors import Fault, read_faults
 from dqa.databases.servers import parse_url
 
-_TITLES: dict[Fault, str] = {
-    Fault.TIME: "ExecutionTimeout ProcedureTimedOut TransactionTimedOut "
-    "TransactionTimedOutClientConfiguration",
-    Fault.MEMORY: "MemoryPoolOutOfMemoryError OutOfMemoryError TransactionMemoryLimit "
-    "TransactionOutOfMemoryError",
-    Fault.SERVER: "AuthenticationRateLimit CredentialsExpired TokenExpired Unauthorized",
-    Fault.REFUSED: "AccessMode Forbidden ForbiddenDueToTransactionType NotALeader "
-    "ForbiddenOnReadOnlyDatabase WriteOnReadOnlyAccessDatabase",
-    Fault.PASSING: "DeadlockDetected LockClientStopped Outdated",
-}
-_FAULTS = read_faults(_TITLES)
+_FAULTS = read_faults("neo4j")
 
 
 def fault_of(code: str) -> Fault:

@@ -246,16 +246,3 @@ def test_a_huge_text_cannot_be_built(relational: Database) -> None:
             "WITH RECURSIVE r(x) AS (SELECT 'text' UNION ALL SELECT x || x FROM r LIMIT 40) "
             "SELECT max(length(x)) FROM r"
         )
-
-
-def test_statements_with_comments_return_their_rows(database: Database) -> None:
-    """Quotes and stars in comments do not matter, nor does a comment that begins a statement."""
-    body = NODES[database.dialect]
-    rows = database.query(body).rows
-    mark = "//" if database.kind == "graph" else "--"
-    for statement in (
-        f"/* a * b */ {mark} it's\n {body}",
-        f"{body} {mark} '",
-        body.replace(" ORDER", f" /* ' */ {mark} /*\n ORDER"),
-    ):
-        assert database.query(statement).rows == rows, statement

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pkgutil import resolve_name
-from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import (
     DataError,
-    QueryError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
@@ -26,7 +24,6 @@ from dqa.core.errors import (
 from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import namespace_for, tag_of
 from dqa.databases.tables import define_tag
-from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
 
@@ -274,24 +271,6 @@ def test_a_long_statement_is_stopped_and_the_connection_goes_on(target: Target) 
         assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
 
 
-def test_other_threads_run_while_a_server_works(server: Target) -> None:
-    """A driver that held Python's lock would stop them all."""
-    database = server.load(world())
-    ticks, is_over = [], Event()
-
-    def tick() -> None:
-        while not is_over.wait(0.01):
-            ticks.append(1)
-
-    clock = Thread(target=tick)
-    clock.start()
-    with pytest.raises(StatementTimeoutError):
-        database.query(CROSS, Limits(seconds=0.5))
-    is_over.set()
-    clock.join()
-    assert len(ticks) > 10
-
-
 def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
     """The second line holds by itself, also after a statement that tried to move it."""
     situation = world()
@@ -304,45 +283,3 @@ def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
             with pytest.raises((StatementError, RefusedStatementError)):
                 database._session.run(statement, Limits())
     assert read_back(database, situation) == situation
-
-
-def test_statements_of_mysql_run_everywhere(target: Target) -> None:
-    """Backticks, IFNULL and LIMIT with a comma; the result says what ran, where that differs."""
-    database = target.load(world())
-    statement = (
-        "SELECT `goods_name`, IFNULL(`current_price`, 0) AS price FROM `goods` "
-        "WHERE `code` > 15 ORDER BY `code` LIMIT 1, 2"
-    )
-    rows = database.query(statement)
-    assert [row[0] for row in rows.rows] == ["good 17", "good 18"]
-    if database.dialect in {"mysql", "mariadb"}:
-        assert rows.translated is None
-    else:
-        assert rows.translated is not None
-        assert "`" not in rows.translated
-    with pytest.raises(RefusedStatementError):
-        database.query("SELECT `code` FROM `goods`; DROP TABLE `goods`")
-
-
-def test_a_policy_and_an_audit_hold_on_every_server(target: Target) -> None:
-    """What may not be read is neither read nor shown, in no dialect, and all is written down."""
-    policy = Policy(
-        tables=frozenset({"goods", "supply"}), denied_columns=frozenset({"goods.base_price"})
-    )
-    told: list[AuditEntry] = []
-    database = target.load(world(), policy=policy, audit=Audit(told.append))
-    allowed = "SELECT count(*) FROM goods JOIN supply ON goods.code = supply.goods_id"
-    assert len(database.query(allowed).rows) == 1
-    assert "base_price" not in database.query("SELECT * FROM goods").columns
-    for statement in ("SELECT base_price FROM goods", "SELECT goods.base_price FROM goods"):
-        with pytest.raises(QueryError):
-            database.query(statement)
-    with pytest.raises(RefusedStatementError):
-        database.query("SELECT name FROM building")
-    assert [entry.statement for entry in told][-1] == "SELECT name FROM building"
-    assert (told[0].allowed, told[-1].allowed, len(told)) == (True, False, 5)
-    shown = {table.name: [column.name for column in table.columns] for table in
-             database.schema().tables}  # fmt: skip
-    assert sorted(shown) == ["goods", "supply"]
-    assert "base_price" not in shown["goods"]
-    database.close()

@@ -201,11 +201,12 @@ class EngineSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
         limits = Limits(seconds=_DESCRIBING)
+        failures: tuple[type[Exception], ...] = (_OverdueError, *self.errors)
         try:
             with self._connected() as connection, self._limited(connection, limits):
                 self.prepare(connection, limits)
                 return self.describe(connection.driver)
-        except (_OverdueError, *self.errors) as error:
+        except failures as error:
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
             ) from error

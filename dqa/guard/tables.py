@@ -213,7 +213,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     views = _views(session) if hiding else []
     # A view with its own restrictions is readable; a partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
-    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy))]
+    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
@@ -277,15 +277,16 @@ def _folded(value: object) -> str:
     return str(value or "").casefold()
 
 
-def _is_safe(row: Sequence[object], policy: Policy) -> bool:
-    """Return whether a table hides all that its partition or ancestor hides.
+def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
+    """Return whether a restricted table hides all that its partition or ancestor hides.
 
     `row` contains the names of the table and of the other table with the same rows.
     """
     one, other = map(_folded, row[:2])
     own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
     hidden = _columns(other, policy, hidden=True)
-    return others in {"", own} and hidden.isdisjoint(_columns(one, policy, hidden=False))
+    is_hidden = hidden.isdisjoint(_columns(one, policy, hidden=False))
+    return one in hiding and is_hidden and others in {"", own}
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:

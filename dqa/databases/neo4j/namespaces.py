@@ -89,7 +89,10 @@ class Neo4jNamespaces(Namespaces):
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the graph and its tag in one transaction, unless the database contains it."""
+        """Write the graph and its tag in one transaction, unless the database contains it.
+
+        Labels and indexes need transactions of their own. They are created while the tag is locked.
+        """
         parts = graph_rows(situation)
         namespace, write = tag.namespace, self._server.write
         rows = [_rows(found) for found in parts]
@@ -104,19 +107,19 @@ class Neo4jNamespaces(Namespaces):
             (found,) = transaction.run(_LOCK, namespace=namespace).data()
             if found["state"] == "loaded":  # another process has just loaded it
                 return
+            # A node lists its labels in the order of their creation; the namespace's must be last.
+            write(_LABELS, labels=[node.label for node in nodes])
+            for name in dict.fromkeys(node.key for node in nodes):
+                write(
+                    f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
+                    f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
+                )
             transaction.run(_CLEAR.format(quote_name(namespace))).consume()
             _fill(transaction, namespace, parts, rows)
             properties = {**asdict(tag), **described, **orders}
             transaction.run(_FINISH, namespace=namespace, tag=properties).consume()
 
         write(_UNIQUE)
-        # A node lists its labels in the order of their creation, so the namespace's must be last.
-        write(_LABELS, labels=[node.label for node in nodes])
-        for name in dict.fromkeys(node.key for node in nodes):
-            write(
-                f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
-                f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
-            )
         try:
             with self._server.writing() as session:
                 session.execute_write(fill)

@@ -108,7 +108,7 @@ OTHER_FILES = [
 def test_no_other_file_can_be_read(folder: Path) -> None:
     """The guard refuses what would, and behind it the engine is locked."""
     with closing(dqa.open_database(folder, isolation="none")) as database:
-        connect: Any = database._session.connect
+        connect: Any = database._session.connect  # type: ignore[attr-defined]
         for statement in OTHER_FILES:
             text = statement.format(there=folder.parent)
             with pytest.raises(RefusedStatementError):

@@ -60,6 +60,10 @@ def test_outcomes_are_true_expected_utilities(scenario: str) -> None:
         for candidate, outcome in zip(question.candidates or (), truth.outcomes, strict=True):
             spent = 1.0 if scenario == "stocks" else 0.0
             assert outcome == pytest.approx(expected[str(candidate)] - spent, abs=1e-8)
+        listed = [
+            name for name in world.actions if str(name) in map(str, question.candidates or ())
+        ]
+        assert [*map(str, question.candidates or ())] == [*map(str, listed)]  # in table order
         best = max(question.candidates or (), key=lambda c: expected[str(c)])
         assert truth.answers == (best,)
 

@@ -77,11 +77,11 @@ from dqa.core.database import Limits as Limits
 from dqa.core.database import Rows as Rows
 from dqa.core.decider import Decider as Decider
 from dqa.core.decider import UpperBound as UpperBound
+from dqa.core.decision import EXPECTED_FAILURES as EXPECTED_FAILURES
 from dqa.core.decision import Decision as Decision
 from dqa.core.decision import Ending as Ending
 from dqa.core.decision import Usage as Usage
 from dqa.core.display import Display as Display
-from dqa.core.endings import EXPECTED_FAILURES as EXPECTED_FAILURES
 from dqa.core.errors import CrashError as CrashError
 from dqa.core.errors import DataError as DataError
 from dqa.core.errors import DqaError as DqaError
@@ -91,7 +91,6 @@ from dqa.core.errors import QueryError as QueryError
 from dqa.core.errors import UsageError as UsageError
 from dqa.core.events import Event as Event
 from dqa.core.evidence import Evidence as Evidence
-from dqa.core.examination import Advice as Advice
 from dqa.core.question import Candidate as Candidate
 from dqa.core.question import Question as Question
 from dqa.core.question_set import Defect as Defect
@@ -101,6 +100,7 @@ from dqa.core.recorder import Recorder as Recorder
 from dqa.core.review import Review as Review
 from dqa.core.review import ReviewAnswer as ReviewAnswer
 from dqa.core.review import Reviewer as Reviewer
+from dqa.core.session import Advice as Advice
 from dqa.core.simulator import Outcomes as Outcomes
 from dqa.core.simulator import Simulator as Simulator
 from dqa.core.situation import Situation as Situation
@@ -147,7 +147,6 @@ from dqa.loaders.sources import InPlaceFolder as InPlaceFolder
 from dqa.loaders.sources import NamedSet as NamedSet
 from dqa.loaders.sources import OwnQuestions as OwnQuestions
 from dqa.loaders.sources import ReleaseFolder as ReleaseFolder
-from dqa.models.conversation import Conversation as Conversation
 from dqa.report.counts import RunCounts as RunCounts
 from dqa.report.export_rows import ExportedDecision as ExportedDecision
 from dqa.report.run_report.records import Report as Report

@@ -21,7 +21,7 @@ from tests.programs import run_python
 
 PUBLIC = """
     Advice AgentTool Analysis Annotation AskedQuestion Audit CallOptions Candidate CheckedStatement
-    Comparison Conversation CrashError DataError Database DatabaseHealth Decided Decider
+    Comparison CrashError DataError Database DatabaseHealth Decided Decider
     DeciderFactory Deciding Decision DecisionBudget DecisionWatcher Decisions Defect DescribedTable
     Difficulty Display DqaError EXPECTED_FAILURES Ending Entry Episode EpochStatistics Estimate
     Evaluation Event Evidence ExportedDecision Finding FoundColumns GameFigures GeneratedFolder

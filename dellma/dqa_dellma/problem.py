@@ -12,7 +12,7 @@ from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.choices import Choices
+from dqa.deciders.candidates import Choices
 from dqa.deciders.context import cut_rows, read_context
 from dqa.deciders.method import Reply
 from dqa.deciders.prompting import fill_in

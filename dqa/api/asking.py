@@ -35,7 +35,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.choices import choices_of
+from dqa.deciders.candidates import choices_of
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
@@ -348,7 +348,7 @@ def record_alternatives(
             listed = tuple(Alternative(candidate=one) for one in first)
             return asked.changed(total=choices.total, alternatives=listed)
         whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
-        simulation = Simulation.of(whole, database, rule_set)
+        simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes()
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
         kind = "" if isinstance(error, DqaError) else f"{type(error).__name__}: "

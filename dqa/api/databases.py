@@ -16,11 +16,11 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, UsageError
-from dqa.core.examination import Advice
 from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
+from dqa.core.session import Advice
 from dqa.core.situation import Situation
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend

@@ -10,7 +10,7 @@ from dqa import plugins
 from dqa.core.errors import DqaError, MissingKeyError, UnknownNameError
 from dqa.core.records import Record
 from dqa.core.text import counted
-from dqa.deciders.settings import SettingInfo
+from dqa.deciders.base import SettingInfo
 from dqa.loaders.set_files import summary_of
 from dqa.scenarios import scenario_name
 from dqa.scenarios.document import Part

@@ -274,7 +274,7 @@ def read_schema(
     QueryError, InfrastructureError
         The database failed.
     """
-    from dqa.deciders.samples import shown_schema, warning_of
+    from dqa.deciders.parts import shown_schema, warning_of
 
     with opened(database, **access) as there:
         shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)

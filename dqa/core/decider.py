@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.question import AnswerForm, Question
-from dqa.core.trajectories import Trajectory
 from dqa.core.truth import Truth
 
 
@@ -81,3 +81,40 @@ class UpperBound(Decider):
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
         """Return a copy that knows `truths`, given by question key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An observation, as text, and the action that followed it (LDM2, section 3.1)."""
+
+    observation: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Steps towards a goal.
+
+    Attributes
+    ----------
+    goal
+        The goal, in the words that the actor read.
+    steps
+        The steps, in order.
+    source
+        The origin: ``household 17``, or a run and the key of a question.
+    reward
+        The reward, from 0 to 1; None if it is unknown.
+    end
+        The observation after the last action.
+    identity
+        The id of the episode, independent of its source; empty if the goal and the first
+        observation identify it.
+    """
+
+    goal: str
+    steps: tuple[Step, ...]
+    source: str
+    reward: float | None = None
+    end: str = ""
+    identity: str = ""

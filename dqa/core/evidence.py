@@ -107,6 +107,22 @@ class Evidence:
             exact=tuple(_exact(rows, shown)),
         )
 
+    @classmethod
+    def failed(  # noqa: PLR0913  (each is a question of its own to the caller)
+        cls,
+        statement: str,
+        error: Exception,
+        seconds: float,
+        *,
+        closing: str = "",
+        tool: str = QUERY,
+        cut: Cut | None = None,
+    ) -> Self:
+        """Return the evidence for a call that failed; `closing` is added below the error."""
+        text = "\n".join(filter(None, [f"Error: {error}", closing]))
+        name = type(error).__name__
+        return cls(statement, text, error=name, cut=cut, seconds=seconds, tool=tool)
+
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
         """The rows with full numbers; empty if the result has no rows."""

@@ -9,8 +9,7 @@ from typing import Any
 
 from dqa.core.budgets import ENDLESS, DecisionBudget, Meter, Spent
 from dqa.core.context import ContextValue
-from dqa.core.decision import Decision, Ending, Outage, Usage
-from dqa.core.endings import ending_of
+from dqa.core.decision import Decision, Ending, Outage, Usage, ending_of
 from dqa.core.events import (
     AnswerEvent,
     BudgetEvent,
@@ -191,7 +190,7 @@ class Recorder:
         return self.decision(ending, error=problem, outage=outage)
 
     def failed(self, error: Exception) -> Decision:
-        """Return the decision for a run that an error ended; see `dqa.core.endings.ending_of`."""
+        """Return the decision for a run that an error ended; see `dqa.core.decision.ending_of`."""
         return self.ended(*ending_of(error))
 
     def _waited(self) -> float:

@@ -1,13 +1,12 @@
-"""Rank the parts of a schema by a text: names, columns, comments, and joins.
+"""Rank the parts of a schema by their relevance to a text.
 
-Words are compared in the singular. A word counts the more, the fewer parts contain it and the more
-prominent its place is (BM25F: Robertson and Zaragoza, 2009, section 3.7). An abbreviation or
-another form of the same stem counts half. Then worth spreads along joins: a part passes some to
-the parts that refer to it (the less, the more of them there are), most to the parts that it refers
-to, as a join needs them, and some to the parts that refer to the same part, unless they are many.
+Words of names, columns and comments are compared in the singular. The weight of a word depends on
+its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). An abbreviation or
+another form of the same stem has half the weight. Then scores spread along joins: from a part to
+the parts that refer to it, to the parts that it refers to, and to the parts that refer to the same
+part, unless these are many.
 
-`bm25s` does not weigh the fields of a document, and it indexes all words of all tables, where only
-those of one text are looked up here.
+`bm25s` is not used, because it has no weights for fields.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ _WORD = re.compile(
     rf"[{_CAPITAL}]+(?![{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[^\W\d_{_CAPITAL}{_SMALL}]+|\d+"
 )
 _ONE_LETTER = re.compile(r"(?<![^\W_])([A-Za-z])-([A-Za-z]{2,})")
-"""One word in spite of its hyphen: ``E-Mail``."""
+"""A word with a hyphen after its first letter: ``E-Mail``."""
 _SHORTEST_PLURAL = 4
 SATURATION, LENGTH = 1.2, 0.75
-"""BM25's k1 and b, with their usual values."""
+"""The parameters k1 and b of BM25, with their usual values."""
 _NEAR = 0.5
-"""The weight of a word that is only near to one of the text."""
+"""The weight of a word that is similar to a word of the text."""
 _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
-"""The weights of a word in a part's name and comment, and in its columns' names and comments."""
+"""The weights of the name and comment of a part, and of the names and comments of columns."""
 _DOWN, _UP = 4.0, 0.8
-"""How much of a part's worth goes to all that refers to it, and to each that it refers to."""
+"""The weights of the scores of the parts that a part refers to, and of those that refer to it."""
 _HUB = 50
-"""Parts have nothing in common because they refer to a part with more references than this."""
+"""Two parts that refer to the same part are unrelated if it has more references than this."""
 
 
 class Index:
-    """Documents by their words.
+    """An index of documents by their words.
 
     Parameters
     ----------
     weights
         The weight of each field of a document.
     documents
-        For each document the texts of each field.
+        The texts of each field, for each document.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Index:
         self._size = len(counts)
         self._worth: dict[str, dict[int, float]] = {}
         for field, weight in enumerate(weights):
-            # Most documents may lack a text here, such as a comment: they do not count.
+            # Documents without a text in this field, such as a comment, are not counted.
             lengths = [total for found in counts if (total := found[field].total())]
             mean = sum(lengths) / len(lengths) if lengths else 1.0
             for number, found in enumerate(counts):
@@ -73,10 +72,10 @@ class Index:
                     worth[number] = worth.get(number, 0.0) + count * weight / length
 
     def score(self, about: str) -> list[float]:
-        """Return for each document how well a text matches it, 0 for not at all."""
+        """Return the score of each document for a text; 0 without a match."""
         scores = [0.0] * self._size
         for word in dict.fromkeys(words_in(about)):
-            # Forms of one word are one word: it is as rare as all of them together.
+            # All forms of a word together determine its rarity.
             found: dict[int, float] = {}
             for other, weight in near_words(word, self._worth).items():
                 for number, value in self._worth.get(other, {}).items():
@@ -98,7 +97,7 @@ class Relevance:
     Attributes
     ----------
     references
-        The positions of the parts that each one refers to: by keys, or as its ends.
+        For each part, the positions of the parts that it refers to by keys, or that it connects.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -111,14 +110,14 @@ class Relevance:
         self.references = _references(parts)
 
     def of(self, about: str, known: Iterable[int] = ()) -> list[float]:
-        """Return for each part how well a text matches it, 0 for not at all.
+        """Return the score of each part for a text; 0 without a match.
 
         Parameters
         ----------
         about
             The text.
         known
-            Positions of parts that matter in any case: each counts as much as the best.
+            The positions of parts with the highest score, independent of the text.
         """
         worth = self._index.score(about)
         best = max(worth, default=0.0) or 1.0
@@ -129,7 +128,7 @@ class Relevance:
             for other in others:
                 users[other].append(position)
         share = {one: _DOWN / (1.0 + log(1.0 + len(found))) for one, found in users.items()}
-        # Words that only the notes of an order contain also find the lines of the order.
+        # Parts that refer to the same part share scores: order notes and order lines.
         few = {one: found for one, found in users.items() if len(found) <= _HUB}
         shared = {one: max(worth[other] for other in found) for one, found in few.items()}
         total = [
@@ -159,25 +158,25 @@ def _references(parts: Sequence[Part]) -> list[list[int]]:
 
 
 def near_words(word: str, known: Iterable[str]) -> dict[str, float]:
-    """Return the known words that may mean a word, itself included, with their weights."""
+    """Return a word and the similar known words, with their weights."""
     return {**{other: _NEAR for other in sorted(known) if _is_near(word, other)}, word: 1.0}
 
 
 def _is_near(word: str, other: str) -> bool:
-    """Whether a word shortens the other or has its stem: ``qty``, ``cust``, ``delivered``."""
+    """Return whether a word abbreviates another one or shares its stem: ``qty``, ``cust``."""
     if word[0] != other[0] or word == other or not (word.isalpha() and other.isalpha()):
         return False
     short, long = sorted((word, other), key=len)
     common = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), -1)
     if common < 0:
-        return len(short) >= _SHORTEST_SHORT  # the one begins the other
+        return len(short) >= _SHORTEST_SHORT  # one word is the beginning of the other
     if common >= max(_SHORTEST_STEM, len(short) - 2):
         return True
     return other is short and _shortens(short, long)
 
 
 def _shortens(short: str, long: str) -> bool:
-    """Whether a word is another one without most of its vowels: ``whse``, ``prd``."""
+    """Return whether a word is another one without most of its vowels: ``whse``, ``prd``."""
     if not _SHORTEST_SHORT <= len(short) < len(long) - 1 or set(short[1:-1]) & set("aeiou"):
         return False
     letters = iter(long)
@@ -188,18 +187,18 @@ def _shortens(short: str, long: str) -> bool:
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text or of a name (``order_lines``, ``OrderLines``), in the singular.
 
-    The singular is a rough one, of English: it only has to be the same on both sides.
+    The singular follows simple English rules, which are applied to both compared words.
     """
     return tuple(singular(word) for word in split_words(text))
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text or of a name as they are spelled there."""
+    """Return the words of a text or of a name."""
     return _WORD.findall(_ONE_LETTER.sub(lambda found: f"{found[1]}{found[2]}".lower(), text))
 
 
 def singular(word: str) -> str:
-    """Return the common form of all forms of a word."""
+    """Return a word in the singular and in lower case."""
     word = word.casefold()
     if len(word) >= _SHORTEST_PLURAL and word.endswith("ies"):
         return f"{word[:-3]}y"

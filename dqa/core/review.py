@@ -1,7 +1,7 @@
 """Reviews: a person approves, corrects or refuses plans, statements and decisions.
 
-A `Reviewer` is a callable of the caller. A decider settles each plan, statement and decision with
-the `Reviewing` of its context. Without a reviewer nothing is asked.
+The caller provides a `Reviewer`. A decider settles each plan, statement and decision with the
+`Reviewing` of its context. Without a reviewer nothing is reviewed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dqa.core.recorder import Recorder
 
 MOST_TRIES = 5
-"""Unusable corrections of one thing before it counts as refused."""
+"""The number of unusable corrections after which a text counts as refused."""
 _LONGEST_NAME = 100
 
 
@@ -40,17 +40,17 @@ class Review(Record):
     question
         The question to decide.
     step
-        Number of the model's reply that contains it; 0 where no model was asked.
+        The number of the model's reply with this text; 0 without a model.
     thought
-        The model's reason; empty where it gives none.
+        The model's reason; empty without one.
     plan
-        The current plan; empty where there is none.
+        The current plan; empty without one.
     database, language
         The database of a statement and its language; empty for other kinds.
     verdict
-        The guard's verdict on a statement; refused ones are not reviewed.
+        The guard's verdict on a statement. Statements that the guard refuses are not reviewed.
     problem
-        Why the last correction could not be used, when this is asked again.
+        The reason why the last correction could not be used; empty at the first request.
     """
 
     kind: ReviewKind
@@ -71,8 +71,8 @@ class ReviewAnswer(Record):
     Attributes
     ----------
     action
-        ``approve``; ``correct``, with `text` in its place; ``refuse``, whose `reason` the model
-        reads; or ``end``, which ends the run.
+        ``approve``; ``correct``, with a new `text`; ``refuse``, with a `reason` for the model; or
+        ``end``, which ends the run.
     text
         The correction.
     reason
@@ -89,17 +89,17 @@ class ReviewAnswer(Record):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.action == "correct" and not self.text.strip():
-            raise ValueError("a correction needs the text that takes its place: give 'text'")
+            raise ValueError("a correction needs the new text: give 'text'")
         if self.action != "correct" and self.text:
             raise ValueError(
-                f"'{self.action}' takes no 'text': the model reads its 'reason', and "
-                "a new text is a 'correct'"
+                f"'{self.action}' accepts no 'text': the model reads its 'reason'. Use 'correct' "
+                "for a new text"
             )
         return self
 
     @classmethod
     def of(cls, given: object) -> Self:
-        """Return an answer, or read it from a JSON object; `UsageError` where it is neither."""
+        """Return an answer, or read it from a JSON object. Raise `UsageError` for other values."""
         try:
             return cls.model_validate(given)
         except ValidationError as error:
@@ -107,7 +107,7 @@ class ReviewAnswer(Record):
 
 
 Reviewer: TypeAlias = Callable[[Review], ReviewAnswer]
-"""Asks the person and waits for the answer."""
+"""A function that asks a person and waits for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,9 @@ class Settled:
     Attributes
     ----------
     text
-        The approved text or its correction; None where it was refused.
+        The approved text or its correction; None after a refusal.
     corrected
-        Whether it is the correction.
+        Whether `text` is a correction.
     reason
         The person's reason for a refusal or a correction.
     by
@@ -133,7 +133,7 @@ class Settled:
 
 
 def review_kinds(names: Iterable[str]) -> tuple[ReviewKind, ...]:
-    """Return the kinds of review by their names; `UnknownNameError` for another name."""
+    """Return the kinds of review by name. Raise `UnknownNameError` for an unknown name."""
     known: tuple[ReviewKind, ...] = get_args(ReviewKind)
     wanted = tuple(names)
     for name in wanted:
@@ -155,17 +155,17 @@ class Reviewing:
     Attributes
     ----------
     question
-        The question, as reviews show it.
+        The text of the question, for reviews.
     kinds
         The kinds that are reviewed.
     approved
-        The statements that were approved in this decision, or that a person wrote.
+        The statements of this decision that a person approved or wrote.
     waited
-        Seconds that the reviewer took so far; no time limit counts them.
+        The seconds that the reviewer took so far. Time limits exclude them.
     events
-        Every review, in order.
+        All reviews, in order.
     recorder
-        The record of the decision; None before it begins.
+        The record of the decision; None before the decision begins.
     """
 
     def __init__(self, reviewer: Reviewer, kinds: Iterable[ReviewKind]) -> None:
@@ -179,7 +179,7 @@ class Reviewing:
 
     @property
     def has_decided(self) -> bool:
-        """Whether a person has approved the decision, or corrected it in a usable way."""
+        """Whether a person has approved the decision or given a usable correction."""
         decisions = [event for event in self.events if event.about == "decision"]
         last = decisions[-1] if decisions else None
         return last is not None and last.action in {"approve", "correct"} and last.problem is None
@@ -187,21 +187,21 @@ class Reviewing:
     def settle(
         self, review: Review, problem_with: Callable[[str], str] = lambda _text: ""
     ) -> Settled:
-        """Ask until there is a usable answer.
+        """Ask the person until an answer can be used.
 
         Parameters
         ----------
         review
-            The review; its question, thought and plan are filled in.
+            The review. This method adds question, step, thought and plan.
         problem_with
-            Returns why a correction cannot be used; empty where it can.
+            Returns the problem of a correction; an empty text if the correction can be used.
 
         Raises
         ------
         StoppedError
             The person ends the run.
         UsageError
-            The reviewer returned something else than an answer.
+            The reviewer did not return an answer.
         """
         review = review.changed(**self._context())
         for _ in range(MOST_TRIES):
@@ -214,17 +214,12 @@ class Reviewing:
         return Settled(None, reason="No correction of it could be used", by=answer.by)
 
     def _context(self) -> dict[str, object]:
-        events = () if self.recorder is None else self.recorder.events
-        plans = () if self.recorder is None else self.recorder.plans
-        reply = ReplyEvent()
-        for event in events:
-            reply = event if isinstance(event, ReplyEvent) else reply
-        return {
-            "question": self.question,
-            "step": reply.step,
-            "thought": reply.thought or "",
-            "plan": plans[-1] if plans else "",
-        }
+        if self.recorder is None:
+            return {"question": self.question}
+        replies = [one for one in self.recorder.events if isinstance(one, ReplyEvent)]
+        reply = replies[-1] if replies else ReplyEvent()
+        about = {"step": reply.step, "thought": reply.thought or ""}
+        return {"question": self.question, "plan": "".join(self.recorder.plans[-1:]), **about}
 
     def _ask(self, review: Review) -> ReviewAnswer:
         def ask() -> object:
@@ -268,9 +263,9 @@ class Reviewing:
 
 _reviewing = ContextValue[Reviewing | None]("dqa_reviewing", None)
 current_reviewing = _reviewing.get
-"""Return the reviews of this context; None where nothing is reviewed."""
+"""Return the reviews of this context; None if nothing is reviewed."""
 reviewed_by = _reviewing.use
-"""Review the plans, statements and decisions of this context; None reviews nothing."""
+"""Use a `Reviewing` in this context; with None nothing is reviewed."""
 
 
 def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing | None:
@@ -279,17 +274,18 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
     Raises
     ------
     UsageError
-        There is a reviewer and nothing to review, or the other way round; or an unknown kind.
+        Only one of `reviewer` and `kinds` is given, or a kind is unknown.
     """
     wanted = review_kinds(kinds)
     if reviewer is None and wanted:
         raise UsageError(
-            f"review names {', '.join(wanted)}, and there is no reviewer: give a callable that "
+            f"review names {', '.join(wanted)}, but there is no reviewer: give a callable that "
             "takes a Review and returns a ReviewAnswer."
         )
     if reviewer is not None and not wanted:
         raise UsageError(
-            "There is a reviewer and nothing to review: name plan, statement or decision in review."
+            "There is a reviewer, but nothing to review: name plan, statement or decision in "
+            "review."
         )
     return None if reviewer is None else Reviewing(reviewer, wanted)
 

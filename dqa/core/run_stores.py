@@ -1,17 +1,17 @@
-"""Names of the tables of run stores and memories, which agents cannot read."""
+"""Names of tables of run stores and memories. Agents cannot read these tables."""
 
 from __future__ import annotations
 
 TABLE_PREFIX = "dqa_"
-"""The beginning of the names of all tables of a store or a memory."""
+"""The prefix of the names of all tables of stores and memories."""
 
 VERSION_TABLE = f"{TABLE_PREFIX}store_version"
-"""The table with the version of a store; every store has it."""
+"""The table with the version of a store."""
 
 MEMORY_TABLE = f"{TABLE_PREFIX}memory"
-"""The table with the version of a memory; every memory has it."""
+"""The table with the version of a memory."""
 
 
 def is_store_table(name: str) -> bool:
-    """Whether a name is that of a table of a store or a memory."""
+    """Return whether a table belongs to a store or a memory, given its name."""
     return name.casefold().startswith(TABLE_PREFIX)

@@ -1,4 +1,4 @@
-"""Schemas as databases describe themselves, and the text in which a model reads them."""
+"""Schemas of databases, and their text for models."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dqa.core.text import shortened, visible
 PartKind: TypeAlias = Literal["table", "label", "relationship type"]
 
 _PART_COMMENT, _FIELD_COMMENT = 200, 100
-"""Characters that are shown of a comment on a table, and on a column."""
+"""The most characters of a comment on a table, and on a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column or property: name, type in the database's own words, some values, its comment."""
+    """A column or property: name, the database's type, sample values, and comment."""
 
     name: str
     type: str
@@ -32,8 +32,8 @@ class Field:
 class TableInfo:
     """A table or view: columns, primary key, foreign keys as ``(column, table, column)``.
 
-    Comments come from the database. `omitted` counts the columns that are not described here. The
-    same holds for labels and relationship types.
+    Comments come from the database. `omitted` is the number of columns that are not included.
+    Labels and relationship types have the same fields.
     """
 
     kind: ClassVar[PartKind] = "table"
@@ -51,7 +51,7 @@ class TableInfo:
 
 
 class _GraphPart:
-    """The names that a part of a graph has in common with a table."""
+    """The names that the parts of a graph share with a table."""
 
     __slots__ = ()
     label: str
@@ -70,7 +70,7 @@ class _GraphPart:
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo(_GraphPart):
-    """A node label and its properties; `key` is the identifying property, if declared."""
+    """A node label and its properties; `key` is the identifying property, if any."""
 
     kind: ClassVar[PartKind] = "label"
     label: str
@@ -82,7 +82,7 @@ class NodeInfo(_GraphPart):
 
 @dataclass(frozen=True, slots=True)
 class EdgeInfo(_GraphPart):
-    """A relationship type, the labels it connects (empty for none) and its properties."""
+    """A relationship type, the labels that it connects (empty without a label), its properties."""
 
     kind: ClassVar[PartKind] = "relationship type"
     label: str
@@ -97,7 +97,7 @@ Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
 
 
 def replace_fields(part: Part, fields: Sequence[Field], **changes: Any) -> Part:  # noqa: ANN401
-    """Return a table, label or relationship type with other columns or properties."""
+    """Return a copy of a part with other columns or properties."""
     if isinstance(part, TableInfo):
         return replace(part, columns=tuple(fields), **changes)
     return replace(part, properties=tuple(fields), **changes)
@@ -105,18 +105,18 @@ def replace_fields(part: Part, fields: Sequence[Field], **changes: Any) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSchema:
-    """Tables of a relational database, or node labels and relationship types of a graph.
+    """The tables of a relational database, or the labels and relationship types of a graph.
 
     Attributes
     ----------
     tables, nodes, edges
-        In the order in which they are shown.
+        The parts, in the order of the text.
     quote
-        The character that quotes a table's or column's name.
+        The character that quotes names of tables and columns.
     folds_case
-        Whether the database reads an unquoted name in lower case, as PostgreSQL does.
+        Whether the database converts unquoted names to lower case, as PostgreSQL does.
     notes
-        Sentences without a full stop about parts that are left out.
+        Sentences about omitted parts, without a full stop.
     """
 
     tables: tuple[TableInfo, ...] = ()
@@ -126,7 +126,7 @@ class DatabaseSchema:
     folds_case: bool = False
     notes: tuple[str, ...] = ()
 
-    __hash__ = object.__hash__  # by identity: a wide schema takes long to hash
+    __hash__ = object.__hash__  # by identity, because hashing a wide schema is slow
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -134,7 +134,7 @@ class DatabaseSchema:
         return (*self.tables, *self.nodes, *self.edges)
 
     def replace_parts(self, parts: Sequence[Part]) -> DatabaseSchema:
-        """Return the schema with other parts."""
+        """Return a copy of the schema with other parts."""
         return replace(
             self,
             tables=tuple(part for part in parts if isinstance(part, TableInfo)),
@@ -143,7 +143,7 @@ class DatabaseSchema:
         )
 
     def spell(self, name: str) -> str:
-        """Return a name of the schema as a statement must spell it."""
+        """Return a name of the schema in the spelling of a statement."""
         if self.nodes or self.edges:
             return cypher_name(name)
         if self.folds_case and name != name.lower():
@@ -151,20 +151,19 @@ class DatabaseSchema:
         return sql_name(name, self.quote)
 
     def to_text(self) -> str:
-        """Return the schema as a model reads it, one table, label or relationship type a line.
+        """Return the text of the schema for a model, one part per line.
 
-        Names are spelled as a statement must spell them. `dqa.core.fitting.fit_schema` decides how
-        much of a long schema a model reads.
+        Names have the spelling of statements. `dqa.core.fitting.fit_schema` shortens long schemas.
         """
         notes = (f"({visible(note)}.)" for note in self.notes)
         return "\n".join((*self.lines(), *notes))
 
     def lines(self) -> tuple[str, ...]:
-        """Return the lines of the text: tables, then node labels, then relationship types."""
+        """Return the lines of the text without notes."""
         return tuple(map(self.describe, self.parts))
 
     def describe(self, part: Part) -> str:
-        """Return the line of a part; control characters in names are escaped."""
+        """Return the line of a part. Control characters are escaped."""
         key = part.key if isinstance(part, NodeInfo) else None
         fields = [self._field(field, is_key=field.name == key) for field in part.fields]
         if part.omitted:
@@ -195,13 +194,13 @@ class DatabaseSchema:
 
 
 def edge_pattern(edge: EdgeInfo, inner: str) -> str:
-    """Return ``(:Source)-[inner]->(:Target)``; an end without a label is ``()``."""
+    """Return ``(:Source)-[inner]->(:Target)``, with ``()`` for an end without a label."""
     source, target = (f":{cypher_name(end)}" if end else "" for end in (edge.source, edge.target))
     return f"({source})-[{inner}]->({target})"
 
 
 def _comment(comment: str, most: int) -> str:
-    """Return a comment as both languages write one; nothing where there is none."""
+    """Return a comment in the syntax of SQL and Cypher; empty without a comment."""
     text = shortened(comment, most).replace("*/", "* /")
     return f" /* {text} */" if text else ""
 
@@ -214,29 +213,29 @@ def _read_words(file: str) -> frozenset[str]:
 
 
 _SQL_WORDS = _read_words("reserved_sql.txt")
-"""Words that SQLite, DuckDB, PostgreSQL, MariaDB or MySQL reads as something else than a name."""
+"""Words that SQLite, DuckDB, PostgreSQL, MariaDB or MySQL does not accept as names."""
 _CYPHER_WORDS = _read_words("reserved_cypher.txt")
 
 
 def sql_name(name: str, quote: str = '"') -> str:
-    """Return a name as SQL must spell it; `DatabaseSchema.spell` also handles folded case."""
+    """Return a name in the spelling of SQL; `DatabaseSchema.spell` also handles folded case."""
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in _SQL_WORDS
     return name if is_plain else quoted(name, quote)
 
 
 def cypher_name(name: str) -> str:
-    """Return a label's or property's name as Cypher must spell it."""
+    """Return the name of a label or property in the spelling of Cypher."""
     is_plain = _PLAIN.fullmatch(name) and name.lower() not in _CYPHER_WORDS
     return name if is_plain else quoted(name, "`")
 
 
 def quoted(name: str, quote: str) -> str:
-    """Return a name between quotes; a quote within it is doubled."""
+    """Return a name in quotes. Quotes inside the name are doubled."""
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 
 def quote_name(name: str) -> str:
-    """Return a label, type or property of Cypher between backticks."""
+    """Return a label, type or property of Cypher in backticks."""
     return quoted(name, "`")
 
 
@@ -246,7 +245,7 @@ def quote_text(text: str) -> str:
 
 
 def describe(schema: Schema) -> DatabaseSchema:
-    """Return both readings of a scenario's schema as databases would describe them."""
+    """Return the schema of a scenario, with its tables and its graph, as databases describe it."""
 
     def fields(table: str, properties: tuple[tuple[str, str], ...]) -> tuple[Field, ...]:
         columns = schema.table(table)

@@ -1,4 +1,4 @@
-"""Remove secrets from everything that is shown or written."""
+"""Remove secrets from text that is shown or written."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHORTEST_SECRET = 8
 
 
 def _without_credentials(found: re.Match[str]) -> str:
-    """Return ``Basic ***`` where a user and a password follow, and the same text otherwise."""
+    """Return ``Basic ***`` if the encoded text contains a user and a password."""
     encoded = found["encoded"].rstrip("=")
     try:
         decoded = base64.b64decode(encoded + "=" * (-len(encoded) % 4), altchars=b"-_").decode()
@@ -43,20 +43,20 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("=", _PARAMETER, r"\g<before>***"),
     ("sk-", _API_KEY, "***"),
 )
-"""A part of the text in lower case, the pattern to search for then, and its replacement."""
+"""A lower-case text that must occur, the pattern to search for, and its replacement."""
 
 
 def redact(text: str) -> str:
     """Return a text without passwords in URLs, API keys or values of secret variables.
 
-    It is for messages, prompts and replies. Do not use it for questions, candidates and choices: a
-    name that looks like a key must not change.
+    Use it for messages, prompts and replies, but not for questions, candidates and choices. A name
+    that looks like a key must not change.
     """
     return str(redacted(text))
 
 
 def redacted(value: Any, secrets: Sequence[str] | None = None) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value with every secret in its texts removed."""
+    """Remove every secret from the texts of a JSON value."""
     secrets = _secret_values() if secrets is None else secrets
     if isinstance(value, str):
         return _redact(value, secrets)

@@ -1,27 +1,27 @@
-"""The contract of backends: an open database that runs statements without a guard."""
+"""The contract of sessions: an open database that runs statements without a guard."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 
 
 class Source(NamedTuple):
-    """A data file, and the state that distinguishes it from a later file at the same path.
+    """A data file and its state. Another file at the same path has another state.
 
     Attributes
     ----------
     path
-        Its path.
+        The path.
     state
-        Its device, number, size in bytes and time of change in nanoseconds.
+        The device, the inode number, the size in bytes and the time of change in nanoseconds.
     """
 
     path: str
@@ -37,30 +37,29 @@ class Source(NamedTuple):
 class Session(ABC):
     """An open database.
 
-    Only a `dqa.guard.GuardedDatabase` and worker processes call it. It is safe to use from several
-    threads.
+    Only a `dqa.guard.GuardedDatabase` and worker processes call it. Threads may share it.
 
     Attributes
     ----------
     kind, dialect, language, name
-        As `dqa.core.database.Database` has them; `dialect` is one of `guard.DIALECTS`.
+        See `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
-        The schema, database or label that it shows, as statements name it; None for everything, or
-        if statements have no name for it.
+        The name in statements of the visible schema, database or label; None if everything is
+        visible, or if statements have no name for it.
     schemas
-        The schemas (of MySQL the databases) that it shows, as the server spells them; None if
-        statements cannot name others.
+        The visible schemas (MySQL: databases), in the server's spelling; None if statements cannot
+        name other schemas.
     search_path
         The schemas in which the engine looks for tables without a schema, in order.
     file
-        The file that it reads; None for no file or several.
+        The file of the database; None without a file or with several files.
     sources
-        The data files that it reads as tables.
+        The data files that are read as tables.
     is_broken
-        Whether it must be opened anew before another statement runs.
+        Whether the session must be opened again before it can run another statement.
     announce
-        Called with a mark after each connection to a server. `end_statements` finds this session's
-        statements by the mark.
+        Called with a mark after each connection to a server. `end_statements` uses the mark to find
+        the statements of this session.
     """
 
     kind: Kind
@@ -86,21 +85,21 @@ class Session(ABC):
         NotUnderstoodError
             The statement may be of another dialect.
         UnknownReferenceError
-            It names something that the database lacks.
+            The statement names something that the database lacks.
         QueryError, DatabaseUnavailableError
-            As `dqa.core.database.Database.query` does.
+            See `dqa.core.database.Database.query`.
         """
 
     @abstractmethod
     def read_schema(self) -> DatabaseSchema:
-        """Read the whole schema; `DatabaseUnavailableError` where that fails."""
+        """Read the whole schema; raise `DatabaseUnavailableError` on failure."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows, if no statement returns it: see `row_order`."""
+        """Return the order of a table's rows; None if statements return rows in this order."""
         return None
 
     def examine(self) -> Examination:
-        """Return the version, the role and the settings of a server; of a file who may write it.
+        """Return the version, the role and advice; for a file whether it is writable.
 
         Raises
         ------
@@ -110,12 +109,56 @@ class Session(ABC):
         return Examination("", may_write=self.file is not None and os.access(self.file, os.W_OK))
 
     def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
-        """End the statements of the session with a mark, as far as the role may."""
+        """End the statements of the session with a mark, if the role has permission."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release connections; a database in memory is lost."""
+        """Release the connections. A database in memory is lost."""
 
 
 def _ignore(mark: str) -> None:
     """Ignore a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Advice about a database role or a server setting.
+
+    Attributes
+    ----------
+    topic
+        The subject: the connected role, or a server setting.
+    found
+        The problem that was found.
+    why
+        The consequence of the problem.
+    mend
+        The fix: a statement, a line of configuration, or a sentence.
+    """
+
+    topic: Literal["role", "setting"]
+    found: str
+    why: str
+    mend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """The version, the role and the advice of a database.
+
+    Attributes
+    ----------
+    version
+        Product and version, e.g. ``"MariaDB 10.11.19"``.
+    role
+        The connected role; empty for databases without users.
+    may_write
+        Whether the role has permission to write.
+    advice
+        The advice about the role and the server.
+    """
+
+    version: str
+    role: str = ""
+    may_write: bool = False
+    advice: tuple[Advice, ...] = ()

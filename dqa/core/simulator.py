@@ -1,4 +1,4 @@
-"""The contract of simulators: a situation and a question to the outcome of every candidate."""
+"""The contract of simulators, which compute the outcome of every candidate of a question."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Goal: TypeAlias = Literal["maximise", "minimise"]
-"""Whether more or less of an outcome is better."""
+"""Whether a larger or a smaller outcome is better."""
 
 ROUNDING = 1e-12
-"""Values with a smaller relative difference count as equal: it is about a thousand times the
-rounding of one operation."""
+"""Values with a smaller relative difference count as equal. It is about a thousand times the
+rounding error of one operation."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
     """The outcome of every candidate of a question.
 
-    Values within `ROUNDING` of one another count as equal, as the order of a summation decides
-    which of them is larger.
+    Values with a relative difference below `ROUNDING` count as equal, because their difference
+    depends on the order of a summation.
 
     Attributes
     ----------
     candidates
         The n candidates, in table order.
     values
-        Shape (n,): the profit or price of each, in the scenario's own unit.
+        Shape (n,): the outcome of each candidate, e.g. a profit, in the unit of the scenario.
     goal
-        Whether more or less is better.
+        Whether a larger or a smaller value is better.
     baseline
-        The value without a decision; None where it is unknown.
+        The value without a decision; None if it is unknown.
     """
 
     candidates: tuple[Candidate, ...]
@@ -63,41 +63,41 @@ class Outcomes:
 
     @cached_property
     def ties(self) -> tuple[Candidate, ...]:
-        """Every candidate as good as the best up to rounding, in table order."""
+        """The candidates that equal the best candidate up to rounding, in table order."""
         return tuple(self.candidates[i] for i in (self._losses == 0.0).nonzero()[0])
 
     @cached_property
     def best(self) -> float:
-        """The value of the answer."""
+        """The best value."""
         return float(self.values.max() if self.goal == "maximise" else self.values.min())
 
     @cached_property
     def answer(self) -> Candidate:
-        """The best candidate to the last bit; of equal ones the first in table order.
+        """The best candidate without tolerance; of equal candidates the first in table order.
 
-        Published labels follow it; every one of `ties` is as good.
+        It is the published label. All candidates in `ties` are equally good.
         """
         return self.candidates[int((self.values == self.best).argmax())]
 
     @cached_property
     def decided_by_last_bit(self) -> bool:
-        """Whether ties differ by rounding, so that the order of summation decides the answer."""
+        """Whether tied values differ, so that the order of summation determines the answer."""
         tied = self.values[self._losses == 0.0]
         return bool((tied != self.best).any())
 
     @cached_property
     def margin(self) -> float:
-        """How much better the best is than the best one not tied with it; 0 where all tie."""
+        """The regret of the best candidate that is not a tie; 0 if all candidates tie."""
         behind = self._losses[self._losses > 0.0]
         return float(behind.min()) if behind.size else 0.0
 
     def best_first(self, chosen: Sequence[Candidate] | None = None) -> list[Candidate]:
-        """Return candidates, the best first: `answer`, then its ties and the rest in table order.
+        """Return candidates, the best first. Equal candidates are in table order, after `answer`.
 
         Parameters
         ----------
         chosen
-            Some of the candidates, in table order; None for all.
+            The candidates to sort, in table order; None for all.
         """
         candidates = self.candidates if chosen is None else chosen
         return sorted(candidates, key=lambda c: (self.regret(c), c != self.answer))
@@ -115,14 +115,15 @@ class Outcomes:
         return float(self.values[self._index(candidate)])
 
     def regret(self, candidate: Candidate) -> float:
-        """Return the difference between the best outcome and that of a candidate; 0 for ties."""
+        """Return the difference between the best outcome and a candidate's outcome; 0 for ties."""
         return float(self._losses[self._index(candidate)])
 
     def relative_regret(self, candidate: Candidate) -> float | None:
         """Return the regret as a share of the best decision's gain over the baseline.
 
-        0 for a best decision, 1 for one as good as the baseline, above 1 for a worse one. Where
-        even the best gains nothing, infinity for the others. None without a baseline.
+        It is 0 for a best decision, 1 for a decision that equals the baseline, and more for a
+        worse decision. If the best decision gains nothing, it is infinite for other decisions. It
+        is None without a baseline.
         """
         if self.baseline is None:
             return None
@@ -133,7 +134,7 @@ class Outcomes:
         return regret / gain if gain > ROUNDING * abs(self.best) else float("inf")
 
     def rank(self, candidate: Candidate) -> int:
-        """Return 1 for the best; candidates that are equal up to rounding share the better rank."""
+        """Return the rank, from 1. Candidates that are equal up to rounding share a rank."""
         rounding = ROUNDING * abs(self.value(candidate))
         return 1 + int((self._losses < self.regret(candidate) - rounding).sum())
 
@@ -141,10 +142,9 @@ class Outcomes:
         return candidate in self._positions
 
     def _index(self, candidate: Candidate) -> int:
-        try:
-            return self._positions[candidate]
-        except KeyError:
-            raise DataError(f"'{candidate}' is not a candidate of this question.") from None
+        if candidate not in self._positions:
+            raise DataError(f"'{candidate}' is not a candidate of this question.")
+        return self._positions[candidate]
 
     @cached_property
     def _positions(self) -> dict[Candidate, int]:
@@ -157,7 +157,7 @@ class StatedRule(NamedTuple):
     Attributes
     ----------
     heading
-        The beginning of its numbered paragraph, e.g. ``Demand`` for ``4. Demand. ...``.
+        The heading of its numbered paragraph, e.g. ``Demand`` for ``4. Demand. ...``.
     figures
         The constants and words that the paragraph must contain.
     """
@@ -168,19 +168,19 @@ class StatedRule(NamedTuple):
 
 @dataclass(frozen=True)
 class CountingRules:
-    """The counting rules of a simulator, as data for checks and for people.
+    """The counting rules of a simulator, for checks and for readers.
 
     Attributes
     ----------
     stated
         The rules that the scenario's rules text must state.
     text
-        The rule set that follows exactly that text.
+        The rule set that follows the rules text exactly.
     described
         A sentence about each rule set.
     grounds
-        For each rule set, the grounds of its outcomes that another may lack, in a few words, e.g.
-        ``double counting``. Rule sets with the same ground use the same words.
+        For each rule set, the properties that distinguish its outcomes from those of others, e.g.
+        ``double counting``. Rule sets that share a property use the same words.
     """
 
     stated: tuple[StatedRule, ...]
@@ -191,17 +191,17 @@ class CountingRules:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """Ground truth of a scenario under named rule sets; ``scenario.toml`` names it.
+    """Computes the ground truth of a scenario. ``scenario.toml`` names it.
 
-    A simulator may also have an attribute ``counting``, its `CountingRules`. Then a rules text that
-    lacks a stated rule is refused, and an audit reports the grounds of its labels.
+    The optional attribute ``counting`` contains `CountingRules`. Then a rules text without a stated
+    rule is refused, and an audit reports the grounds of labels.
 
     Attributes
     ----------
     scenario
         The name of the scenario.
     rule_sets
-        Names of its rule sets, at least one. None in place of a rule set means the first.
+        The names of its rule sets, at least one. A rule set of None means the first.
     """
 
     scenario: str
@@ -210,7 +210,7 @@ class Simulator(Protocol):
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return the outcome of every candidate, for each question on one situation."""
+        """Return the outcomes of all candidates, for each question about a situation."""
         ...
 
     def simulate(
@@ -220,11 +220,11 @@ class Simulator(Protocol):
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Return the full state after `decision` (None: after deciding nothing)."""
+        """Return the full state after a decision; None means no decision."""
         ...
 
 
 def counting_of(simulator: Simulator) -> CountingRules | None:
-    """Return the counting rules that a simulator declares; None where it declares none."""
+    """Return the counting rules of a simulator; None if it declares none."""
     found = getattr(simulator, "counting", None)
     return found if isinstance(found, CountingRules) else None

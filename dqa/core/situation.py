@@ -1,8 +1,8 @@
 """Situations: the immutable tables of a decision question.
 
-A situation is relational data with the mapping that reads the same rows as a labelled property
-graph (PlanRAG, section 3: "D is either an LPG or a relational database"). So writers of both kinds
-of database start from one object.
+A situation contains tables and a mapping of their rows to a labelled property graph (PlanRAG,
+section 3: "D is either an LPG or a relational database"). Both kinds of database are written from
+one situation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 StoredType: TypeAlias = Literal["text", "float", "integer", "boolean"]
-"""Types of a table in memory, and of its copy in a database."""
+"""The types of columns in memory, and of their copies in a database."""
 ColumnType: TypeAlias = Literal[
     "text",
     "float",
@@ -36,7 +36,7 @@ ColumnType: TypeAlias = Literal[
     "json",
     "array",
 ]
-"""Types of a database's columns."""
+"""The types of a database's columns."""
 Cell: TypeAlias = str | float | int | bool | None
 
 _DTYPES: Mapping[StoredType, str] = {
@@ -45,7 +45,7 @@ _DTYPES: Mapping[StoredType, str] = {
     "integer": "int64",
     "boolean": "bool",
 }
-"""Names, as NumPy is imported only when a table is made."""
+"""The names of NumPy's types. NumPy is imported only when a table is created."""
 
 _Item = TypeVar("_Item")
 
@@ -67,7 +67,7 @@ class Column:
 
     @property
     def stored(self) -> StoredType:
-        """Its type in memory: float for a decimal, text for other types."""
+        """The type in memory: decimals are floats; other types are text."""
         if self.type in ("text", "float", "integer", "boolean"):
             return self.type
         return "float" if self.type == "decimal" else "text"
@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TableSchema:
-    """A table's columns, in order, and the columns that make its primary key."""
+    """The columns of a table, in order, and the columns of its primary key."""
 
     name: str
     columns: tuple[Column, ...]
@@ -88,14 +88,14 @@ class TableSchema:
         return tuple(column.name for column in self.columns)
 
     def column(self, name: str) -> Column:
-        """Return the column called `name`; `DataError` where there is none."""
+        """Return the column called `name`; raise `DataError` if it does not exist."""
         columns = {column.name: column for column in self.columns}
         return _find(columns, name, f"Table '{self.name}' has no column")
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSchema:
-    """How a table's rows read as nodes: one node a row.
+    """A mapping of the rows of a table to nodes, one node per row.
 
     Attributes
     ----------
@@ -116,13 +116,13 @@ class NodeSchema:
 
     @property
     def key_column(self) -> str:
-        """The column behind the key property."""
+        """The column of the key property."""
         return dict(self.properties)[self.key]
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeSchema:
-    """How a table's rows read as directed edges: one edge a row.
+    """A mapping of the rows of a table to directed edges, one edge per row.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class EdgeSchema:
     table
         The table whose rows are the edges.
     source, target
-        ``(node label, column holding that node's key)``.
+        ``(node label, column with the key of that node)``.
     properties
         ``(property, column)`` pairs, in order.
     """
@@ -145,7 +145,7 @@ class EdgeSchema:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Both readings of a scenario's data: as tables, and as a labelled property graph."""
+    """The schema of a scenario's data, as tables and as a labelled property graph."""
 
     scenario: str
     tables: tuple[TableSchema, ...]
@@ -153,12 +153,12 @@ class Schema:
     edges: tuple[EdgeSchema, ...] = ()
 
     def table(self, name: str) -> TableSchema:
-        """Return the table called `name`; `DataError` where there is none."""
+        """Return the table called `name`; raise `DataError` if it does not exist."""
         tables = {table.name: table for table in self.tables}
         return _find(tables, name, f"Scenario '{self.scenario}' has no table")
 
     def node(self, label: str) -> NodeSchema:
-        """Return the node schema of `label`; `DataError` where there is none."""
+        """Return the node schema of `label`; raise `DataError` if it does not exist."""
         nodes = {node.label: node for node in self.nodes}
         return _find(nodes, label, f"Scenario '{self.scenario}' has no node label")
 
@@ -170,7 +170,7 @@ def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa
         array = np.array(values, dtype=_DTYPES[column.stored])
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"Column '{column.name}' of table '{table}' has a value that is no {column.type}: "
+            f"Column '{column.name}' of table '{table}' has a value that is not {column.type}: "
             f"{error}."
         ) from error
     if array.ndim != 1:
@@ -185,10 +185,10 @@ class Table:
     Parameters
     ----------
     schema
-        Its columns and key.
+        The columns and the key.
     columns
-        One sequence a column, all of the same length n: float64, int64, bool or Python strings.
-        A missing float is NaN; the other types cannot be missing.
+        One sequence per column, all of the same length n: float64, int64, bool or Python strings.
+        A missing float is NaN. Values of other types cannot be missing.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Table:
 
     @classmethod
     def from_rows(cls, schema: TableSchema, rows: Iterable[Sequence[Cell]]) -> Table:
-        """Build a table from rows with their values in the order of the schema's columns."""
+        """Build a table from rows, with values in the order of the schema's columns."""
         listed, width = list(rows), len(schema.columns)
         for number, row in enumerate(listed):
             if len(row) != width:
@@ -235,7 +235,7 @@ class Table:
         return len(self.columns[self.schema.columns[0].name])
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
-        """Rows as tuples of plain Python values, in table order."""
+        """Return the rows as tuples of Python values, in table order."""
         return zip(*(array.tolist() for array in self.columns.values()), strict=True)
 
     def replace(self, **columns: Sequence[Any] | NDArray[Any]) -> Table:
@@ -263,21 +263,21 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """One database's content: immutable tables with both readings of their schema.
+    """The content of a database: immutable tables, and their mapping to a graph.
 
     Attributes
     ----------
     schema
-        Tables and graph mapping, shared by all situations of a scenario.
+        The tables and the graph mapping, which all situations of a scenario share.
     name
-        Its name for people, e.g. ``"USA1836"``. Not part of the content.
+        The name for readers, e.g. ``"USA1836"``. It is not part of the content.
     tables
-        The tables by name; exactly those of the schema.
+        The tables of the schema, by name.
 
     Notes
     -----
-    Two situations are equal when every value of every row is, in the same order: order is
-    content, because the published ground truth depends on it.
+    Two situations are equal if all rows are equal, in the same order. The published ground truth
+    depends on the order of rows.
     """
 
     schema: Schema
@@ -323,10 +323,9 @@ class Situation:
                     digest.update(b"".join(texts))
                 else:
                     digest.update(np.int64(len(array)).tobytes())
-                    # -0.0 and 0.0 compare equal, so they must hash alike; so must every NaN.
-                    plain = array + 0.0 if array.dtype.kind == "f" else array
-                    if plain.dtype.kind == "f":
-                        plain = np.where(np.isnan(plain), np.nan, plain)
+                    # -0.0 and 0.0 are equal, so their hashes must be equal; likewise all NaNs.
+                    is_float = array.dtype.kind == "f"
+                    plain = np.where(np.isnan(array), np.nan, array + 0.0) if is_float else array
                     digest.update(np.ascontiguousarray(plain).tobytes())
         return digest.hexdigest()
 
@@ -336,5 +335,5 @@ class Situation:
 
     @property
     def row_count(self) -> int:
-        """Rows of all tables together."""
+        """The number of rows of all tables."""
         return sum(len(table) for table in self.tables.values())

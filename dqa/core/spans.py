@@ -1,8 +1,8 @@
 """OpenTelemetry spans of runs, decisions, model calls and statements.
 
-They go to the provider that the program or ``opentelemetry-instrument`` has set; without one,
-OpenTelemetry is not imported. Names follow the conventions for generative AI and for databases.
-Prompts, replies and statements are recorded only where the settings ask for content.
+Spans go to the provider that the program or ``opentelemetry-instrument`` has set. Without a
+provider, OpenTelemetry is not imported. Names follow the conventions for generative AI and for
+databases. Prompts, replies and statements are recorded only if the settings request content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 
 class Span(NamedTuple):
-    """A span, true while it is recorded; without a provider it does nothing."""
+    """A span. It is true while it is recorded. Without a provider it does nothing."""
 
     api: ApiSpan | None = None
 
@@ -37,12 +37,12 @@ class Span(NamedTuple):
         return self.api is not None and self.api.is_recording()
 
     def set(self, attributes: Mapping[str, Value | None]) -> None:
-        """Add attributes by their full names; None adds nothing."""
+        """Add attributes by their full names, except those with the value None."""
         if self.api is not None:
             self.api.set_attributes(_known(attributes))
 
     def say(self, attribute: str, content: Content) -> None:
-        """Add a text or JSON value without its secrets, where the settings ask for content."""
+        """Add a text or JSON value without secrets, if the settings request content."""
         if self.api is not None and _takes_content():
             value = redacted(content())
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -54,7 +54,7 @@ class Span(NamedTuple):
             self.api.add_event(name, _known(attributes))
 
     def fail(self, kind: str, words: str | None = None) -> None:
-        """Record a failure: its kind, and its words where the settings ask for content."""
+        """Record the kind of a failure, and its message if the settings request content."""
         if self.api is not None:
             from opentelemetry.trace import StatusCode
 
@@ -70,21 +70,20 @@ def start_span(
     content: Mapping[str, Content],
     kind: Literal["internal", "client"] = "internal",
 ) -> Iterator[Span]:
-    """Start a span until the block ends; spans within it are its children.
+    """Start a span that ends with the block. Spans inside the block are its children.
 
     Parameters
     ----------
     name
         The operation and its object.
     attributes
-        By their full names; None for unknown values.
+        The attributes by their full names. The value None means unknown.
     content
-        Texts and JSON values for `Span.say`.
+        The texts and JSON values for `Span.say`.
     kind
-        Whether it is a request to another system, such as a server.
+        ``client`` for a request to another system, such as a server.
     """
-    # The program that sets a provider imports the API.
-    tracer = _tracer() if _API in sys.modules else None
+    tracer = _tracer()
     if tracer is None:
         yield Span()
         return
@@ -107,13 +106,10 @@ def start_span(
             raise
 
 
-def is_exporting() -> bool:
-    """Whether this process has a provider."""
-    return _API in sys.modules and _tracer() is not None
-
-
 def _tracer() -> Tracer | None:
-    api = sys.modules[_API]
+    api = sys.modules.get(_API)  # The program that sets a provider imports the API.
+    if api is None:
+        return None
     provider: TracerProvider = api.get_tracer_provider()
     is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
     return None if is_none else provider.get_tracer("dqa")

@@ -1,4 +1,4 @@
-"""Make text of models, providers and databases safe to show."""
+"""Escape, shorten and count text of models, providers and databases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 _HALF = re.compile("[\ud800-\udfff]")
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories of characters that control a terminal or hide in a line: controls, formats
-(which change the direction of text, or have no width), surrogates, line separators."""
+"""Unicode categories of characters that control a terminal or are invisible: controls, formats
+(which change the direction of text or have no width), surrogates and line separators."""
 
 
 def visible(line: str) -> str:
@@ -44,7 +44,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def well_formed(text: str) -> str:
-    """Return a text without surrogates, which UTF-8 cannot encode."""
+    """Replace the surrogates in a text, which UTF-8 cannot encode."""
     return text if text.isascii() else _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -75,13 +75,13 @@ def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped)
 
 
 _BYTES_PER_TOKEN = 3
-"""Less than the average of usual tokenizers for schemas, prose and languages without an alphabet
-(GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
+"""A lower bound of the averages of usual tokenizers for schemas, prose and languages without an
+alphabet (GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few.
+    """Estimate the tokens of a text. The estimate is usually too high.
 
-    No tokenizer is used, as the model may be unknown.
+    No tokenizer is used, because the model may be unknown.
     """
     return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""The right answers to a question, for scoring alone."""
+"""The right answers to questions, used only for scoring."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 
 MatchRule: TypeAlias = Literal["set", "table", "columns", "subset"]
-"""The rule by which rows match: that of BIRD, Spider, Spider 2 or Defog.
+"""The rule that compares rows: the rule of BIRD, Spider, Spider 2 or Defog.
 
-``set``: the same rows, in any order and however often. ``table``: the same rows equally often,
-columns in any order, and rows in order if the right statement sorts them. ``columns``: every right
-column is among the answer's, numbers within 0.01. ``subset``: the same distinct rows, or
-the same rows equally often with further columns; numbers to five digits.
+``set``: the same distinct rows, in any order. ``table``: the same rows with the same counts,
+columns in any order, and rows in order if the gold statement sorts them. ``columns``: the answer
+contains every gold column; numbers differ by at most 0.01. ``subset``: the same distinct rows, or
+the same rows with the same counts and additional columns; numbers are equal to five digits.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """A right result that is given as rows, as in Spider 2.
+    """A right result in the form of rows, as in Spider 2.
 
     Attributes
     ----------
     rows
         The rows; empty cells are None.
     columns
-        The positions of the columns that count; all if empty.
+        The positions of the columns to compare; an empty tuple means all.
     ordered
-        Whether the order of rows counts.
+        Whether the order of rows is compared.
     """
 
     rows: tuple[tuple[str | float | int | None, ...], ...]
@@ -41,26 +41,25 @@ class GoldTable:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The right answers to one question. No decider sees it.
+    """The right answers to one question. Deciders do not see them.
 
     Attributes
     ----------
     answers
-        The best decisions; empty where unknown. The first is the official one. A statement is right
+        The best decisions; empty if unknown. The first is the official answer. A statement is right
         if it matches any of them.
     outcomes
-        The recorded outcome of each candidate, parallel to `Question.candidates`: ground truth
-        without a simulator. Larger is better unless the scenario says otherwise.
+        The recorded outcome of each candidate, in the order of `Question.candidates`. Larger is
+        better unless the scenario says otherwise.
     match
-        For a question that a statement answers, the rule that compares its rows with those of the
-        official statement; None for other questions.
+        The rule that compares the rows of an answer with the rows of the official statement; None
+        if the answer is a candidate.
     source
         The file and entry of the official answer, for messages.
     tables
-        Right results as rows, next to or in place of `answers`.
+        Right results as rows, in addition to `answers`.
     forbidden
-        Candidates that the rules forbid, which are not only bad. Their outcome is that of the worst
-        of the others.
+        Candidates that the rules forbid. Their outcome is the worst outcome of other candidates.
     heuristics
         The choices of the heuristics that a user's own question names, by name.
     """
@@ -84,12 +83,11 @@ class Truth:
         return self.answers[0] if self.answers else None
 
     def check(self, question: Question) -> None:
-        """Raise `DataError` unless it fits the question: its answer form and its candidates."""
+        """Raise `DataError` unless this truth fits the answer form and candidates of a question."""
         if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
-                f"Question '{question.key}' is answered with a {question.answer_form}, and its "
-                f"answers are matched by {self.match or 'name'}: only rows of statements are "
-                "matched by a rule."
+                f"Question '{question.key}' needs a {question.answer_form}, but its answers are "
+                f"matched by {self.match or 'name'}: only rows of statements are matched by a rule."
             )
         if self.outcomes is None:
             return

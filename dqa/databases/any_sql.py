@@ -20,8 +20,8 @@ from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.types import NullType
 
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
+from dqa.core.session import Examination
 from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.engine_session import Connection, EngineSession
 from dqa.databases.errors import Fault, one_line

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from dqa.core.database import Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
-from dqa.core.examination import Examination
+from dqa.core.session import Examination
 from dqa.databases.namespaces import LoadedSituation, Namespaces
 from dqa.databases.opening import Opening
 from dqa.databases.servers import parse_url

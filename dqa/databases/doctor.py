@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dqa.core import database
 from dqa.core.database import Limits
 from dqa.core.errors import StatementError
-from dqa.core.examination import Advice, Examination
+from dqa.core.session import Advice, Examination
 
 if TYPE_CHECKING:
     from dqa.databases.mysql import Flavour

@@ -26,8 +26,8 @@ from sqlalchemy import URL, Executable, text
 
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
+from dqa.core.session import Examination
 from dqa.databases.catalogue import CatalogueQueries
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.engine_session import Connection, EngineSession, Result

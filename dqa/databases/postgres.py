@@ -28,8 +28,8 @@ from sqlalchemy import URL, Table, inspect
 
 from dqa.core import situation as content
 from dqa.core.database import Limits
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
+from dqa.core.session import Examination
 from dqa.databases.catalogue import CatalogueQueries, enumeration
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.engine_session import Connection, EngineSession, Result

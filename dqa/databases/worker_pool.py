@@ -20,9 +20,8 @@ from weakref import finalize
 
 from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.core.session import Session, Source
+from dqa.core.session import Examination, Session, Source
 from dqa.databases.opening import OpenedFiles, Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError
 

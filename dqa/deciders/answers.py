@@ -1,15 +1,15 @@
 """Find the candidate that an answer names. Answers are validated, not interpreted.
 
-An answer is the text after its label: an agent's "Final Answer:", the argument of a call, a field
-of JSON, or a label such as "Decision:" that begins a line or a sentence; the first counts.
-It names a candidate where exactly one occurs in it as whole words. Case, accents, quotes, markup
-and the signs between words do not count; of names that overlap, the longest does. A number is an id
-only where it is the answer's only number, and stands first, last or after the scenario's noun.
+An answer is the text after its label. Labels are "Final Answer:", and words such as "Decision:" at
+the beginning of a line or sentence; the first label counts. An answer names a candidate if exactly
+one candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words
+are ignored. Of overlapping names, the longest counts. A number is an id only if it is the only
+number of the answer, and is first, last or after the noun of the scenario.
 
-An answer that asks, or contains "not", "avoid" or the like, may reject its candidate. It is
-refused, like an answer with no candidate or several, and the message lists the possible answers.
+An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. It is
+refused, like an answer with no candidate or several. The message lists the possible answers.
 
-If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in that form
+If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form
 counts unchanged: the whole answer, or one occurrence in an answer that names no candidate.
 """
 
@@ -26,21 +26,20 @@ from typing import TypeAlias
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question, fits_form, forms_of
 from dqa.core.text import shortened
-from dqa.deciders.candidates import nouns_of
-from dqa.deciders.choices import MOST_COMPARED, Choices
+from dqa.deciders.candidates import MOST_COMPARED, Choices, nouns_of
 
 _LISTED = 20
-"""Most candidates that a message lists."""
+"""The most candidates in a message."""
 _NAMED = 5
 _SHOWN = 80
-"""Most characters of an answer that a message says back."""
+"""The most characters of an answer in a message."""
 
 _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
     r"|[^\W\d_]+"
 )
 _JOINT = re.compile(r"[\s\-_.'\u2019/&()\[\]]*")
-"""What names have between their words, and answers in place of it."""
+"""The signs between the words of a name, which answers may replace."""
 _LABEL = re.compile(
     r"(?:\A|[\n.!?;,{<])[ \t>*_#\"'`~({<-]{0,20}(?:(?:my|our|the)[ ])?(?:final[ _])?"
     r"(?:answer|decision|choice)(?![^\W_])[ \t*_\"'`)]{0,20}(?:[:=>\n]|is\b)",
@@ -52,7 +51,7 @@ _TURNING_DOWN = re.compile(
     r"|wors[et]\w*|mistake|alternative|nicht|kein\w*|ohne)\b",
     re.IGNORECASE,
 )
-"""Words that may reject a candidate, anywhere in an answer."""
+"""Words and signs that may reject a candidate, anywhere in an answer."""
 
 _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 
@@ -60,14 +59,14 @@ _Names: TypeAlias = Mapping[tuple[str, ...], tuple[Candidate, ...]]
 def choice_of(
     answer: str, question: Question, candidates: Sequence[Candidate] | Choices | None
 ) -> Candidate | None:
-    """Return the candidate that an answer names; None where the candidates are not known.
+    """Return the candidate that an answer names; None if the candidates are unknown.
 
     Parameters
     ----------
     answer
         The words of a decider or its model.
     question
-        The question; its scenario's noun may precede or follow the name.
+        The question. The noun of its scenario may precede or follow the name.
     candidates
         The candidates.
 
@@ -91,7 +90,7 @@ def read_answer(
     equally_good: bool = False,
     form: str = "",
 ) -> Candidate:
-    """Return the candidate that an answer names, by the rule of this module's docstring.
+    """Return the candidate that an answer names, by the rule in the docstring of this module.
 
     Parameters
     ----------
@@ -100,9 +99,9 @@ def read_answer(
     candidates
         The candidates.
     nouns
-        Nouns for a candidate, such as "trade node"; messages use the first.
+        Nouns for a candidate, such as "trade node". Messages use the first noun.
     equally_good
-        Whether an answer may name several of the candidates; the first is returned.
+        Whether an answer may name several candidates. The first one is returned.
     form
         The free form; see `dqa.core.question.Question.free_form`.
 
@@ -137,10 +136,10 @@ def read_answer(
 
 
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Return what of a text is written in a free form, as the form spells it, and the rest.
+    """Return the parts of a text in a free form, in the form's spelling, and the remaining text.
 
-    Case and spaces around the form's own signs do not count. A form that does not say where its
-    words end takes the rest of the line.
+    Case and spaces around the signs of the form are ignored. If the form has no end mark, it
+    extends to the end of the line.
     """
     written: dict[str, None] = {}
     for one in forms_of(form):
@@ -158,7 +157,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
-    """Return the candidates by the words of their names, which may be written as one; verbatim."""
+    """Return the candidates by the words of their names, also joined to one word, and by name."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         words = _words(str(candidate))
@@ -168,7 +167,7 @@ def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, C
 
 
 def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates that a text names, each once, and the text without their names."""
+    """Return the candidates in a text, each once, and the text without their names."""
     found = list(_WORD.finditer(text))
     words = [_folded(word) for word in found]
     longest = max(map(len, names), default=0)
@@ -192,7 +191,7 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
 def _is_whole(
     text: str, found: Sequence[re.Match[str]], place: int, after: int, nouns: frozenset[str]
 ) -> bool:
-    """Whether words are one name, and no part of a longer one (``12`` in ``B12`` or ``x_12``)."""
+    """Return whether words form a name, and not a part of a longer one (``12`` in ``B12``)."""
     name = found[place:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
     if not all(map(_JOINT.fullmatch, gaps)):
@@ -216,7 +215,7 @@ def _is_number(candidate: Candidate) -> bool:
 
 
 def _gives_id(text: str, nouns: frozenset[str]) -> bool:
-    """Whether all numbers of a text are the same, and stand where an id does."""
+    """Return whether a text has only one number, in the position of an id."""
     words = _words(text)
     places = [place for place, word in enumerate(words) if word[-1].isdigit() or word[-1] == "%"]
     return len({words[place] for place in places}) == 1 and any(
@@ -230,7 +229,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _folded(match: re.Match[str]) -> str:
-    """Return a word or a number in the form for comparisons."""
+    """Return a word or a number in a normal form for comparisons."""
     decomposed = unicodedata.normalize("NFKD", match.group().casefold())
     word = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     if match["number"] is None:
@@ -243,7 +242,7 @@ def _folded(match: re.Match[str]) -> str:
 
 
 def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]:
-    """Return the candidates that are spelled most like a text, best first."""
+    """Return the candidates with the most similar spelling, the best first."""
     by_folded = {str(candidate).casefold(): str(candidate) for candidate in candidates}
     found = get_close_matches(shortened(text, _SHOWN).casefold(), by_folded, n=most)
     return [by_folded[name] for name in found]

@@ -1,66 +1,68 @@
-"""Factories of deciders, and their limits."""
+"""Factories of deciders, with their limits and settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from dqa import plugins
 from dqa.core.budgets import ENDLESS, DecisionBudget
-from dqa.core.database import DEFAULT_LIMITS, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decider import Decider
+from dqa.core.decision import Decision
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.settings import SettingInfo, read_settings, setting_infos
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+
 _Own = TypeVar("_Own", bound=BaseModel)
 
 ProtocolName: TypeAlias = Literal["react", "tools"]
-"""How an agent and its model talk: labelled text, or the provider's own tool calls."""
+"""The reply format of an agent's model: labelled text, or native tool calls."""
 
 
 Use: TypeAlias = Literal["evaluate", "ask", "reference"]
-"""Uses for which a decider may be the default."""
+"""The uses for which a decider can be the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The limits of every run, for all deciders.
+    """The limits and settings of a decider.
 
     Attributes
     ----------
     max_steps
-        Most model replies; running into it ends the run as `Ending.STEP_LIMIT`.
+        The most model replies. The next one would end the run as `Ending.STEP_LIMIT`.
     max_parse_failures
-        Most replies in a row that cannot be read, or whose answer names no candidate, before the
-        run ends as `UNPARSABLE`.
+        The most unusable replies in a row before the run ends as `UNPARSABLE`.
     limits
-        What each statement may cost.
+        The limits of each statement.
     display
-        What models are shown of values: digits of numbers, samples of columns.
+        The format of values for models: digits of numbers, samples of columns.
     calls
-        How models are called: retries, rates and budget; hand it to `dqa.models.calling`.
+        How models are called: retries, rates and budget.
     protocol
-        How agents and their models talk.
+        The reply format of agents.
     rules
-        Name of the rule set that an agent's simulator runs by; None for the scenario's first.
+        The name of the rule set for simulations; None for the scenario's first rule set.
     options
-        Settings of a decider's own by name, as its factory's `options` lists them.
+        The decider's own settings as texts, by the names in the factory's `options`.
     own
-        The same settings as an instance of the factory's `settings`. The factory makes it from
-        `options` and the settings of the question's scenario; a Python caller may pass it.
+        The decider's own settings as an instance of the factory's `settings`. The factory creates
+        it from `options` and the settings of the question's scenario. A Python caller may pass it.
     budget
-        The budget of one decision; the best so far is decided when it is spent.
+        The budget of one decision. When it is spent, the best choice so far is the decision.
     epoch
-        The number of the repeat in an evaluation, from 1. Random draws differ between epochs and
-        are the same within one.
+        The number of the repetition in an evaluation, from 1. Random draws depend on it.
     """
 
     max_steps: int = 20
@@ -76,16 +78,16 @@ class Settings:
     epoch: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse limits that allow no reply."""
+        """Raise `UsageError` for limits that allow no reply."""
         if self.max_steps < 1 or self.max_parse_failures < 1:
-            raise UsageError("A run needs at least one reply, and one try at each.")
+            raise UsageError("max_steps and max_parse_failures must be at least 1.")
 
     def recorder(self) -> Recorder:
-        """Return a recorder of one decision, with its budget."""
+        """Return a recorder for one decision, with its budget."""
         return Recorder(self.budget, self.calls.clock.monotonic)
 
     def own_as(self, kind: type[_Own]) -> _Own:
-        """Return the decider's own settings, as the class that its factory names."""
+        """Return the decider's own settings as the class of its factory."""
         if not isinstance(self.own, kind):
             raise TypeError(f"A factory makes settings of {kind.__name__}, not {self.own!r}.")
         return self.own
@@ -93,7 +95,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class DeciderFactory:
-    """Makes a decider for a model; an entry point of `dqa.deciders` names it.
+    """Creates a decider for a model. An entry point of ``dqa.deciders`` names the factory.
 
     Attributes
     ----------
@@ -102,29 +104,27 @@ class DeciderFactory:
     description
         A description in one line.
     make
-        Makes the decider for a chat model (it may be None if `needs_model` is false) and the
-        settings.
+        Creates the decider from a chat model (None if `needs_model` is false) and settings.
     needs_model
-        Whether a chat model has to be named.
+        Whether the decider needs a chat model.
     protocols
-        The values of `Settings.protocol` that it follows.
+        The supported values of `Settings.protocol`.
     settings
-        The class of its own settings, whose fields have defaults; None where it has none.
-        `Settings.own_as` gives `make` an instance.
+        The class of the decider's own settings, whose fields have defaults; None without own
+        settings. `Settings.own_as` returns an instance.
     family
-        The common name of several deciders: ``FAMILY.setting`` is for all of them, and
-        ``NAME.setting``, which has priority, for this one.
+        The common name of several deciders. ``FAMILY.setting`` applies to all of them.
+        ``NAME.setting`` applies to this decider and has priority.
     fixed
-        Fields of `settings` that cannot be set, because the decider's name defines them.
+        The fields of `settings` that cannot be set, because the decider's name defines them.
     apart
-        Fields of `settings` that `family` does not set, because they have another meaning in
-        another decider of the family.
+        The fields of `settings` that `family` does not set, because their meaning differs between
+        deciders of the family.
     scenarios
-        Names of the scenarios that it decides; () for all. An evaluation leaves questions of
-        others to the other deciders.
+        The names of the scenarios that it decides; () for all.
     default_for
-        Where it is meant if no decider is named: by an evaluation, by a question, or as the
-        reference whose retrievals tell single-retrieval questions from others.
+        The uses for which it is the default: evaluations, single questions, or the reference that
+        identifies questions with a single retrieval.
     """
 
     name: str
@@ -140,12 +140,12 @@ class DeciderFactory:
     default_for: tuple[Use, ...] = ()
 
     def __call__(self, model: BaseChatModel | None, settings: Settings) -> Decider:
-        """Make the decider.
+        """Create the decider.
 
         Raises
         ------
         UsageError
-            It needs a model and none is named, or it does not accept one of its settings.
+            The model is missing, or a setting is invalid.
         """
         if self.needs_model and model is None:
             raise UsageError(
@@ -157,7 +157,7 @@ class DeciderFactory:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
         if self.settings is None:
             return self.make(model, settings)
-        from dqa.deciders.by_scenario import ByScenario  # finds scenarios, which find deciders
+        from dqa.deciders.base import ByScenario  # finds scenarios, which find deciders
 
         def make(of_scenario: Mapping[str, str]) -> Decider:
             return self.make(model, replace(settings, own=self._own(of_scenario, settings)))
@@ -171,7 +171,7 @@ class DeciderFactory:
 
     @property
     def setting_infos(self) -> tuple[SettingInfo, ...]:
-        """Its own settings, for lists: each once, under the family's name if possible."""
+        """Its own settings for lists, each once, with the name of the family if possible."""
         if self.settings is None:
             return ()
         shown: dict[str, str] = {}
@@ -181,7 +181,7 @@ class DeciderFactory:
         return setting_infos(self.settings, shown)
 
     def _fields(self) -> Mapping[str, str]:
-        """Return the field of each option; the family's first, as the decider's own go first."""
+        """Return the field of each option. Later options have priority over earlier ones."""
         if self.settings is None:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]
@@ -196,7 +196,7 @@ class DeciderFactory:
         return {name: option for option, name in self._fields().items() if option in options}
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
-        """Return its own settings: those of a scenario, overridden by those of the user."""
+        """Return the settings of a scenario, overridden by the settings of the user."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' has other settings than {own!r}.")
@@ -210,12 +210,12 @@ class DeciderFactory:
 def share_options(
     factories: Iterable[DeciderFactory], options: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Return for each decider, by name, those of the options that it accepts.
+    """Return the accepted options of each decider, by its name.
 
     Raises
     ------
     UnknownNameError
-        None of them accepts an option: it was meant for another decider, or misspelt.
+        No decider accepts an option.
     """
     accepted = {made.name: made.options for made in factories}
     known = {option for names in accepted.values() for option in names}
@@ -226,3 +226,144 @@ def share_options(
         decider: {option: value for option, value in options.items() if option in names}
         for decider, names in accepted.items()
     }
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_KINDS: Mapping[str, str] = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+}
+_BOUNDS: Mapping[str, str] = {
+    "minimum": "{:g} or more",
+    "exclusiveMinimum": "above {:g}",
+    "maximum": "at most {:g}",
+    "exclusiveMaximum": "below {:g}",
+}
+"""The bounds of JSON Schema, as text for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """One setting of a decider, as lists show it.
+
+    Attributes
+    ----------
+    name
+        The name.
+    default
+        The default.
+    accepts
+        A description of the possible values.
+    choices
+        The possible values of an enumeration; otherwise empty.
+    description
+        The purpose.
+    """
+
+    name: str
+    default: Any
+    accepts: str
+    choices: tuple[Any, ...]
+    description: str
+
+
+def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
+    """Describe settings; `names` maps the name of each setting to its field."""
+    fields = model.model_json_schema()["properties"]
+    return tuple(_info(name, fields[field]) for name, field in names.items())
+
+
+def read_settings(
+    model: type[_Model], given: Mapping[str, Any], names: Mapping[str, str], decider: str
+) -> _Model:
+    """Create settings from values by field. Other fields have their defaults.
+
+    Parameters
+    ----------
+    model
+        The class of the settings.
+    given
+        The values by field, as texts or typed.
+    names
+        The names of the fields for users.
+    decider
+        The name of the decider.
+
+    Raises
+    ------
+    UsageError
+        A value is invalid, or the settings contradict each other.
+    """
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+    if not problem["loc"]:
+        words = str(problem["msg"]).removeprefix("Value error, ")
+        raise UsageError(f"The settings of '{decider}' contradict each other: {words}")
+    field = str(problem["loc"][0])
+    name, value = names.get(field, field), given.get(field)
+    (info,) = setting_infos(model, {name: field})
+    if info.choices:
+        raise UnknownNameError(f"value of {name}", str(value), map(str, info.choices))
+    raise UsageError(f"{name} has to be {info.accepts}, not '{value}'.")
+
+
+def _info(name: str, schema: Mapping[str, Any]) -> SettingInfo:
+    if schema.get("anyOf"):
+        either = [_info(name, {**schema, **one, "anyOf": ()}) for one in schema["anyOf"]]
+        accepts = ", or ".join(one.accepts for one in either)
+        return SettingInfo(name, schema.get("default"), accepts, (), schema.get("description", ""))
+    if "const" in schema:
+        schema = {**schema, "enum": (schema["const"],)}
+    choices = tuple(schema.get("enum", ()))
+    words = [_KINDS.get(schema.get("type", ""), "a value")]
+    words += [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
+    accepts = ", ".join(words)
+    if choices:
+        accepts = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
+    return SettingInfo(name, schema.get("default"), accepts, choices, schema.get("description", ""))
+
+
+class ByScenario(Decider):
+    """Decides each question with the settings of its scenario.
+
+    Parameters
+    ----------
+    make
+        Creates the decider from the settings of a scenario; raises `UsageError` for invalid
+        settings.
+
+    Attributes
+    ----------
+    usual
+        The decider for questions without a scenario.
+    """
+
+    def __init__(self, make: Callable[[Mapping[str, str]], Decider]) -> None:
+        self._make = make
+        self.usual = make({})  # so that invalid settings are refused before any question
+        self.name, self.answer_forms = self.usual.name, self.usual.answer_forms
+        self._made = {frozenset[tuple[str, str]](): self.usual}
+        self._lock = Lock()
+
+    def decide(self, question: Question, database: Database) -> Decision:
+        """Decide one question; see `dqa.core.decider.Decider`."""
+        return self.decider_of(question).decide(question, database)
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question that could never be decided."""
+        self.decider_of(question).check(question)
+
+    def decider_of(self, question: Question) -> Decider:
+        """Return the decider with the settings of the question's scenario."""
+        scenario = plugins.scenario_of(question)
+        if scenario is None:
+            return self.usual
+        settings = frozenset(scenario.settings.items())
+        with self._lock:
+            if settings not in self._made:
+                self._made[settings] = self._make(scenario.settings)
+            return self._made[settings]

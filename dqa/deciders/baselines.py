@@ -1,4 +1,4 @@
-"""Deciders without a model: baselines, and the upper bound."""
+"""Deciders without a model: baselines and the upper bound."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.candidates import recorded_outcomes
-from dqa.deciders.choices import Choices, choices_of
+from dqa.deciders.candidates import choices_of, recorded_outcomes
 
 
 class Baseline(Decider):
-    """A decider made of one rule that picks a candidate.
+    """A decider that picks a candidate by one rule.
 
     Parameters
     ----------
     name
-        What commands call it.
+        The name of the decider in commands.
     choose
-        A question and its database to a candidate.
+        Returns a candidate for a question and its database.
     """
 
     def __init__(self, name: str, choose: Callable[[Question, Database], Candidate]) -> None:
@@ -33,26 +32,26 @@ class Baseline(Decider):
         self._choose = choose
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
+        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`."""
         return _decided(self._choose, question, database)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without a list of candidates."""
+        """Raise `UsageError` for a question that does not list candidates."""
         if not question.candidates and question.candidate_query is None:
             raise _unlisted(question)
 
 
 class Oracle(UpperBound):
-    """The best candidate by the record, or else by simulating every one on the database's rows.
+    """Chooses the best candidate by its recorded outcome, or else by simulating all candidates.
 
-    Of a question that a statement answers, the known one.
+    If a statement answers the question, it returns the gold statement.
 
     Parameters
     ----------
     rules
-        Name of the rule set that is simulated by; None for the scenario's first.
+        The name of the rule set for simulations; None for the first rule set of the scenario.
     truths
-        The truths, by the key of the question.
+        The truths by question key.
     """
 
     name = "oracle"
@@ -63,43 +62,39 @@ class Oracle(UpperBound):
         self._truths = truths or {}
 
     def with_truths(self, truths: Mapping[str, Truth]) -> Oracle:
-        """Return the oracle with recorded truths."""
+        """Return an oracle with recorded truths."""
         return Oracle(self._rules, truths)
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`."""
+        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`."""
         return _decided(self._best, question, database)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` where there is neither a record nor a simulator."""
+        """Raise `UsageError` for a question with neither recorded outcomes nor a simulator."""
+        known = self._truths.get(question.key, NOTHING_KNOWN)
         if question.answer_form == "statement":
-            if self._truth(question).official is None:
+            if known.official is None:
                 raise UsageError(
-                    f"Question '{question.key}' has no gold statement, and the oracle writes none "
-                    "of its own: ask another decider."
+                    f"Question '{question.key}' has no gold statement, and the oracle writes none: "
+                    "name another decider."
                 )
-            return
-        if self._truth(question).outcomes is not None:
-            _candidates(question)
-            return
-        from dqa.deciders.simulation import Simulation
-
-        Simulation.check(question, self._rules)
-
-    def _truth(self, question: Question) -> Truth:
-        return self._truths.get(question.key, NOTHING_KNOWN)
-
-    def _best(self, question: Question, database: Database) -> Candidate:
-        known = self._truth(question)
-        if question.answer_form == "statement" and known.official is not None:
-            return known.official
-        recorded = recorded_outcomes(question, known)
-        if recorded is None:
-            # Only here: the tools that agents are offered come with it, and take LangChain.
+        elif known.outcomes is None:
             from dqa.deciders.simulation import Simulation
 
-            return Simulation.of(question, database, self._rules).outcomes().answer
-        return recorded.answer
+            Simulation.check(question, self._rules)
+        elif not question.candidates:
+            raise _unlisted(question)
+
+    def _best(self, question: Question, database: Database) -> Candidate:
+        known = self._truths.get(question.key, NOTHING_KNOWN)
+        if question.answer_form == "statement" and known.official is not None:
+            return known.official
+        outcomes = recorded_outcomes(question, known)
+        if outcomes is None:
+            from dqa.deciders.simulation import Simulation  # imports LangChain
+
+            outcomes = Simulation(question, database, self._rules).outcomes()
+        return outcomes.answer
 
 
 def _decided(
@@ -113,12 +108,6 @@ def _decided(
     return recorder.answered(str(choice), choice)
 
 
-def _candidates(question: Question) -> tuple[Candidate, ...]:
-    if not question.candidates:
-        raise _unlisted(question)
-    return question.candidates
-
-
 def _unlisted(question: Question) -> UsageError:
     return UsageError(
         f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
@@ -126,23 +115,23 @@ def _unlisted(question: Question) -> UsageError:
     )
 
 
-def _choices(question: Question, database: Database) -> Choices:
+def _candidates(question: Question, database: Database) -> tuple[Candidate, ...]:
     found = choices_of(question, database)
     if found is None or not found.total:
         raise _unlisted(question)
-    return found
+    return found.candidates
 
 
 def _first(question: Question, database: Database) -> Candidate:
-    return _choices(question, database).candidates[0]
+    return _candidates(question, database)[0]
 
 
 def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
-    """Draw by question and epoch alone, so every database and every run gets the same choice."""
+    """Return a draw that depends only on question and epoch, and on no database or run."""
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
-        return random.Random(seed).choice(_choices(question, database).candidates)  # noqa: S311
+        return random.Random(seed).choice(_candidates(question, database))  # noqa: S311
 
     return draw
 

@@ -1,21 +1,26 @@
-"""Candidates: their nouns, their description for a model, and their recorded outcomes."""
+"""Candidates of a question: their list, their nouns, descriptions and recorded outcomes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from dqa import plugins
+from dqa.core.database import Database
+from dqa.core.display import candidate_name
+from dqa.core.errors import DataError, UsageError
 from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal, Outcomes
 from dqa.core.truth import Truth
-from dqa.deciders.choices import Choices
+from dqa.scenarios.embedded import LISTING, first_column
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
-"""The most candidates, and characters of them, that a question of the user's own names."""
+"""The most candidates, and the most characters of names, in the description of a list."""
 _EXAMPLES, _FEW = 20, 5
-"""How many are named of a longer list, and of one that a statement lists."""
+"""The number of examples of a longer list, and of a list from a statement."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -24,16 +29,16 @@ _NARROW = (
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
-    """Return the nouns for a question's candidates, such as "trade node"; the usual one first."""
+    """Return the nouns for a question's candidates, such as "trade node", the usual noun first."""
     scenario = plugins.scenario_of(question)
     return ("candidate",) if scenario is None else (scenario.listing.noun, *scenario.listing.called)
 
 
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
-    """Return the recorded outcomes of a question; None without a record.
+    """Return the recorded outcomes of a question; None if there are none.
 
-    The baseline is that of a scenario with stated outcomes. Otherwise it is 0 if more is better,
-    and unknown if less is better.
+    A scenario whose outcomes come from a query defines the baseline. Otherwise the baseline is 0 if
+    a larger outcome is better, and unknown if a smaller outcome is better.
     """
     if truth.outcomes is None or question.candidates is None:
         return None
@@ -51,10 +56,11 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
 def offer_candidates(
     question: Question, choices: Choices | None
 ) -> tuple[str, WarningEvent | None]:
-    """Return the description of the candidates, and a warning if it omits some.
+    """Return a description of the candidates, and a warning if it omits some.
 
-    It is empty if the question of a scenario describes them, unless there are so many that queries
-    have to narrow them, and if there is no list. A free form is always described.
+    The description is empty without a list, and if the question of a scenario describes the
+    candidates. It is not empty if there are so many that queries must narrow them. A free form is
+    always described.
 
     Parameters
     ----------
@@ -112,3 +118,91 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
 def _one_line(candidate: Candidate) -> str:
     text = str(candidate)
     return text if text.isprintable() else json.dumps(text, ensure_ascii=False)
+
+
+MOST_COMPARED = 10_000
+"""The most candidates of a list that is compared by name. Agents narrow longer lists by queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The candidates.
+
+    Attributes
+    ----------
+    candidates
+        The candidates, in order.
+    statement
+        The statement that lists the candidates; None without one.
+    """
+
+    candidates: tuple[Candidate, ...] = field(repr=False)
+    statement: str | None = None
+
+    @property
+    def total(self) -> int:
+        """The number of candidates."""
+        return len(self.candidates)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the list is too long to be compared by name."""
+        return self.total > MOST_COMPARED
+
+    @property
+    def names(self) -> tuple[Candidate, ...]:
+        """The candidates of a short list; empty for a long list."""
+        return () if self.is_large else self.candidates
+
+    def among(self, texts: AbstractSet[str]) -> tuple[Candidate, ...]:
+        """Return the candidates in a set of texts.
+
+        Trailing spaces are ignored, because columns of fixed width pad texts with spaces.
+        """
+        return tuple(
+            one for one in self.candidates if str(one) in texts or str(one).rstrip(" ") in texts
+        )
+
+
+def choices_of(question: Question, database: Database) -> Choices | None:
+    """Return the candidates of a question; None if it has neither a list nor a statement.
+
+    Raises
+    ------
+    UsageError, InfrastructureError
+        See `listed_choices`.
+    """
+    if question.candidates is not None:
+        return Choices(question.candidates, question.candidate_query)
+    if question.candidate_query is None:
+        return None
+    return listed_choices(question.candidate_query, database)
+
+
+def listed_choices(
+    statement: str, database: Database, called: str = "The query of the candidates"
+) -> Choices:
+    """Return the distinct values in the first column of a statement, without NULL.
+
+    Parameters
+    ----------
+    statement
+        SQL or Cypher.
+    database
+        The database.
+    called
+        The name of the statement in errors.
+
+    Raises
+    ------
+    UsageError
+        The statement fails, or returns more than `dqa.core.question.MOST_CANDIDATES` rows.
+    InfrastructureError
+        The database failed.
+    """
+    try:
+        cells = first_column(database, statement, LISTING, called)
+    except DataError as error:
+        # The statement belongs to the user, not to the data.
+        raise UsageError(str(error)) from error
+    return Choices(tuple(dict.fromkeys(map(candidate_name, cells))), statement)

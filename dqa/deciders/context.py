@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 from dqa import plugins
 from dqa.core.database import Database, Kind
@@ -12,9 +18,8 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import nouns_of
-from dqa.deciders.choices import Choices, choices_of
-from dqa.deciders.naming import cell_texts, find_leading_actions, find_named_actions
+from dqa.deciders.candidates import Choices, choices_of, nouns_of
+from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
 
 _FEW = 10
@@ -223,3 +228,120 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
         )
     )
     return shown
+
+
+_NEARLY_ALL = 0.9
+"""A column lists actions if at least this share of its cells are actions."""
+_HALF = 0.5
+"""If some column lists actions, actions also count in columns above this share."""
+_FEWEST = 2
+"""The fewest actions in a list of actions. One action leaves nothing to compare."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
+
+_Key: TypeAlias = Decimal | str
+
+
+def find_named_actions(
+    actions: tuple[Candidate, ...], tables: Sequence[str]
+) -> tuple[Candidate, ...]:
+    """Return the actions that rows name; all actions if no column lists actions.
+
+    Columns of one name list actions if nearly all of their cells are actions, and at least two
+    different ones. A quantity that equals an id by chance is not enough. Then all actions count in
+    every column that consists mostly of actions. An omitted action could not be chosen, but an
+    additional action costs only its comparison.
+
+    Parameters
+    ----------
+    actions
+        The actions.
+    tables
+        Tables as text from `dqa.core.database.Rows.to_text`.
+    """
+    keys = {action: _key(action) for action in actions}
+    known = frozenset(keys.values())
+    listed: defaultdict[object, set[_Key]] = defaultdict(set)
+    named: set[_Key] = set()
+    for header, cells in (column for table in tables for column in _columns(table)):
+        found = [cell for cell in cells if cell in known]
+        if len(found) >= _NEARLY_ALL * len(cells):
+            listed[header].update(found)
+        if len(found) > _HALF * len(cells):
+            named.update(found)
+    if max(map(len, listed.values()), default=0) < _FEWEST:
+        return actions
+    return tuple(action for action in actions if keys[action] in named)
+
+
+def find_leading_actions(
+    actions: tuple[Candidate, ...], tables: Sequence[str]
+) -> tuple[Candidate, ...]:
+    """Return the actions in the first column of each table that lists actions, in row order.
+
+    This is for very long lists of actions, in which nearly every number is an action.
+
+    Parameters
+    ----------
+    actions
+        The actions.
+    tables
+        Tables as text, as for `find_named_actions`.
+    """
+    keys = {_key(action): action for action in actions}
+    named: dict[Candidate, None] = {}
+    for table in tables:
+        for _, cells in _columns(table):
+            found = [keys[cell] for cell in cells if cell in keys]
+            if len(found) >= max(_FEWEST, _NEARLY_ALL * len(cells)):
+                named |= dict.fromkeys(found)
+                break
+    return tuple(named)
+
+
+def cell_texts(tables: Sequence[str]) -> frozenset[str]:
+    """Return the texts of all cells."""
+    found: set[str] = set()
+    for table in tables:
+        for line in table.split("\n")[1:]:
+            if line.startswith("["):
+                found.update(
+                    str(leaf) for cell in json.loads(line) for _, leaf in _leaves(cell, ())
+                )
+    return frozenset(found)
+
+
+def _key(value: object) -> _Key:
+    """Return a name for comparisons. The names ``1``, ``1.0`` and ``"1"`` are equal."""
+    text = fold(value)
+    return Decimal(text) if _NUMBER.fullmatch(text) else text
+
+
+def _columns(table: str) -> Iterator[tuple[object, Sequence[_Key]]]:
+    """Yield the name of each column and its cells without NULL.
+
+    The members of a list belong to the column of the list. Each member of an object is a column.
+    """
+    header, *lines = table.split("\n")
+    names = json.loads(header)
+    found: dict[tuple[int, tuple[object, ...]], list[_Key]] = {}
+    for line in lines:
+        if line.startswith("["):  # the last line is the number of rows
+            for number, cell in enumerate(json.loads(line)):
+                for place, leaf in _leaves(cell, ()):
+                    found.setdefault((number, place), []).append(_key(leaf))
+    for (number, place), cells in found.items():
+        yield (names[number], place), cells
+
+
+def _leaves(
+    cell: Any,  # noqa: ANN401  (any JSON value)
+    place: tuple[object, ...],
+) -> Iterator[tuple[tuple[object, ...], object]]:
+    if isinstance(cell, dict):
+        for name, inner in cell.items():
+            yield from _leaves(inner, (*place, name))
+    elif isinstance(cell, list):
+        for inner in cell:
+            yield from _leaves(inner, place)
+    elif cell is not None:
+        yield place, cell

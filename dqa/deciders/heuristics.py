@@ -1,39 +1,38 @@
-"""Heuristics as deciders: a query of the scenario's folder answers, without rules or model.
+"""Heuristics as deciders: a query in the folder of a scenario decides, without rules and model.
 
-They are shortcuts: their score shows how much of a benchmark needs no calculation.
+The score of a heuristic shows which part of a benchmark needs no calculation.
 """
 
 from __future__ import annotations
 
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, InfrastructureError, QueryError, UsageError
 from dqa.core.evidence import Evidence
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.core.situation import Cell
 from dqa.deciders.base import DeciderFactory
-from dqa.deciders.choices import choices_of
+from dqa.deciders.candidates import choices_of
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.embedded import embedded
 
 
 class HeuristicDecider(Decider):
-    """Answers with the first cell that a scenario's heuristic returns.
+    """Chooses the candidate in the first cell that a scenario's heuristic returns.
 
-    Where that is none of the candidates, or there is no row, the decision names no candidate.
+    Without such a candidate, the decision has no choice.
 
     Parameters
     ----------
     scenario
-        The scenario of its questions.
+        The scenario of the questions.
     heuristic
-        One of the scenario's. On a database of a kind that it has no statement for, it runs on a
-        copy in memory.
+        A heuristic of the scenario. If it lacks a statement for the kind of a database, it runs on
+        a copy in memory.
     limits
-        The limits of its statement.
+        The limits of the statement.
     """
 
     def __init__(
@@ -45,12 +44,12 @@ class HeuristicDecider(Decider):
         self._limits = limits
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; a failing database ends the run as `Ending.INFRASTRUCTURE`.
+        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`.
 
         Raises
         ------
         UsageError
-            The question is of another scenario.
+            The question belongs to another scenario.
         DataError
             The statement cannot run on the database.
         """
@@ -62,12 +61,14 @@ class HeuristicDecider(Decider):
             return recorder.failed(error)
         recorder.add_evidence(Evidence.of(statement, rows))
         cell = cell_of(rows.rows[0][0]) if rows.rows else None
-        return recorder.answered(
-            "" if cell is None else str(cell), _choice(cell, question, database)
-        )
+        if cell is None:
+            return recorder.answered("", None)
+        choices = choices_of(question, database)
+        named = () if choices is None else choices.among({str(cell)})
+        return recorder.answered(str(cell), next(iter(named), None))
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question of another scenario."""
+        """Raise `UsageError` if the question belongs to another scenario."""
         if question.scenario != self._scenario.name:
             raise UsageError(
                 f"The decider '{self.name}' is a heuristic of the scenario "
@@ -78,7 +79,10 @@ class HeuristicDecider(Decider):
         """Return the rows of the heuristic's statement, and the statement."""
         kind = database.kind
         if kind not in self._heuristic.statements:
-            database, kind = self._copied(database)
+            from dqa.deciders.simulation import situation_in
+
+            kind = next(iter(self._heuristic.statements))
+            database = embedded(situation_in(database, self._scenario.schema), kind)
         template = self._heuristic.statements[kind]
         statement = self._scenario.filled_for(question, kind, template)
         try:
@@ -87,18 +91,6 @@ class HeuristicDecider(Decider):
             called = self._scenario.called_file(f"heuristics/{self.name}", kind)
             raise DataError(f"{called} cannot run: {error}") from error
 
-    def _copied(self, database: Database) -> tuple[Database, Kind]:
-        from dqa.deciders.simulation import situation_in
-
-        kind = next(iter(self._heuristic.statements))
-        return embedded(situation_in(database, self._scenario.schema), kind), kind
-
-
-def _choice(cell: Cell, question: Question, database: Database) -> Candidate | None:
-    """Return the candidate that a cell is; None for none."""
-    choices = None if cell is None else choices_of(question, database)
-    return None if choices is None else next(iter(choices.among({str(cell)})), None)
-
 
 def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:
     """Return the factory of a scenario's heuristic.
@@ -106,9 +98,9 @@ def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:
     Parameters
     ----------
     scenario
-        Has a heuristic of that name.
+        The scenario.
     name
-        The name of the decider.
+        The name of the heuristic and the decider.
     """
     heuristic = next(found for found in scenario.heuristics if found.name == name)
     return DeciderFactory(

@@ -1,7 +1,7 @@
-"""Tools for agents that look up the part of a long schema that a prompt omits.
+"""Tools with which agents look up the parts of a long schema that a prompt omits.
 
-They show the readable schema and rows that pass the guard, so a policy hides the same as elsewhere.
-An unknown name is an observation with the nearest known one.
+They use the visible schema and guarded statements, so a policy applies as usual. For an unknown
+name, the observation contains the most similar name.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from dqa.deciders.parts import (
     kind_of_parts,
     look_at_rows,
     narrow_part,
+    sampled_schema,
 )
-from dqa.deciders.samples import sampled_schema
 from dqa.deciders.tools import Arguments, Text, evidence_tool, observe
 from dqa.guard.hints import closest
 
 _ROWS = Limits(rows=5, bytes=4_000, cell=100)
-"""The limits of a look at a table."""
+"""The limits of a sample of rows."""
 _FOUND = 20
-"""Most columns that are found."""
+"""The most columns that a search returns."""
 _TOKENS = 4_000
-"""Most tokens of a description."""
+"""The most tokens of a description."""
 _NAME = 100
-"""Characters of an unknown name."""
+"""The most characters of an unknown name in a message."""
 
 
 class _NamedArguments(Arguments):
@@ -56,7 +56,7 @@ class _WordsArguments(Arguments):
 
 
 class Lookup:
-    """Looks up parts of a database's schema, bounded as everything that a model reads.
+    """Looks up parts of a database's schema. Results have limited length.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Lookup:
         self._database, self._display = database, display
 
     def describe(self, name: str) -> Evidence:
-        """Describe all columns, keys and comments of a table, and the tables that refer to it."""
+        """Describe the columns, keys and comments of a table, and the tables that refer to it."""
         started = perf_counter()
         parts = find_parts(self._schema, name)
         if not parts:
@@ -80,7 +80,7 @@ class Lookup:
         )
 
     def find_columns(self, words: str) -> Evidence:
-        """Find the columns whose names and comments, or their table's, match the words best."""
+        """Find the columns that match words best, by names and comments of columns and tables."""
         started = perf_counter()
         found = rank_fields(self._schema, words, _FOUND)
         lines = [describe_field(self._schema, part, field) for part, field in found]

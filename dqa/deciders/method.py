@@ -1,15 +1,13 @@
 """The parts of a method: prompts, typed replies, settings, and the order of its steps.
 
-A method's package has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
-decider that asks for one reply after another: ``docs/extending.md`` has a whole method of 25 lines.
+The package of a method has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
+decider that asks for one reply after another. ``docs/extending.md`` contains a method of 25 lines.
 
-`Asking.ask` renders the template, validates the reply, asks again with its problem, and
-records the result as one `StepEvent`. `Asking.note` records a calculated step in the same way.
-The titles of a class and its fields are what people read in the terminal, on the page and in
-exports; a field without a title is stored and not shown.
+`Asking.ask` renders the template, validates the reply, asks again with its problem, and records the
+result as one `StepEvent`. `Asking.note` records a calculated step in the same way. Readers see the
+titles of a class and its fields. A field without a title is stored but not shown.
 
-A scripted model answers by the name of the step and by the values of the prompt
-(`ScriptedReplies`); it parses no prompt.
+Scripted models (`ScriptedReplies`) reply by the name of the step and the values of the prompt.
 """
 
 from __future__ import annotations
@@ -27,11 +25,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 
 from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
-from dqa.core.endings import EXPECTED_FAILURES
+from dqa.core.decision import EXPECTED_FAILURES, Decision, Ending
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import (
     BudgetEvent,
+    ParseFailureEvent,
     PromptEvent,
     ReplyEvent,
     StepEvent,
@@ -43,9 +41,9 @@ from dqa.deciders.prompting import fill_in
 from dqa.deciders.replies import (
     Chosen,
     action_text,
-    choose_action,
     listed,
     problems_of,
+    read_action,
     read_object,
 )
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
@@ -63,10 +61,10 @@ _Found = TypeVar("_Found", bound=BaseModel)
 
 
 class MethodSettings(BaseModel):
-    """Base class of a method's settings: every field has a default and a description.
+    """Base class of a method's settings. Every field has a default and a description.
 
-    A method with a field ``preset`` lists in `presets`, by its values, the settings that they
-    change, where the class has them; settings of the user override them.
+    For a class with a field ``preset``, `presets` contains the settings that each preset changes.
+    Settings of the user override them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -74,7 +72,7 @@ class MethodSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_in(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
+    def _fill_in(cls, values: Any) -> Any:  # noqa: ANN401  (any input)
         if not isinstance(values, Mapping):
             return values
         preset = cls.presets.get(str(values.get("preset")), {})
@@ -82,15 +80,15 @@ class MethodSettings(BaseModel):
 
 
 class Finding(BaseModel):
-    """Base class of the result of a step; titles as in the docstring of this module."""
+    """Base class of the result of a step. The docstring of this module describes titles."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @property
     def flaws(self) -> Sequence[str]:
-        """The flaws of a reply that can still be used.
+        """The flaws of a usable reply.
 
-        The model is asked again because of them. If they stay, the reply with the fewest is used.
+        The model is asked again. If flaws remain, the reply with the fewest flaws is used.
         """
         return ()
 
@@ -101,7 +99,7 @@ class Finding(BaseModel):
         Raises
         ------
         UnparsableReplyError
-            It is not one; the message tells the model what to write.
+            The text is not a valid reply. The message tells the model what to write.
         """
         required = (name for name, one in cls.model_fields.items() if one.is_required())
         told = read_object(text, *required)
@@ -112,10 +110,10 @@ class Finding(BaseModel):
 
 
 class Reply(Finding):
-    """Base class of a model's reply: a JSON object, whatever else it says and contains.
+    """Base class of a model's reply: a JSON object. Other text and other fields are ignored.
 
-    A validator may use ``info.context``, the context of `Asking.ask`, and raises `ValueError` or
-    `UnparsableReplyError` with an instruction to the model.
+    A validator may use ``info.context``, the context of `Asking.ask`. It raises `ValueError` or
+    `UnparsableReplyError` with an instruction for the model.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
@@ -123,7 +121,7 @@ class Reply(Finding):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The possible actions of a `Choice`: the context of such a reply.
+    """The possible actions, which are the context of a `Choice`.
 
     Attributes
     ----------
@@ -132,7 +130,7 @@ class Options:
     noun
         The noun for an action in the prompt.
     form
-        The free form of an action, as in `Question.free_form`.
+        The free form of actions; see `Question.free_form`.
     """
 
     actions: Sequence[Candidate]
@@ -141,7 +139,7 @@ class Options:
 
 
 class Choice(Reply):
-    """A reply that chooses one of the `Options`, however it is spelled.
+    """A reply that chooses one of the `Options`, in any spelling.
 
     Attributes
     ----------
@@ -168,7 +166,7 @@ class Choice(Reply):
         if "action" not in told:
             raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
         said = action_text(told["action"])
-        action = choose_action(said, options.actions, options.noun, options.form)
+        action = read_action(said, options.actions, options.noun, options.form)
         reasoning = told.get("reasoning")
         return {
             "action": action,
@@ -178,12 +176,12 @@ class Choice(Reply):
 
     @classmethod
     def only(cls, action: Candidate, why: str) -> Self:
-        """Return the choice of an action that no model was asked for."""
+        """Return the choice of an action without asking a model."""
         return cls(action=action, reasoning=why, said=str(action))
 
     @property
     def chosen(self) -> Chosen:
-        """The choice, as a decider returns it."""
+        """The choice as the result of `MethodDecider.choose`."""
         return Chosen(self.said, self.action, self.reasoning)
 
 
@@ -194,7 +192,7 @@ class Words(Reply):
 
     @classmethod
     def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
-        """Take the text as it is."""
+        """Return the unchanged text."""
         del context
         if not text:
             raise UnparsableReplyError("The reply is empty.")
@@ -203,23 +201,6 @@ class Words(Reply):
 
 def _titles(model: type[BaseModel]) -> dict[str, str]:
     return {name: one.title for name, one in model.model_fields.items() if one.title}
-
-
-@dataclass
-class _Reader(Generic[_Kind]):
-    """Reads replies, and remembers the one with the fewest flaws."""
-
-    read: Callable[[str], _Kind]
-    best: _Kind | None = None
-
-    def __call__(self, text: str) -> _Kind:
-        """Return the reply; `UnparsableReplyError` if it has flaws."""
-        reply = self.read(text)
-        if self.best is None or len(reply.flaws) <= len(self.best.flaws):
-            self.best = reply
-        if reply.flaws:
-            raise UnparsableReplyError(listed(reply.flaws))
-        return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +214,7 @@ class Asking:
     model
         The chat model.
     tries
-        Most replies to one prompt that may be unusable.
+        The most unusable replies to one prompt.
     calls
         Retries, limits and budget.
     recorder
@@ -250,7 +231,7 @@ class Asking:
         """Return the template ``prompts/NAME.md`` with its values filled in."""
         return fill_in(self.package, name, **values)
 
-    def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def ask(  # noqa: PLR0913  (each is a choice of the caller)
         self,
         purpose: str,
         kind: type[_Kind],
@@ -267,19 +248,19 @@ class Asking:
         Parameters
         ----------
         purpose
-            The name of the step: it uses ``prompts/PURPOSE.md``.
+            The name of the step, which uses ``prompts/PURPOSE.md``.
         kind
             The class of the reply.
         context
-            The context of its validators.
+            The context of the validators of `kind`.
         label
-            The name of the prompt in the trace; else the title of the reply, or the purpose.
+            The name of the prompt in the trace; by default the title of the reply, or the purpose.
         model
-            Another model than the usual one.
+            The model; by default the model of this object.
         read
-            Reads the text of a reply instead of `Finding.read`.
+            Reads the text of a reply; by default `Finding.read`.
         note
-            Whether the result is recorded; False if the caller records it.
+            Whether to record the result.
         values
             The values of the template.
 
@@ -288,25 +269,55 @@ class Asking:
         UnparsableReplyError
             No reply could be used.
         OutOfBudgetError
-            The decision's budget is spent, but for a last request once the run is closed.
+            The budget of the decision is spent. After the end by budget, a last request is allowed.
         InfrastructureError, BudgetSpentError, UsageError
-            As `dqa.models.calling.call_model` raises them.
+            The errors of `dqa.models.calling.call_model`.
         """
-        from dqa.models.conversation import Conversation, StepPrompt
+        from dqa.models.conversation import StepPrompt
 
-        reader = _Reader(read or (lambda text: kind.read(text, context)))
-        talk = Conversation(self.model, self.tries, self.calls, self.recorder)
-        prompt = StepPrompt.of(self.render(purpose, **values), self.package, purpose, values)
+        record = self.recorder
+        if record.ended_by is None and record.over_budget(reads=False) is not None:
+            raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
+        text = self.render(purpose, **values)
+        prompt = StepPrompt(content=text, package=self.package, purpose=purpose, values=values)
         label = label or kind.model_config.get("title") or purpose
-        try:
-            found = talk.ask(prompt, reader, label, model=model)
-        except UnparsableReplyError:
-            if reader.best is None:
-                raise
-            found = reader.best
+        asked = (("human", prompt.text),)
+        record.note(PromptEvent(step=record.steps, messages=asked, purpose=label))
+        read = read or (lambda text: kind.read(text, context))
+        found = self._ask_until_read(model or self.model, prompt, read)
         if note:
             self.note(purpose, found)
         return found
+
+    def _ask_until_read(
+        self, model: ChatRunnable, prompt: BaseMessage, read: Callable[[str], _Kind]
+    ) -> _Kind:
+        """Return the first reply without flaws; after `tries` replies the best reply."""
+        from langchain_core.messages import AIMessage
+
+        from dqa.models.conversation import EMPTY_REPLY, correction, given_up, take_turn
+
+        messages, record = [prompt], self.recorder
+        best: _Kind | None = None
+        problem = ""
+        for _ in range(self.tries):
+            turn = take_turn(model, messages, record, self.calls)
+            record.steps += 1
+            record.note(turn.event(record.steps, turn.text, turn.thought))
+            try:
+                turn.check()
+                reply = read(turn.text)
+                if not reply.flaws:
+                    return reply
+                problem = listed(reply.flaws)
+                best = reply if best is None or len(reply.flaws) <= len(best.flaws) else best
+            except UnparsableReplyError as error:
+                problem = str(error)
+            record.note(ParseFailureEvent(step=record.steps, problem=problem))
+            messages += [AIMessage(turn.text or EMPTY_REPLY), correction(problem)]
+        if best is None:
+            raise given_up(self.tries, problem)
+        return best
 
     @property
     def last_text(self) -> str:
@@ -329,10 +340,10 @@ class Asking:
     def ask_all(
         self, asks: Sequence[Callable[[Asking], _Result]], parallel: int = 1
     ) -> list[_Result]:
-        """Make requests that do not need each other's replies; return results in their order.
+        """Make independent requests, `parallel` at a time. Return the results in order.
 
-        The results and the record are the same for any number at once. If some fail, the
-        error of the first of them is raised after those that run have ended.
+        The results and the record do not depend on `parallel`. If requests fail, the error of the
+        first one is raised after all running requests have ended.
         """
         if len(asks) == 1 or parallel == 1:
             return [ask(self) for ask in asks]
@@ -360,7 +371,7 @@ class Asking:
 
 
 def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
-    """Return the last result of a step in a trace; None without one that fits `kind`."""
+    """Return the last result of a step in a trace; None if there is none of the class `kind`."""
     for event in reversed(events):
         if isinstance(event, StepEvent) and event.purpose == purpose:
             try:
@@ -371,19 +382,19 @@ def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Fo
 
 
 class MethodDecider(Decider, Generic[_Task]):
-    """Base class of a method: reads a question as a task, and chooses by asking.
+    """Base class of a method, which reads the task of a question and asks for an action.
 
-    The number of replies follows from the method's own settings, so `Settings.max_steps` does not
-    bound them; `Settings.budget` does.
+    The method's own settings determine the number of replies, and `Settings.budget` limits them.
+    `Settings.max_steps` is ignored.
 
     Parameters
     ----------
     name
-        What results call it.
+        The name in results.
     model
         The chat model.
     settings
-        What bounds every run; `Settings.own_as` returns the method's own settings.
+        The limits, and the method's own settings (`Settings.own_as`).
     """
 
     package: ClassVar[str]
@@ -398,9 +409,9 @@ class MethodDecider(Decider, Generic[_Task]):
         Raises
         ------
         UsageError
-            The question has no action, or nothing says which rows to read.
+            The question has no actions or no queries.
         DataError
-            It is a move, and its history has gaps or breaks the rules.
+            The question is a move, and its history has gaps or breaks the rules.
         """
         settings, recorder = self.settings, self.settings.recorder()
         asking = Asking(
@@ -418,24 +429,24 @@ class MethodDecider(Decider, Generic[_Task]):
 
     @abstractmethod
     def read(self, question: Question, database: Database, recorder: Recorder) -> _Task:
-        """Read the task of a question; every statement is evidence."""
+        """Read the task of a question. Every statement is recorded as evidence."""
 
     @abstractmethod
     def choose(self, task: _Task, question: Question, asking: Asking) -> Chosen:
         """Choose one of the task's actions."""
 
     def choose_at_once(self, task: _Task, asking: Asking) -> Chosen | None:
-        """Choose in one last reply, as the budget is spent; None for a method that cannot."""
+        """Choose in one last reply after the budget is spent; None if the method cannot."""
         del task, asking
         return None
 
     def last_choice(self, task: _Task, recorder: Recorder) -> Chosen | None:
-        """Return the choice of an earlier reply, as the budget is spent; None without one."""
+        """Return the choice of an earlier reply after the budget is spent; None without one."""
         del task, recorder
         return None
 
     def _decide_out_of_budget(self, task: _Task | None, asking: Asking) -> Decision:
-        """Return the decision of one last reply, if the rest of the budget pays for it."""
+        """Return the decision of one last reply, if the rest of the budget allows a reply."""
         recorder = asking.recorder
         if recorder.ended_by is None:
             recorder.close_by_budget()
@@ -444,7 +455,7 @@ class MethodDecider(Decider, Generic[_Task]):
             try:
                 chosen = self.choose_at_once(task, replace(asking, tries=1))
             except UnparsableReplyError:
-                pass  # the recorder has why
+                pass  # the recorder contains the problem
             except EXPECTED_FAILURES as failure:
                 return recorder.failed(failure)
         if chosen is None and task is not None:
@@ -458,7 +469,7 @@ class MethodDecider(Decider, Generic[_Task]):
 
 
 def _may_ask(recorder: Recorder) -> bool:
-    """Whether a last reply can be paid for and was not asked for yet."""
+    """Return whether the budget allows a last reply that was not requested yet."""
     for event in reversed(recorder.events):
         if isinstance(event, PromptEvent):
             return False
@@ -481,7 +492,7 @@ def method(
     name, description
         For lists and results.
     decider
-        The class, or ``package.module:Class``, which is imported when a decider is made. It is
+        The class, or ``package.module:Class``, which is imported when a decider is created. It is
         called with name, model and settings.
     settings
         The class of the method's own settings.
@@ -499,23 +510,23 @@ def method(
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReplies:
-    """Answers a method's steps for scripted models; an entry point of ``dqa.scripted`` names it.
+    """The replies of scripted models to a method. An entry point of ``dqa.scripted`` names it.
 
     Parameters
     ----------
     package
         The method's package.
     replies
-        For each purpose a function of the prompt's values. It returns a text, or what becomes
-        JSON. The values also contain the ``prompt`` itself, the name of the ``script``, such as
-        ``analyst``, and the ``seed``.
+        A function for each purpose. It receives the values of the prompt, and returns a text or a
+        JSON value. The values also contain the ``prompt`` itself, the name of the ``script``, such
+        as ``analyst``, and the ``seed``.
     """
 
     package: str
     replies: Mapping[str, Callable[[Mapping[str, Any]], object]]
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether a conversation is about one of the method's steps."""
+        """Return whether a conversation belongs to a step of the method."""
         from dqa.models.conversation import StepPrompt
 
         first = messages[0] if messages else None
@@ -524,7 +535,7 @@ class ScriptedReplies:
     def reply(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
     ) -> AIMessage:
-        """Return a script's reply to a step."""
+        """Return the reply of a script to a step."""
         from langchain_core.messages import AIMessage
 
         del tools

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
 
+from dqa import plugins
+from dqa.core.database import Database, Limits
+from dqa.core.display import MOST_TOKENS
+from dqa.core.errors import QueryError
+from dqa.core.events import WarningEvent
+from dqa.core.fitting import FittedSchema, fit_again, fit_schema
+from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
@@ -18,27 +28,27 @@ from dqa.core.schema import (
 from dqa.core.text import shortened, visible
 
 MOST_COLUMNS = 200
-"""Columns of a part that are described, and that a sample of its rows has."""
+"""The most columns of a part in a description, and in a sample of its rows."""
 _MOST_NEIGHBOURS = 20
-"""Tables that refer to one, or relationship types of a label, that are shown."""
+"""The most tables that refer to a table, or relationship types of a label, in a description."""
 _COMMENT = 200
 
 
 def kind_of_parts(schema: DatabaseSchema) -> str:
-    """Return the noun for the parts of a schema, for a message about an unknown one."""
+    """Return the noun for the parts of a schema, for messages."""
     return "label or relationship type" if schema.nodes or schema.edges else "table"
 
 
 def find_parts(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return the parts of a name: several where a relationship type joins several labels.
+    """Return the parts with a name. A relationship type between several labels is several parts.
 
     Parameters
     ----------
     schema
         The schema to search.
     name
-        The exact name or, failing that, in another case. Quotes, a colon and the name of a
-        schema before it are ignored.
+        The name. Case is ignored if no part has exactly this name. Quotes, a colon and a schema
+        prefix are ignored.
     """
     wanted = name.strip().strip("`\"'[]:()")
     for spelling in (wanted, wanted.rpartition(".")[2].strip("`\"'[]")):
@@ -49,19 +59,19 @@ def find_parts(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
 
 
 def describe_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> tuple[str, ...]:
-    """Return the lines that describe parts, with their first 200 columns each."""
+    """Return one line per part, with its first 200 columns."""
     return tuple(schema.describe(narrow_part(part)) for part in parts[:_MOST_NEIGHBOURS])
 
 
 def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield the lines that say which tables refer to a table, or which relationships a label has.
+    """Yield lines with the tables that refer to a table, or with the relationships of a label.
 
     Parameters
     ----------
     schema
         The whole schema.
     parts
-        Parts of one name.
+        The parts with one name.
     """
     names = {part.name for part in parts}
     if isinstance(parts[0], TableInfo):
@@ -80,14 +90,14 @@ def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterat
 
 
 def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
-    """Return the line with a column's table, name, type and comments."""
+    """Return a line with the table, the name, the type and the comments of a column."""
     comments = [text for text in (field.comment, part.comment) if text]
     comment = f" /* {shortened('; of: '.join(comments), _COMMENT)} */" if comments else ""
     return visible(f"{schema.spell(part.name)}.{schema.spell(field.name)}: {field.type}{comment}")
 
 
 def narrow_part(part: Part) -> Part:
-    """Return a part with its first 200 columns; `omitted` counts the others."""
+    """Return a part with its first 200 columns. `omitted` is the number of other columns."""
     omitted = max(len(part.fields) - MOST_COLUMNS, 0)
     return replace_fields(part, part.fields[:MOST_COLUMNS], omitted=omitted) if omitted else part
 
@@ -95,7 +105,7 @@ def narrow_part(part: Part) -> Part:
 def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool = True) -> str:
     """Return the statement that selects some rows of a part.
 
-    It selects columns by name, so that a policy that hides one does not hide the others.
+    It selects columns by name, because a policy may hide some columns.
 
     Parameters
     ----------
@@ -104,9 +114,9 @@ def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool
     part
         A table, label or relationship type.
     rows
-        Most rows.
+        The most rows.
     limited
-        Whether the statement has a LIMIT; False for an SQL dialect that may lack it.
+        Whether the statement has a LIMIT. Some SQL dialects lack LIMIT.
     """
     names = [field.name for field in part.fields[:MOST_COLUMNS]]
     if isinstance(part, TableInfo):
@@ -119,6 +129,182 @@ def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool
 
 
 def match_pattern(part: Part) -> str:
-    """Return the pattern of a label or relationship type, whose variable is ``e``."""
+    """Return the pattern of a label or relationship type, with the variable ``e``."""
     element = f"e:{cypher_name(part.name)}"
     return edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
+
+
+_LONGEST = 40
+"""The most characters of a sample."""
+_TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
+_BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
+_NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
+
+
+_NAMED = 8
+"""The most names in the text of a warning. Its event contains all names."""
+
+
+def about_of(question: Question) -> str:
+    """Return all texts of a question. They rank the tables if some must be omitted."""
+    return "\n".join(
+        [
+            question.text,
+            question.rules,
+            question.candidate_query or "",
+            *question.context_queries,
+            *question.target.values(),
+        ]
+    )
+
+
+def tables_of(question: Question) -> tuple[str, ...]:
+    """Return the tables, labels and relationship types of a question's scenario."""
+    scenario = plugins.scenario_of(question)
+    if scenario is None:
+        return ()
+    schema = scenario.schema
+    names = [table.name for table in schema.tables]
+    names += [node.label for node in schema.nodes] + [edge.label for edge in schema.edges]
+    return tuple(dict.fromkeys(names))
+
+
+def warning_of(shown: FittedSchema) -> WarningEvent | None:
+    """Return a warning about an incomplete schema; None for a complete schema."""
+    left, briefly = len(shown.left_out), shown.shortened
+    if shown.is_whole:
+        return None
+    parts = [f"{shown.total - left - briefly:,} are described to the model"]
+    if briefly:
+        parts.append(f"of {briefly:,} it is shown keys, joins and comments alone")
+    if left:
+        names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
+        named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
+        parts.append(f"of the other {left:,} it is shown {named} ({names})")
+    return WarningEvent(
+        about="schema",
+        text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
+        f"{'; '.join(parts)}. Name those that matter (--tables, or 'tables' of a --policy), or "
+        "give the schema more room (--schema-tokens).",
+        considered=shown.total - left,
+        total=shown.total,
+        left_out=shown.left_out,
+    )
+
+
+def shown_schema(
+    database: Database,
+    samples: int = 0,
+    about: str = "",
+    most: int = MOST_TOKENS,
+    first: Collection[str] = (),
+) -> FittedSchema:
+    """Return the part of a schema for a prompt.
+
+    Parameters
+    ----------
+    database
+        The database.
+    samples
+        Number of sample values of each text and boolean column.
+    about
+        The texts of the question. Their tables have priority if some must be omitted.
+    most
+        The most tokens of the text, as estimated by `estimate_tokens`.
+    first
+        The names of parts with the highest priority, such as the tables of a scenario.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed.
+    """
+    fitted = fit_schema(database.schema(), about, most, first=first)
+    if not samples:
+        return fitted
+    # Only the described parts are sampled. With samples they may be too long again.
+    sampled = sampled_schema(database, samples, schema=fitted.schema)
+    return fit_again(fitted, sampled, most)
+
+
+def sampled_schema(
+    database: Database,
+    samples: int,
+    seconds: float = 30.0,
+    schema: DatabaseSchema | None = None,
+) -> DatabaseSchema:
+    """Return a schema with the first values of each text and boolean column.
+
+    One guarded statement per column reads the values, so a policy that hides a column hides its
+    values. The values are distinct and sorted. If the order of texts depends on the server, they
+    are sorted by character codes. A column has no samples if its statement takes more than a third
+    of the time, or if the time is over.
+
+    Parameters
+    ----------
+    database
+        The database.
+    samples
+        The number of values of each column. With 0, nothing is read.
+    seconds
+        The time limit for all columns together.
+    schema
+        The parts to sample; None for the whole schema.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed.
+    """
+    schema = database.schema() if schema is None else schema
+    if not samples:
+        return schema
+    limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)
+    until = perf_counter() + seconds
+
+    def sampled(part: Part, field: Field) -> Field:
+        left = until - perf_counter()
+        if not _is_sampled(field) or left <= 0.0:
+            return field
+        statement = _sample_statement(database, schema, part, field, samples)
+        try:
+            within = replace(limits, seconds=min(limits.seconds, left))
+            rows = database.query(statement, within).rows
+        except QueryError:
+            return field
+        return replace(field, samples=tuple(row[0] for row in rows))
+
+    return schema.replace_parts(
+        [
+            replace_fields(part, [sampled(part, field) for field in part.fields])
+            for part in schema.parts
+        ]
+    )
+
+
+def _is_sampled(field: Field) -> bool:
+    """Return whether a column contains texts or booleans."""
+    if _NESTED.search(field.type):
+        return False
+    return bool(_TEXT.search(field.type) or _BOOLEAN.search(field.type))
+
+
+def _sample_statement(
+    database: Database, schema: DatabaseSchema, part: Part, field: Field, rows: int
+) -> str:
+    """Return the statement that selects the first distinct values of a column."""
+    if isinstance(part, TableInfo):
+        column, table = schema.spell(field.name), schema.spell(part.name)
+        # The order of texts of a server depends on its locale.
+        by_code = database.dialect == "postgres" and _TEXT.search(field.type)
+        value = f'{column} COLLATE "C"' if by_code else column
+        most = "" if database.dialect == "ansi" else f" LIMIT {rows}"
+        return (
+            f"SELECT DISTINCT {value} AS shown FROM {table} WHERE {column} IS NOT NULL "  # noqa: S608
+            f"ORDER BY shown{most}"
+        )
+    value = f"e.{cypher_name(field.name)}"
+    return (
+        f"MATCH {match_pattern(part)} WHERE {value} IS NOT NULL RETURN DISTINCT {value} AS shown "
+        f"ORDER BY shown LIMIT {rows}"
+    )

@@ -1,4 +1,4 @@
-"""Prompts of a method's package, filled in, and how names in them are written and compared."""
+"""Render the prompts of a method, and normalise names for prompts and comparisons."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (values of the template)
-    """Fill in the prompt ``prompts/NAME.md`` of a package.
+    """Render the template ``prompts/NAME.md`` of a package.
 
-    Filters for the templates: ``line`` keeps a value on its line, ``quoted`` marks each line of a
-    text, ``json`` writes a value as JSON.
+    The filter ``line`` puts a value on one line, ``quoted`` marks each line of a text, and ``json``
+    writes a value as JSON.
     """
     return _template(package, name).render(values).strip()
 
@@ -26,7 +26,7 @@ def on_one_line(value: object) -> str:
 
 
 def fold(name: object) -> str:
-    """Return a name in the form for comparisons, without case, spaces and Unicode forms."""
+    """Return a name for comparisons, without case, repeated spaces and Unicode variants."""
     return unicodedata.normalize("NFKC", on_one_line(name)).casefold()
 
 
@@ -40,8 +40,7 @@ def _template(package: str, name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Names from data and from models stay on their line, so that none can begin a heading or an
-    # item of its own.
+    # A name from data or from a model must not begin a line, which could be a heading or an item.
     environment.filters["line"] = lambda value: on_one_line(value) or '""'
     environment.filters["quoted"] = _quote
     environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)

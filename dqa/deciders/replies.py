@@ -1,4 +1,4 @@
-"""The JSON object in a model's reply, and the action that it decides for."""
+"""Read the JSON object in a model's reply, and the action that it chooses."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from dqa.deciders.answers import read_answer
 from dqa.deciders.prompting import fold
 
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
-"""The number before an action as prompts list it, "Action 2. name", and as models repeat that."""
+"""The label of an action in prompts, "Action 2. name", which models repeat."""
 _MANY_BRACES = 500
-"""Fewer than are nested in an object that Python does not read."""
+"""A number of braces that is below the nesting depth at which Python fails."""
 _LISTED = 40
 """Most actions that a message lists."""
 _PROBLEMS = 10
@@ -27,21 +27,21 @@ _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 
 def read_object(text: str, *names: str) -> Mapping[str, Any]:
-    """Return the JSON object in a reply, whatever stands around it.
+    """Return the JSON object in a reply. Other text around it is ignored.
 
-    Of several, the last one that has one of `names` counts: those before it are drafts or
-    examples.
+    If there are several objects, return the last one with a field in `names`. Earlier objects are
+    drafts or examples.
 
     Raises
     ------
     UnparsableReplyError
-        There is none.
+        The reply contains no JSON object.
     """
     found = list(_objects(text))
     if not found:
         wanted = f" that has {' or '.join(json.dumps(name) for name in names)}" if names else ""
         raise UnparsableReplyError(
-            f"The reply holds no JSON object. Reply with one{wanted}, and nothing else."
+            f"The reply contains no JSON object. Reply with one{wanted}, and nothing else."
         )
     return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
 
@@ -58,67 +58,50 @@ class Chosen:
 def read_action(
     said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
 ) -> Candidate:
-    """Return the action that a decision names; signs around it, case and spaces do not count.
+    """Return the action that a decision names. Case, spaces and signs around it are ignored.
 
-    It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
-    which does not count there. The number alone is that action, unless another action has it as an
-    id: then it may be either. A bare number is an id first. An action in the free `form`
-    counts as well.
+    A label such as "Action 2." before a name is ignored. The label alone is the action with that
+    number in the list, unless another action has this number as its name: then the decision is
+    ambiguous. A bare number is a name if possible, otherwise a number in the list. All other
+    decisions are read by `dqa.deciders.answers.read_answer`.
 
     Raises
     ------
     InvalidAnswerError
-        It names none of the actions, or several; the message tells the model what to write.
+        The decision names none of the actions, or several. The message tells the model what to
+        write.
     """
-    verbatim = {str(action): action for action in actions}
-    if said.strip() in verbatim:
-        return verbatim[said.strip()]
     tight = tighten(said)
-    similar = [action for action in actions if tighten(action) == tight]
+    similar = [one for one in actions if str(one) == said.strip()]
+    similar = similar or [one for one in actions if tighten(one) == tight]
     if len(similar) == 1:
         return similar[0]
     if fits_form(said.strip(), form):  # with any words in place of the dots
         return said.strip()
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
-    if label is not None and not name:
-        numbered = actions[int(label["number"]) - 1 : int(label["number"])]
-        by_id = verbatim.get(label["number"])
-        if numbered and by_id not in (None, numbered[0]):
-            raise InvalidAnswerError(
-                f"'{said}' may be {noun} number {label['number']}, which is {numbered[0]}, or the "
-                f"{noun} that is called {by_id}.",
-                f"Give exactly one {noun}, by its name alone.",
-                (numbered[0], by_id),
-            )
-        if numbered:
+    number = label if label is not None and not name else _ALONE.fullmatch(said)
+    numbered = actions[int(number["number"]) - 1 : int(number["number"])] if number else ()
+    named = {str(one): one for one in actions}.get(number["number"]) if number else None
+    if label is not None and not name and numbered:
+        if named in (None, numbered[0]):
             return numbered[0]
+        raise InvalidAnswerError(
+            f"'{said}' may be {noun} number {label['number']}, which is {numbered[0]}, or the "
+            f"{noun} that is called {named}.",
+            f"Give exactly one {noun}, by its name alone.",
+            (numbered[0], named),
+        )
     try:
         return read_answer(name or said, actions, (noun,), form=form)
-    except InvalidAnswerError:
-        alone = _ALONE.fullmatch(said)
-        if alone is None or not 1 <= int(alone["number"]) <= len(actions):
-            raise
-        return actions[int(alone["number"]) - 1]
-
-
-def choose_action(
-    said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
-) -> Candidate:
-    """Return the action as `read_action` does, for a reply in JSON.
-
-    Raises
-    ------
-    InvalidAnswerError
-        It names none of the actions, or several; the message says in JSON what to write.
-    """
-    try:
-        return read_action(said, actions, noun, form)
     except InvalidAnswerError as error:
+        if numbered and label is None:
+            return numbered[0]
         raise InvalidAnswerError(error.problem, _advice(actions, form), error.named) from error
 
 
 def _advice(actions: Sequence[Candidate], form: str) -> str:
+    """Return the sentence that lists the actions, as JSON texts."""
     listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
     if len(actions) > _LISTED:
         listed[-1] += f" and {len(actions) - _LISTED} more, which the question lists"
@@ -126,21 +109,21 @@ def _advice(actions: Sequence[Candidate], form: str) -> str:
     if form:
         quoted = json.dumps(form, ensure_ascii=False)
         ways.append(f"{quoted} with words of your own in place of the dots")
-    return f'Write {{"action": "..."}} with {", or with ".join(ways)}.'
+    return f"Give {', or '.join(ways)}."
 
 
 def action_text(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    """Return an action as it is written: a list of numbers is one as ``[1, 0, 2]``."""
+    """Return an action as text; the action ``[1, 0, 2]`` may be written as a list."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def tighten(words: object) -> str:
-    """Return the form for comparisons of actions: neither spaces nor signs around them count."""
+    """Return an action without case, spaces and the signs around it, for comparisons."""
     return fold(words).replace(" ", "").strip("\"'`<>.*")
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the decision in a reply's object, as words or a number; None without one."""
+    """Return the text or number under ``decision`` in a reply's object; None without one."""
     told = reply.get("decision")
     if isinstance(told, int) and not isinstance(told, bool):
         return str(told)
@@ -148,7 +131,7 @@ def read_decision(reply: Mapping[str, Any]) -> str | None:
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield every outermost object, in order."""
+    """Yield every JSON object that is not inside another one, in order."""
     decoder = json.JSONDecoder()
     start = text.find("{")
     while start >= 0:
@@ -156,16 +139,16 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         try:
             found, end = decoder.raw_decode(text, start)
         except RecursionError:
-            end = _skip_braces(text, start)  # each of these would take as long again
+            end = _skip_braces(text, start)  # each inner object would take as long again
         except ValueError:
-            pass  # a brace of prose, or the beginning of half an object
+            pass  # a brace in prose, or an incomplete object
         else:
             yield found
         start = text.find("{", end)
 
 
 def _skip_braces(text: str, start: int) -> int:
-    """Return a position far inside an object that is nested too deeply."""
+    """Return a position many braces later, inside an object that is nested too deeply."""
     for _ in range(_MANY_BRACES):
         start = text.find("{", start + 1)
         if start < 0:
@@ -174,12 +157,12 @@ def _skip_braces(text: str, start: int) -> int:
 
 
 def problems_of(error: ValidationError) -> str:
-    """Return the problems of a reply or a call, as a message to a model."""
+    """Return the validation problems of a reply or a tool call, for the model."""
     return listed([_problem(one) for one in error.errors(include_url=False)])
 
 
 def listed(problems: Sequence[str]) -> str:
-    """Return problems as one text that is not too long."""
+    """Return problems as one text of limited length."""
     more = f"; {len(problems) - _PROBLEMS} more" if len(problems) > _PROBLEMS else ""
     return "; ".join(problems[:_PROBLEMS]) + more
 

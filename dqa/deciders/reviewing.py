@@ -1,7 +1,7 @@
-"""A person's approval of plans, statements and decisions.
+"""Reviews of plans, statements and decisions by a person.
 
-Without a reviewer everything holds as it is. A statement that the guard refuses is not reviewed.
-The guard checks a correction like any other statement.
+Without a reviewer nothing changes. A statement that the guard refuses is not reviewed. The guard
+also checks corrections.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
         ),
     ),
 }
-"""What happened, and the next step of the model."""
+"""The event and the next step of the model, for each kind of review."""
 _ONWARD = "Go on with the first step of it that is not done yet."
 
 
 def settle_statement(statement: str, database: Database) -> Settled:
-    """Have a model's statement approved before it runs.
+    """Let a person review a model's statement before it runs.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def settle_statement(statement: str, database: Database) -> Settled:
 
 
 def settle_plan(plan: str) -> Settled:
-    """Have a model's plan approved before it is used; see `settle_statement`."""
+    """Let a person review a model's plan before it is used; see `settle_statement`."""
     reviewing = current_reviewing()
     if reviewing is None or "plan" not in reviewing.kinds:
         return Settled(plan)
@@ -82,19 +82,19 @@ def settle_plan(plan: str) -> Settled:
 def settle_decision(
     answer: str, choice: Candidate | None, choose: Callable[[str], Candidate | None]
 ) -> tuple[Settled, Candidate | None]:
-    """Have a decision approved before it counts.
+    """Let a person review a decision before it counts.
 
     Parameters
     ----------
     answer, choice
-        The decider's words, and the choice that they name.
+        The decider's answer, and the candidate in it.
     choose
-        Returns the choice that a correction names; `InvalidAnswerError` for an invalid one.
+        Returns the candidate in a correction; raises `InvalidAnswerError` for an invalid one.
 
     Returns
     -------
     tuple
-        The approved words, and the choice.
+        The approved answer, and the candidate in it.
     """
     reviewing = current_reviewing()
     if reviewing is None or "decision" not in reviewing.kinds:
@@ -118,7 +118,7 @@ def settle_decision(
 
 
 def describe_correction(settled: Settled) -> str:
-    """Return the message below the result of a corrected statement."""
+    """Return the message to add below the result of a corrected statement."""
     ran = textwrap.indent(settled.text or "", "  ")
     why = f"Reason: {settled.reason}. Keep to it in later statements. " if settled.reason else ""
     replaced = "A person replaced your statement by this one, whose result stands above:"
@@ -126,13 +126,13 @@ def describe_correction(settled: Settled) -> str:
 
 
 def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
-    """Return the message about a statement or a decision that was refused."""
+    """Return the message about a refused statement or decision."""
     what, onward = _REFUSED[kind]
     return f"{what}. {_reason(settled)} {onward}"
 
 
 def describe_plan(settled: Settled, *, is_first: bool) -> str:
-    """Return the message about a plan that a person has refused or corrected."""
+    """Return the message about a refused or corrected plan."""
     if settled.text is not None:
         why = f" Reason: {settled.reason}." if settled.reason else ""
         corrected = f"A person corrected your plan.{why} This is the plan from now on:"
@@ -159,7 +159,7 @@ def _verdict(statement: str, database: Database) -> GuardVerdict:
 
 
 def _listed(plan: str) -> str:
-    """Return a plan as a numbered list, if a person wrote its steps as plain lines."""
+    """Return a plan as a numbered list. Plain lines are numbered."""
     if list_in(plan) is not None:
         return plan
     lines = filter(None, map(str.strip, plan.splitlines()))

@@ -1,9 +1,8 @@
-"""The simulator as an agent's tools: outcomes of decisions, computed from the database's rows.
+"""Simulations as tools of agents: outcomes of decisions, computed from the rows of the database.
 
-The database is read back through its own queries, so guard and read-only session hold for a
-simulation as for any statement, and the scenario's simulator runs on these rows. Outcomes that a
-scenario states as a query are asked of the database itself. The answer of a tool has the form of a
-query's result.
+The rows are read by queries, so the guard and the read-only session apply to simulations too. If a
+scenario defines outcomes by a query, the database computes them. The result of a tool has the form
+of a query's result.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 from time import perf_counter
-from typing import Self
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
@@ -21,7 +19,7 @@ from dqa.core.display import DEFAULT_DISPLAY, Display, dump_row, round_rows
 from dqa.core.errors import InvalidAnswerError, QueryError, UnknownNameError, UsageError
 from dqa.core.evidence import COMPARE, SIMULATE, Evidence
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import Outcomes, Simulator
+from dqa.core.simulator import Outcomes
 from dqa.core.situation import Cell, Schema, Situation
 from dqa.databases.rows import collect
 from dqa.deciders.answers import read_answer
@@ -31,62 +29,52 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.outcomes import ScenarioOutcomes
 
 _TOLD = 5
-"""Most names that an error says are wrong."""
+"""The most wrong names in an error."""
 _FEW = 2
-"""Most candidates without an effect that have a row each."""
+"""The most candidates without an effect that have their own rows."""
 _ADVICE = "to see others, name them"
 _NAMED = 10
-"""Most of the others that are named."""
+"""The most names of candidates that share a row."""
 
 
 class Simulation:
-    """The rules of a question's scenario, run on the rows of a database. Made by `of`.
+    """The rules of a question's scenario, applied to the rows of a database.
 
     The database is read at the first use, once for all questions, threads and simulations that
-    share the open `Database`; it is forgotten with that object. Safe to use from several threads.
+    share the open `Database`. Threads may share a simulation.
+
+    Parameters
+    ----------
+    question
+        A question about the content of `database`.
+    database
+        The database.
+    rules
+        The name of the rule set; None for the first rule set of the simulator.
+
+    Raises
+    ------
+    UsageError
+        The scenario of the question has no simulator.
+    UnknownNameError
+        The simulator has no such rule set.
     """
 
-    def __init__(
-        self, question: Question, database: Database, simulator: Simulator, rules: str
-    ) -> None:
+    def __init__(self, question: Question, database: Database, rules: str | None = None) -> None:
+        self.check(question, rules)
         scenario = plugins.scenario(question.scenario)
+        self._simulator = plugins.simulator(question.scenario)
         self.column, self.unit = _column_of(scenario, database.kind), scenario.unit
-        self._nouns = nouns_of(question)
-        self.rules = rules
+        self.rules = rules or self._simulator.rule_sets[0]
+        self.statement: str | None = None
         self._question = question
         self._database = database
         self._schema = scenario.schema
-        self._simulator = simulator
         self._outcomes: Outcomes | None = None
-        self._asked: str | None = None
-
-    @classmethod
-    def of(cls, question: Question, database: Database, rules: str | None = None) -> Self:
-        """Return the simulation of `question`; nothing is read yet.
-
-        Parameters
-        ----------
-        question
-            Asked about what `database` holds.
-        database
-            Filled by a writer of this project.
-        rules
-            The rule set; None for the simulator's first.
-
-        Raises
-        ------
-        UsageError
-            The question's scenario has no simulator.
-        UnknownNameError
-            Its simulator has no such rule set.
-        """
-        cls.check(question, rules)
-        simulator = plugins.simulator(question.scenario)
-        return cls(question, database, simulator, rules or simulator.rule_sets[0])
 
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
-        """Raise what `of` raises, without a database."""
+        """Raise the errors of a new `Simulation`, without a database."""
         name, simulated = question.scenario, plugins.names("simulator")
         if name not in simulated:
             raise UsageError(
@@ -99,33 +87,27 @@ class Simulation:
             raise UnknownNameError("rule set", rules, simulator.rule_sets)
 
     def outcomes(self) -> Outcomes:
-        """Return what every candidate leads to.
+        """Return the outcome of every candidate.
 
         Raises
         ------
         DataError
-            The database holds something else than the scenario's schema says, or a world that
-            breaks its rules.
+            The content of the database does not fit the schema or the rules of the scenario.
         QueryError, InfrastructureError
-            The database cannot be read, as `Database.query` says it.
+            The database cannot be read; see `Database.query`.
         UnknownNameError
-            The dialect's row order is unknown.
+            The row order of the dialect is unknown.
         """
         if self._outcomes is None:
-            self._outcomes = self._worked_out()
+            self._outcomes = self._find_outcomes()
         return self._outcomes
 
-    @property
-    def statement(self) -> str | None:
-        """What asked the database for the outcomes; None before, and where a simulator did."""
-        return self._asked
-
-    def _worked_out(self) -> Outcomes:
-        simulator = self._simulator
-        if isinstance(simulator, ScenarioOutcomes) and simulator.serves(self._database.kind):
-            self._asked = simulator.statement(self._database, self._question)
-            return simulator.outcomes_in(self._database, self._question)
-        situation = situation_in(self._database, self._schema)
+    def _find_outcomes(self) -> Outcomes:
+        simulator, database = self._simulator, self._database
+        if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
+            self.statement = simulator.statement(database, self._question)
+            return simulator.outcomes_in(database, self._question)
+        situation = situation_in(database, self._schema)
         (outcomes,) = simulator.outcomes(situation, [self._question], self.rules)
         return outcomes
 
@@ -135,12 +117,12 @@ class Simulation:
         limits: Limits = DEFAULT_LIMITS,
         display: Display = DEFAULT_DISPLAY,
     ) -> Evidence:
-        """Return the outcome of one decision as a model is shown it.
+        """Return the outcome of one decision, as text for a model.
 
         Parameters
         ----------
         decision
-            The candidate, as the model wrote it (see `dqa.deciders.answers`).
+            The candidate in the model's words (see `dqa.deciders.answers`).
         limits
             The limits of the result.
         display
@@ -149,12 +131,12 @@ class Simulation:
         Returns
         -------
         Evidence
-            With one row, or with the problem and its fix.
+            One row, or the problem and its fix.
 
         Raises
         ------
         DataError, InfrastructureError, UnknownNameError
-            The errors of `outcomes`; the model cannot fix them.
+            The errors of `outcomes`. The model cannot fix them.
         """
         return self._evidence(SIMULATE, decision, [decision], limits, display)
 
@@ -164,30 +146,30 @@ class Simulation:
         limits: Limits = DEFAULT_LIMITS,
         display: Display = DEFAULT_DISPLAY,
     ) -> Evidence:
-        """Return the outcomes of several decisions, best first, as a model is shown them.
+        """Return the outcomes of several decisions, the best first, as text for a model.
 
         Parameters
         ----------
         candidates
-            Candidates as the model wrote them; None, nothing or the word "all" for every one. A
-            name that is not understood makes the whole answer an error: a comparison that leaves
-            one out unsaid would mislead.
+            Candidates in the model's words. None, an empty list or the word "all" means all
+            candidates. An unknown name makes the whole result an error, because an incomplete
+            comparison would mislead.
         limits
-            The limits of the result; the worst rows are cut.
+            The limits of the result. The worst rows are cut.
         display
             How numbers are shown, and whether candidates without an effect share a row.
 
         Returns
         -------
         Evidence
-            With a row for each candidate, ties in table order, or with the problem and its fix.
-            Of several candidates that change nothing, the first has a row, and a line below the
-            rows counts the others.
+            One row per candidate, ties in table order; or the problem and its fix. Several
+            candidates without an effect share the row of the first one; a line below the rows
+            counts the others.
 
         Raises
         ------
         DataError, InfrastructureError, UnknownNameError
-            The errors of `outcomes`; the model cannot fix them.
+            The errors of `outcomes`. The model cannot fix them.
         """
         names = [candidates] if isinstance(candidates, str) else list(candidates or ())
         return self._evidence(COMPARE, ", ".join(names) or "all", names, limits, display)
@@ -202,13 +184,7 @@ class Simulation:
             everyone = tool == COMPARE and _means_everyone(names, candidates)
             chosen = [] if everyone else self._understood(names, candidates)
         except QueryError as error:
-            return Evidence(
-                statement=statement,
-                observation=f"Error: {error}",
-                error=type(error).__name__,
-                seconds=perf_counter() - started,
-                tool=tool,
-            )
+            return Evidence.failed(statement, error, perf_counter() - started, tool=tool)
         best_first = outcomes.best_first(None if everyone else chosen)
         alike = outcomes.unmoved(best_first) if display.fold else []
         alike = alike if len(alike) > _FEW else []
@@ -232,7 +208,7 @@ class Simulation:
         if baseline is not None:
             columns = (*columns, "change")
         rows = collect(columns, map(row, best_first), limits, started, total=len(best_first))
-        return replace(rows, advice=_ADVICE, translated=self._asked)
+        return replace(rows, advice=_ADVICE, translated=self.statement)
 
     def _closing(self, outcomes: Outcomes, display: Display) -> str:
         better = "higher" if outcomes.goal == "maximise" else "lower"
@@ -243,12 +219,12 @@ class Simulation:
         return f"({closing})"
 
     def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates meant, each once in table order; `QueryError` says which is not."""
+        """Return the named candidates, each once, in table order; `QueryError` for a wrong name."""
         chosen: set[Candidate] = set()
         wrong: list[InvalidAnswerError] = []
         for name in names:
             try:
-                chosen.add(read_answer(name, candidates, self._nouns))
+                chosen.add(read_answer(name, candidates, nouns_of(self._question)))
             except InvalidAnswerError as error:
                 wrong.append(error)
         if wrong:
@@ -258,7 +234,7 @@ class Simulation:
 
 
 def _column_of(scenario: Scenario, kind: Kind) -> str:
-    """Return the column of the candidates, or their noun without one."""
+    """Return the name of the candidates' column; their noun if they have no column."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
         return column or scenario.listing.noun
@@ -268,7 +244,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
 
 
 def _folded(alike: list[Candidate]) -> list[str]:
-    """Return the line about all candidates without an effect but the first."""
+    """Return the line about the candidates without an effect, except the first one."""
     if not alike:
         return []
     first, *others = (dump_row([candidate])[1:-1] for candidate in alike[: _NAMED + 1])
@@ -285,15 +261,12 @@ _lock = Lock()
 
 
 def situation_in(database: Database, schema: Schema) -> Situation:
-    """Return the situation in a database, read once for all that share the open `Database`.
+    """Return the situation in a database. It is read once for all users of the open `Database`.
 
-    Raises what `dqa.loaders.readback.read_situation` raises.
+    Raises the errors of `dqa.loaders.readback.read_situation`.
     """
-    try:
-        with _lock:
-            reading, known = _situations.setdefault(database, (Lock(), {}))
-    except TypeError:  # a class of another package with slots or without a hash
-        return read_situation(database, schema, database.name)
+    with _lock:
+        reading, known = _situations.setdefault(database, (Lock(), {}))
     with reading:
         if schema.scenario not in known:
             known[schema.scenario] = read_situation(database, schema, database.name)

@@ -1,8 +1,8 @@
-"""Read the statement in an answer, if a question asks for one.
+"""Read the answer to a question that asks for a statement.
 
-It is one statement that only reads and runs on the question's database, without the fence of
-Markdown around it. A statement that takes too long for a trial is accepted, because scoring gives
-it more time.
+The answer must be one statement that only reads, and that runs on the database of the question. A
+Markdown fence is removed. A statement that exceeds the time limit is accepted, because scoring
+allows more time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LABEL = re.compile(r"\A(?:sql|statement|query)[ \t]*:\s*", re.IGNORECASE)
 
 
 def statement_in(answer: str) -> str:
-    """Return the statement of an answer, without a fence, a label or the semicolon behind it."""
+    """Return the statement of an answer without fence, label and final semicolon."""
     fenced = _FENCE.search(answer)
     text = answer if fenced is None else fenced["inside"]
     text = text.strip()
@@ -28,7 +28,7 @@ def statement_in(answer: str) -> str:
 
 
 def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIMITS) -> str:
-    """Return the statement that an answer gives, once it has run.
+    """Return the statement in an answer, after running it.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
     Raises
     ------
     InvalidAnswerError
-        It is not a statement that may and can run; the message is for the model.
+        The answer is not a statement that is allowed and runs. The message is for the model.
     InfrastructureError
-        The database failed, which says nothing about the answer.
+        The database failed.
     """
     statement = statement_in(answer)
     advice = f"Answer with one statement in {database.language} that only reads, and nothing else."
     if not statement:
-        raise InvalidAnswerError("The answer holds no statement.", advice)
+        raise InvalidAnswerError("The answer contains no statement.", advice)
     settled = settle_statement(statement, database)
     if settled.text is None:
         raise InvalidAnswerError(describe_refusal(settled), advice)

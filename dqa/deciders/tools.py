@@ -1,10 +1,10 @@
-"""The tools that agents act with: LangChain tools over a database and a scenario's simulator.
+"""Tools of agents: LangChain tools for a database and the simulator of a scenario.
 
-The same tools serve the agents of this project, LangChain's own, and anything else that takes
-LangChain tools. A tool returns text for the model, and an `Evidence` as its artifact.
+All agents that accept LangChain tools can use them. A tool returns text for the model, and an
+`Evidence` as its artifact.
 
-A statement that cannot run is an observation, so that the model can correct it. A failing database
-raises `InfrastructureError` and ends the run.
+If a statement cannot run, the error is an observation, so that the model can correct the statement.
+If the database fails, `InfrastructureError` ends the run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pydantic import (
     ValidationError,
 )
 
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import (
     NotApprovedError,
@@ -47,13 +47,13 @@ _SEPARATED = re.compile(r"[,;\n]")
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. Ids may be numbers, and models write them as such."""
+    """Arguments of a tool. Numbers are accepted as texts, because ids may be numbers."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-"""A text with something in it."""
+"""A text that is not empty."""
 
 
 class QueryArguments(Arguments):
@@ -69,7 +69,7 @@ class SimulateArguments(Arguments):
 
 
 def _names_in(value: object) -> object:
-    """Read a list that came as text: as JSON, or as names between commas, semicolons, line ends."""
+    """Convert text to a list: JSON, or names separated by commas, semicolons or line ends."""
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -96,12 +96,12 @@ class CompareArguments(Arguments):
 def evidence_tool(
     gather: Callable[..., Evidence], name: str, description: str, arguments: type[BaseModel]
 ) -> StructuredTool:
-    """Return the LangChain tool that gathers evidence.
+    """Return a LangChain tool that returns evidence.
 
     Parameters
     ----------
     gather
-        Returns the evidence; raises `InfrastructureError` where a server failed.
+        Returns the evidence. Raises `InfrastructureError` if a server fails.
     name, description
         The texts for the model.
     arguments
@@ -135,39 +135,35 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     database
-        What to query.
+        The database.
     statement
-        As the model wrote it.
+        The statement of the model.
     limits
         The limits of the statement.
     display
         How numbers are shown.
     candidates
-        The candidates, or the numbers among them, which are not rounded.
+        The candidates, or the numbers among them. They are not rounded.
     closing
-        Further text below the rows.
+        Text to add below the rows.
 
     Returns
     -------
     Evidence
-        With the rows as text, or the problem and its fix.
+        The rows as text, or the problem and its fix.
 
     Raises
     ------
     InfrastructureError
-        The database failed, which says nothing about the statement.
+        The database failed.
     """
     started = perf_counter()
     try:
         rows = database.query(statement, limits)
     except QueryError as error:
-        return Evidence(
-            statement=statement,
-            observation="\n".join(filter(None, [f"Error: {error}", closing])),
-            error=type(error).__name__,
-            cut="seconds" if isinstance(error, StatementTimeoutError) else None,
-            seconds=perf_counter() - started,
-        )
+        cut: Cut | None = "seconds" if isinstance(error, StatementTimeoutError) else None
+        seconds = perf_counter() - started
+        return Evidence.failed(statement, error, seconds, closing=closing, cut=cut)
     return Evidence.of(statement, rows, display, kept=numbers_in(candidates), closing=closing)
 
 
@@ -178,10 +174,10 @@ def query_tool(
     candidates: Iterable[Candidate] = (),
 ) -> StructuredTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
-    numbers = numbers_in(candidates)  # all that `observe` needs of them, which are many
+    numbers = numbers_in(candidates)  # `observe` needs only the numbers
 
     def query(statement: str) -> Evidence:
-        settled = settle_statement(statement, database)  # as a person lets it run, if one is asked
+        settled = settle_statement(statement, database)  # the statement that a reviewer approves
         if settled.text is None:
             refused = f"Error: {describe_refusal(settled)}"
             return Evidence(statement, refused, error=NotApprovedError.__name__)
@@ -216,12 +212,12 @@ def simulation_tools(
 def checked_arguments(
     name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a call in the types of its schema.
+    """Return the arguments of a call, converted to the types of its schema.
 
     Raises
     ------
     UnparsableReplyError
-        They do not fit the schema; the message tells the model how to correct them.
+        The arguments do not fit the schema. The message tells the model how to correct them.
     """
     try:
         read = schema.model_validate(arguments)
@@ -231,12 +227,13 @@ def checked_arguments(
 
 
 def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
-    """Return the arguments that a text gives a tool: a JSON object of them, or the only one.
+    """Return a tool's arguments from a text: a JSON object, or the value of the only argument.
 
     Raises
     ------
     UnparsableReplyError
-        The tool takes several, and the text is no JSON object; the message tells the model.
+        The tool has several arguments, and the text is not a JSON object. The message is for the
+        model.
     """
     names = list(schema_of(tool).model_fields)
     given = _object_in(text)
@@ -250,7 +247,7 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
 
 
 def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
-    """Invoke one of this module's tools. LangChain's callbacks, if any are set, see the call.
+    """Invoke a tool of this module, with LangChain's callbacks.
 
     Parameters
     ----------
@@ -262,7 +259,7 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     Raises
     ------
     InfrastructureError
-        The database failed, which says nothing about the call.
+        The database failed.
     """
     call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}
     returned: ToolMessage = tool.invoke(call)
@@ -289,6 +286,6 @@ def _object_in(text: str) -> dict[str, Any] | None:
 
 
 def describe_misfit(name: str, schema: type[BaseModel], error: ValidationError) -> str:
-    """Describe the problems of the arguments of a tool, and the arguments that it takes."""
+    """Describe the problems of a tool's arguments, and name its arguments."""
     taken = ", ".join(schema.model_fields)
     return f"The call of {name} does not fit: {problems_of(error)}. It takes {taken}."

@@ -17,7 +17,7 @@ from dqa.loaders.custom_question import TargetValue
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
-    from dqa.deciders.choices import Choices
+    from dqa.deciders.candidates import Choices
 
 
 class AskedQuestion(Record, use_attribute_docstrings=True):
@@ -101,7 +101,7 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
 
 
 def _listed(statement: str, database: Database) -> Choices:
-    from dqa.deciders.choices import listed_choices
+    from dqa.deciders.candidates import listed_choices
 
     try:
         listed = listed_choices(statement, database, "candidates (--candidates)")

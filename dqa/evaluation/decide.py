@@ -17,8 +17,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.endings import ending_of
+from dqa.core.decision import Decision, Ending, Usage, ending_of
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,

@@ -18,7 +18,7 @@ from dqa.core.decision import Usage
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.text import counted
-from dqa.deciders.settings import read_settings
+from dqa.deciders.base import read_settings
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.prepare import Connected, GivenObjects, Task, check_decider, connect
 from dqa.evaluation.results import NO_MODEL

@@ -144,9 +144,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
 
     def policy(self, seed: int, spent: Callable[[], Usage]) -> CallPolicy:
         """Return retries, limits and budget, for a run that has `spent` something elsewhere."""
-        from dqa.models.budget import Budget
-        from dqa.models.limits import Limiter
-        from dqa.models.policy import CallPolicy, Retry
+        from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 
         if self.replay is not None:
             return CallPolicy(reply_limit=self.reply_limit)

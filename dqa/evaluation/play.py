@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from dqa.core.decider import Decider, EpisodeDecider
+from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import GameTakenError, UnknownNameError
 from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
-from dqa.core.trajectories import Step, Trajectory
-from dqa.deciders.by_scenario import ByScenario
+from dqa.deciders.base import ByScenario
 from dqa.evaluation.decide import Made, decide_or_end, decide_task, end_decision
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import Task

@@ -1,7 +1,7 @@
-"""The requester of a model's replies.
+"""Requesters of replies.
 
-Two questions may have the same words, so a request alone does not say which recorded reply it
-needs. `attempt_by` names the requester of all that a decision asks of its models.
+Two questions may have equal texts, so a request alone does not identify its recorded reply.
+`attempt_by` names the requester of all requests of a decision.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Requester: TypeAlias = tuple[str, ...]
-"""Names of the requester, such as a question, its database and its decider."""
+"""The names of a requester, such as a question, its database and its decider."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -24,9 +24,9 @@ class Attempt:
     Attributes
     ----------
     requester
-        The requester; empty for none.
+        The requester; empty outside of `attempt_by`.
     played
-        The requests that a cassette has answered, so that their replies cost nothing.
+        The requests that a cassette has answered. Their replies cost nothing.
     """
 
     requester: Requester = ()
@@ -36,34 +36,34 @@ class Attempt:
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit. Only its first holder, the reply or the limit, counts."""
+"""The lock of a call with a time limit. The first of reply and time limit acquires it."""
 
 
 def claim_reply() -> bool:
-    """Return whether the reply of the present call comes before its time limit, and so counts."""
+    """Return whether the reply of the current call arrived before its time limit."""
     limit = time_limit.get()
     return limit is None or limit.acquire(blocking=False)
 
 
 def current_attempt() -> Attempt:
-    """Return the attempt of this context; one without a requester outside of `attempt_by`."""
+    """Return the attempt of this context; outside of `attempt_by` it has no requester."""
     return _attempt.get()
 
 
 @contextmanager
 def attempt_by(*names: str) -> Iterator[Attempt]:
-    """Begin an attempt: all requests to models in this context have these names.
+    """Begin an attempt of a requester for all requests to models in this context.
 
-    Every attempt replays the records of its requester from the first. A decision that is repeated
-    after an outage or in a resumed run gets its earlier replies, and asks only for the others.
+    Each attempt replays the recorded replies of its requester from the beginning. So a decision
+    that is repeated, after an outage or in a resumed run, reuses its earlier replies.
 
-    The context includes the threads of LangChain and LangGraph. A decider with its own threads runs
-    them in a copy of its context (`contextvars.copy_context`).
+    The context includes the threads of LangChain and LangGraph. A decider with its own threads must
+    run them in a copy of its context (`contextvars.copy_context`).
 
     Parameters
     ----------
     *names
-        The requester. No two decisions of a cassette may have the same names.
+        The requester. The names of each decision on a cassette must be different.
     """
     attempt = Attempt(names)
     token = _attempt.set(attempt)

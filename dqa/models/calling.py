@@ -1,4 +1,4 @@
-"""The one function that calls chat models: retries, limits, budgets and token counts."""
+"""Call chat models, with retries, limits, budgets and token counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from dqa.core.errors import (
     ModelUnavailableError,
     UnparsableReplyError,
 )
+from dqa.core.events import ReplyEvent
 from dqa.core.journal import Journal, current_journal
+from dqa.core.spans import Span
 from dqa.models.attempts import time_limit
 from dqa.models.cassette import record_failure
 from dqa.models.faults import (
@@ -35,13 +37,14 @@ from dqa.models.faults import (
     refused_setting,
     retry_after,
 )
-from dqa.models.model_spans import CallSpan, call_span
+from dqa.models.model_spans import call_span, note_reply
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa.models.replies import (
     ask_once,
     incomplete,
     original_error,
     reasoning_of,
+    split_thinking,
     usage_of,
 )
 from dqa.models.scripted import ProgramModel
@@ -54,37 +57,63 @@ _HINTS = {
     FaultKind.MALFORMED: " Check --base-url.",
     FaultKind.TIMEOUT: " Wait longer (--timeout), or ask for shorter replies (--reply-tokens).",
 }
-"""Advice for a kind of fault that repeats."""
+"""Advice for faults that occur repeatedly."""
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FAULTS = TypeAdapter(list[Fault])
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """One reply.
+    """One reply of a model.
 
     Attributes
     ----------
     reply
         The model's message.
-    usage
-        The tokens that the provider counted.
-    incomplete
-        Why the reply must not be used as the model's answer (cut off, withheld, refused, or only
-        reasoning), worded for the model; None for a whole reply.
-    reasoning
-        The reasoning that the provider sent apart from the text.
     """
 
     reply: AIMessage
-    usage: Usage
-    incomplete: str | None = None
-    reasoning: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that the provider counted."""
+        return usage_of(self.reply)
+
+    @property
+    def text(self) -> str:
+        """The reply without its ``<think>`` part."""
+        return split_thinking(self.reply.text)[1]
+
+    @property
+    def thought(self) -> str | None:
+        """The ``<think>`` part; None without one."""
+        return split_thinking(self.reply.text)[0]
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning that the provider sent separately from the text."""
+        return reasoning_of(self.reply)
 
     def check(self) -> None:
-        """Raise `UnparsableReplyError` unless the reply is whole."""
-        if self.incomplete is not None:
-            raise UnparsableReplyError(self.incomplete)
+        """Raise `UnparsableReplyError` if the reply was cut off, withheld or only reasoning."""
+        problem = incomplete(self.reply)
+        if problem is not None:
+            raise UnparsableReplyError(problem)
+
+    def event(self, step: int, text: str, thought: str | None, **more: Any) -> ReplyEvent:  # noqa: ANN401
+        """Return the event of the reply, with the text and the thought that the caller parsed."""
+        usage = self.usage
+        return ReplyEvent(
+            step=step,
+            text=text,
+            thought=thought,
+            reasoning=self.reasoning,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            **more,
+        )
 
 
 def call_model(
@@ -94,10 +123,9 @@ def call_model(
     policy: CallPolicy = DEFAULT_POLICY,
     on_fault: Callable[[Fault], object] = id,
 ) -> ModelReply:
-    """Ask the model for one reply; ask again after faults of its provider.
+    """Ask the model for one reply. Ask again after faults of its provider.
 
-    If the model refuses a setting that it can do without, the request and all later ones are made
-    without that setting.
+    If the model refuses an optional setting, this request and all later ones omit the setting.
 
     Parameters
     ----------
@@ -106,30 +134,29 @@ def call_model(
     messages
         The conversation.
     stop
-        Sequences that end the reply; a reply that continues after one is cut there.
+        Sequences that end the reply. A longer reply is cut at the first of them.
     policy
         Retries, limits and budget.
     on_fault
-        Called with each failed attempt, and with a reply that was cut at a stop sequence.
+        Called with each failed attempt, and if a reply was cut at a stop sequence.
 
     Raises
     ------
     ModelUnavailableError
         The provider failed repeatedly, or rejects this request.
     UsageError
-        The key, the model's name or the address is wrong, or the quota is exhausted: no other
+        The key, the model's name or the address is wrong, or the quota is exhausted. No other
         request would succeed either.
     BudgetSpentError
         The budget is spent.
     """
     call = _Call(model, list(messages), list(stop) or None, policy, on_fault)
     journal = current_journal()
-    reply = call.reply() if journal is None else _replayed(journal, call)
-    return ModelReply(reply, usage_of(reply), incomplete(reply), reasoning_of(reply))
+    return ModelReply(call.reply() if journal is None else _replayed(journal, call))
 
 
 def _replayed(journal: Journal, call: _Call) -> AIMessage:
-    """Return the reply from before a pause, with its faults; else ask and record it."""
+    """Return the reply recorded before a pause, with its faults. Without one, ask."""
     fresh: list[AIMessage] = []
 
     def act() -> dict[str, Any]:
@@ -158,27 +185,27 @@ class _Call:
     on_fault: Callable[[Fault], object]
     faults: list[Fault] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
-    span: CallSpan = CallSpan()  # noqa: RUF009  (frozen)
+    span: Span = Span()  # noqa: RUF009  (immutable)
 
     @cached_property
     def chat(self) -> object:
-        """The chat model below bound tools and a recorder."""
+        """The chat model without bound tools and recorder."""
         model: object = self.model
         while isinstance(model, RunnableBindingBase) or getattr(model, "inner", None) is not None:
             model = model.bound if isinstance(model, RunnableBindingBase) else model.inner  # type: ignore[attr-defined]
         return model
 
     def reply(self) -> AIMessage:
-        """Ask until there is a reply, in a span."""
+        """Ask until a reply arrives, in one span."""
         with call_span(self.chat, self.messages, self.stop or ()) as self.span:
             reply = self._whole_reply()
             self.charge(reply)
             reply = self._ended(reply)
-            self.span.reply(reply, usage_of(reply))
+            note_reply(self.span, reply, usage_of(reply))
         return reply
 
     def _whole_reply(self) -> AIMessage:
-        """Make the request, and make it again after faults that may pass."""
+        """Make the request, and repeat it after temporary faults."""
         clock, attempt = self.policy.clock, 1
         began = clock.monotonic()
         while True:
@@ -187,7 +214,7 @@ class _Call:
             try:
                 return self._limited()
             except Exception as error:
-                # Providers share no base class. What a scripted model raises is a bug, or meant.
+                # Providers share no base class. Errors of scripted models are not retried.
                 if isinstance(self.chat, ProgramModel):
                     raise
                 cause = original_error(error)
@@ -202,7 +229,7 @@ class _Call:
                 attempt += 1
 
     def _limited(self) -> AIMessage:
-        """Make the request as soon as the limiter allows it."""
+        """Make the request when the limiter allows it."""
         if self.policy.limiter is None:
             return self._ask()
         with self.policy.limiter.place(estimate_tokens(self.messages)) as settle:
@@ -220,7 +247,7 @@ class _Call:
         return ask_once(lambda: _within(self.policy.timeout, invoke), self.policy.reply_limit)
 
     def _fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
-        """Return the fault of the failed attempt, with the time of the next one."""
+        """Return the fault of a failed attempt, with the pause before the next attempt."""
         if self._leaves_out(error):
             return Fault.of(FaultKind.UNSUPPORTED, error, attempt, 0.0)
         kind, wait = diagnose(error), None
@@ -231,9 +258,9 @@ class _Call:
         return Fault.of(kind, error, attempt, wait)
 
     def _leaves_out(self, error: Exception) -> bool:
-        """Leave out a setting that the model refuses, unless that did not help before.
+        """Omit a setting that the model refuses, unless it was omitted before.
 
-        The recorder is above the model that changes: a cassette has the request with all settings.
+        A cassette contains the request with all settings, because only the inner model changes.
         """
         setting = refused_setting(error)
         leave_out = getattr(self.chat, "leave_out", None)  # of `OpenAIChat`
@@ -244,7 +271,7 @@ class _Call:
         return True
 
     def _given_up(self, fault: Fault, elapsed: float) -> DqaError:
-        """Return the error that the last fault ends in, and record it on a cassette."""
+        """Return the error for the last fault, and record it on a cassette."""
         if not fault.kind.retryable:
             error = fault.kind.to_error(fault.message)
         else:
@@ -260,7 +287,8 @@ class _Call:
     def note(self, fault: Fault) -> None:
         """Report a fault, and subtract its possible cost from the budget."""
         self.faults.append(fault)
-        self.span.fault(fault)
+        about = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
+        self.span.add_event("dqa.failed_attempt", about)
         self.on_fault(fault)
         if self.policy.budget is not None:
             estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
@@ -272,7 +300,7 @@ class _Call:
             self.policy.budget.spend(self._counted(reply))
 
     def _counted(self, reply: AIMessage) -> Usage:
-        """Return the tokens of a reply; an estimate, if its provider counts none."""
+        """Return the tokens of a reply; an estimate if the provider counts none."""
         usage = usage_of(reply)
         if not usage.uncounted or isinstance(self.chat, ProgramModel):
             return usage
@@ -286,7 +314,7 @@ class _Call:
         ends = [end for mark in self.stop or () if (end := text.find(mark, thought)) >= 0]
         if not ends:
             return reply
-        words = "The reply continued after a stop sequence; what followed it was cut off."
+        words = "The reply continued after a stop sequence and was cut there."
         self.note(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, 1, None))
         more = {**reply.additional_kwargs, "reasoning_content": reasoning_of(reply)}
         changed = {"content": text[: min(ends)], "additional_kwargs": more}
@@ -294,9 +322,9 @@ class _Call:
 
 
 def _within(seconds: float | None, ask: Callable[[], AIMessage]) -> AIMessage:
-    """Ask, and raise `TimeoutError` after some seconds.
+    """Ask, and raise `TimeoutError` if there is no whole reply in time.
 
-    Packages limit only the silence between two bytes, so a server that drips could take for ever.
+    The packages of providers limit only the time between two bytes.
     """
     if seconds is None:
         return ask()
@@ -314,7 +342,7 @@ def _within(seconds: float | None, ask: Callable[[], AIMessage]) -> AIMessage:
     wait([replied], seconds)
     if not replied.done() and limit.acquire(blocking=False):
         raise TimeoutError(f"There was no whole reply within {seconds:g} s.")
-    return replied.result()  # without the lock, the reply is being recorded
+    return replied.result()  # if the lock is taken, the reply has just arrived
 
 
 def estimate_tokens(messages: Sequence[BaseMessage]) -> int:

@@ -1,16 +1,15 @@
-"""Cassettes: every reply of a run's models, recorded and replayed without them.
+"""Cassettes: files with all replies of a run's models, which can be replayed without the models.
 
-- A reply is found by the whole request (model, parameters, tools, stop sequences and messages), so
-  a replay needs neither a key nor a provider's package.
-- Replies belong to the requester (`dqa.models.attempts`): two questions in the same words, about
-  other data, have their own replies. Equal requests of one requester are replayed in their order,
-  and each attempt at a decision begins with the first.
-- A request that failed after all retries fails again when it is replayed.
+- The key of a reply is the whole request: model, parameters, tools, stop sequences and messages. So
+  a replay needs neither an API key nor the package of the provider.
+- Replies belong to the requester (`dqa.models.attempts`), because two questions with equal texts
+  may be about different data. Equal requests of one requester are replayed in order. Each attempt
+  at a decision begins with the first.
+- A request that failed after all retries fails again in a replay.
 
-The file is JSON lines, each flushed at once: a header, then messages, each once and named by its
-hash, and the requests with their requesters and replies. It contains no times and no secrets: they
-are redacted before a request is looked up and before a reply is used, so recording and replay see
-the same.
+The file consists of JSON lines: a header, each message with its hash, and the requests with their
+requesters and replies. It contains no times and no secrets. Secrets are redacted before a request
+is looked up and before a reply is used, so a recording and its replay are equal.
 """
 
 from __future__ import annotations
@@ -59,16 +58,16 @@ from dqa.models.replies import ask_once
 from dqa.models.tool_model import ToolModel
 
 FORMAT = 2
-"""Version of the file's format."""
+"""The version of the file format."""
 _SHOWN_NAMES = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _Key = tuple[Requester, str]
 _Answer = Mapping[str, Any]
-"""``replies``, messages in LangChain's form, or the words of a ``failure``."""
+"""``replies``, messages in LangChain's form, or the message of a ``failure``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request without its secrets: hash, settings, and messages by hash."""
+    """A request without secrets: its hash, its settings, and its messages by hash."""
 
     key: str
     settings: str
@@ -85,18 +84,18 @@ class _Request:
 
 
 class Cassette:
-    """Recorded replies and, while recording, the file that more are written to.
+    """Recorded replies, and the file for further replies while recording.
 
-    Made by `record` and `replay`. Safe to use from several threads.
+    `record` and `replay` create it. Threads may share it.
 
     Attributes
     ----------
     path
         The file.
     models
-        The models whose replies it contains.
+        The names of the recorded models.
     warnings
-        How the versions that recorded it differ from the present ones.
+        The differences between the recording versions and the current versions.
     """
 
     def __init__(self, path: Path, models: Sequence[str]) -> None:
@@ -105,7 +104,7 @@ class Cassette:
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
         self._answers: dict[_Key, list[_Answer]] = {}
-        # An attempt without references makes no more requests.
+        # An attempt without references makes no further requests.
         self._positions: weakref.WeakKeyDictionary[Attempt, Counter[_Key]] = (
             weakref.WeakKeyDictionary()
         )
@@ -116,24 +115,23 @@ class Cassette:
     def record(cls, path: Path, models: Sequence[str], *, resume: bool = False) -> Self:
         """Start a cassette, or continue one.
 
-        A resumed run asks its unfinished questions again: recorded replies are replayed, so
-        nothing is paid for twice.
+        When a run resumes, recorded replies are replayed, so no request is paid for twice.
 
         Parameters
         ----------
         path
-            A new file, or one without replies, unless `resume` is set.
+            A new file, or a file without replies. With `resume`, any cassette.
         models
-            The models that are recorded.
+            The names of the recorded models.
         resume
-            Whether to continue an existing file.
+            Whether to continue an existing cassette.
 
         Raises
         ------
         UsageError
-            The file exists, contains another model's replies, or cannot be written.
+            The file exists, contains replies of other models, or cannot be written.
         ParseError
-            The file to continue is not a cassette of this format.
+            The existing file is not a cassette of this format.
         """
         cassette = cls(path, models)
         try:
@@ -155,14 +153,14 @@ class Cassette:
 
     @classmethod
     def replay(cls, path: Path, models: Sequence[str]) -> Self:
-        """Open a cassette to be replayed in place of `models`.
+        """Open a cassette that replaces `models`.
 
         Raises
         ------
         UsageError
-            The file cannot be read, or contains other models' replies.
+            The file cannot be read, or contains replies of other models.
         ParseError
-            The file is not a cassette, or one of another format.
+            The file is not a cassette of this format.
         """
         cassette = cls(path, models)
         try:
@@ -177,88 +175,81 @@ class Cassette:
 
     @property
     def replays(self) -> bool:
-        """Whether it only replays, and asks no model."""
+        """Whether the cassette only replays, so that no model is asked."""
         return self._file is None
 
     def find(self, request: _Request) -> _Answer | None:
-        """Return the next recorded answer to a request; None if it has to be recorded.
+        """Return the next recorded answer to a request; None if it must be recorded.
 
         Raises
         ------
         UnrecordedRequestError
-            The cassette is replayed and has no further answer to this request of this requester.
+            The cassette only replays, and lacks a further answer to the requester's request.
         """
         attempt, key = _requester(request)
         with self._lock:
-            answers, position = self._answers.get(key, []), self._position_of(attempt)[key]
+            positions = self._positions.setdefault(attempt, Counter())
+            answers, position = self._answers.get(key, []), positions[key]
             found = answers[position] if position < len(answers) else None
             if self._file is not None and (found is None or "failure" in found):
                 return None
             if found is None:
                 raise UnrecordedRequestError(f"{self.path}: {self._missing(key, request)}")
-            self._position_of(attempt)[key] = position + 1
+            positions[key] = position + 1
         attempt.played.add(request.key)
         return found
 
     def add(self, request: _Request, answer: _Answer) -> None:
-        """Record the answer to a request, behind the messages that it answers.
+        """Record the answer to a request.
 
-        A reply that arrives after its call has timed out is not recorded: the run did not use it.
+        A reply that arrives after the time limit of its call is not recorded, because the run did
+        not use it.
         """
         if self._file is None or not claim_reply():
             return
         attempt, key = _requester(request)
         with self._lock:
-            answers, position = self._answers.get(key, []), self._position_of(attempt)[key]
+            positions = self._positions.setdefault(attempt, Counter())
+            answers, position = self._answers.get(key, []), positions[key]
             if position < len(answers) and "failure" not in answers[position]:
                 position = len(answers)  # another attempt of the same requester was faster
             self._put(key, position, answer)
-            self._position_of(attempt)[key] = position + 1
+            positions[key] = position + 1
             for name in request.names:
                 if name not in self._messages:
                     self._messages[name] = request.messages[name]
                     self._write({"message": name, **request.messages[name]})
-            self._write(
-                {
-                    "request": request.key,
-                    "asker": key[0],
-                    "position": position,
-                    "settings": request.settings,
-                    "messages": request.names,
-                    **answer,
-                }
-            )
+            asked = {"request": request.key, "asker": key[0], "position": position}
+            about = {"settings": request.settings, "messages": request.names}
+            self._write({**asked, **about, **answer})
 
     def close(self) -> None:
-        """Close the file; all records stay."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
-
-    def _position_of(self, attempt: Attempt) -> Counter[_Key]:
-        return self._positions.setdefault(attempt, Counter())
 
     def _put(self, key: _Key, position: int, answer: _Answer) -> None:
         answers = self._answers.setdefault(key, [])
         if not 0 <= position <= len(answers):
-            raise ValueError(f"position {position} follows {len(answers)} replies")
+            raise ValueError(f"The position {position} is not {len(answers)} or less.")
         answers[position : position + 1] = [answer]
 
     def _missing(self, key: _Key, request: _Request) -> str:
-        """Return which request has no recorded reply, and what to do."""
-        by, number = _by(key[0]), len(self._answers.get(key, []))
-        settings = "Replay it with the settings it was recorded with"
-        if number:
-            times = counted(number, "time")
-            return f"a request{by} was recorded {times} and is now made once more. {settings}."
+        """Describe the request without a recorded reply, and the fix."""
+        number = len(self._answers.get(key, []))
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
-        others = [_by(other) for other, same in self._answers if same == request.key]
+        others = [_by(other) for other, same in self._answers if same == request.key and not number]
+        times = f", which was recorded {counted(number, 'time')}," if number else ""
         where = f" The same request was recorded{others[0]}." if others else ""
-        again = "or record it again, if prompts or data have changed"
-        return f"no reply to request {step}{by} is recorded.{where} {settings}, {again}."
+        return (
+            f"no reply to request {step}{_by(key[0])}{times} is recorded.{where} Replay it with "
+            "the settings it was recorded with, or record it again, if prompts or data have "
+            "changed."
+        )
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
-            raise AssertionError("a cassette that is replayed records nothing")
+            raise AssertionError("The cassette only replays.")
         try:
             add_line(self._file, json.dumps(line, ensure_ascii=False))
         except OSError as error:
@@ -275,32 +266,28 @@ class Cassette:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise self._broken(number) from error
         if not read and not repair:
-            raise self._broken(1, "it is empty")
+            raise self._broken(1, "the file is empty")
         if repair and read < size:
             os.truncate(self.path, read)
 
-    def _broken(self, number: int, problem: str = "not a line of a cassette") -> ParseError:
+    def _broken(self, number: int, problem: str = "this is not a line of a cassette") -> ParseError:
         return ParseError(self.path, number, f"{problem}: record it again.")
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
-            raise ParseError(
-                self.path,
-                1,
-                f"a cassette of format {header['cassette']}, and this version reads format "
-                f"{FORMAT}: use the version that made it (dqa {header.get('dqa', '?')}), or "
-                "record it again.",
-            )
+            made_by = f"use the version that made it (dqa {header.get('dqa', '?')})"
+            problem = f"the cassette has format {header['cassette']}; this version reads format"
+            raise ParseError(self.path, 1, f"{problem} {FORMAT}: {made_by}, or record it again.")
         self.models = tuple(header["models"])
+        versions = find_versions("langchain-core").items()
         differing = [
-            f"{name} {header.get(name, '?')} and not {now}"
-            for name, now in find_versions("langchain-core").items()
+            f"{name} {header.get(name, '?')} instead of {now}"
+            for name, now in versions
             if header.get(name) != now
         ]
         if differing:
             made = f"{self.path} was made by {', '.join(differing)}"
-            changed = "where prompts have changed in between, their replies are not found."
-            self.warnings = (f"{made}: {changed}",)
+            self.warnings = (f"{made}: replies to changed prompts will not be found.",)
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
         if "message" in entry:
@@ -309,23 +296,23 @@ class Cassette:
         key = (tuple(entry["asker"]), entry["request"])
         str(entry["settings"]), tuple(entry["messages"])  # a damaged line lacks them
         name = "failure" if "failure" in entry else "replies"
-        # A request that failed and was made again by a later attempt did not fail in the end.
+        # The reply of a later attempt replaces a failure.
         self._put(key, entry["position"], {name: entry[name]})
 
     def _check_models(self, models: Sequence[str]) -> None:
         missing = [name for name in models if name not in self.models]
         if missing:
             raise UsageError(
-                f"{self.path} holds replies of {', '.join(self.models)} and none of "
-                f"{', '.join(missing)}: name its model with --model."
+                f"{self.path} contains replies of {', '.join(self.models)}, but none of "
+                f"{', '.join(missing)}: name the recorded model with --model."
             )
 
 
 class RecordedModel(ToolModel):
-    """A chat model that records another one on a cassette, or replays it in its place.
+    """A chat model that records another model on a cassette, or replays it.
 
-    The requests on the cassette are made of this model's own fields, so a replay needs neither the
-    recorded model's package nor its key nor its address.
+    The recorded requests consist of the fields of this class. So a replay needs neither the package
+    of the recorded model nor its key nor its address.
 
     Attributes
     ----------
@@ -334,11 +321,11 @@ class RecordedModel(ToolModel):
     cassette
         The cassette.
     parameters
-        What else the replies depend on, e.g. ``{"temperature": 0}``.
+        Other settings that influence replies, e.g. ``{"temperature": 0}``.
     inner
-        The recorded model; None if the cassette is replayed.
+        The recorded model; None in a replay.
     reply_limit
-        Most bytes of a reply; a larger one is not recorded.
+        The maximum size of a recorded reply in bytes.
     """
 
     model: str
@@ -389,7 +376,7 @@ class RecordedModel(ToolModel):
         self, messages: list[BaseMessage], stop: list[str] | None, settings: dict[str, Any]
     ) -> AIMessage:
         if self.inner is None:
-            raise AssertionError("a cassette that is replayed answers or raises before this")
+            raise AssertionError("The cassette only replays.")
         if "tools" in settings:
             return self.inner.bind_tools(**settings).invoke(messages, stop=stop)
         return self.inner.invoke(messages, stop=stop, **settings)
@@ -398,7 +385,7 @@ class RecordedModel(ToolModel):
 def record_failure(
     model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
 ) -> None:
-    """Record that a request has failed after all retries, if the model is recorded."""
+    """Record that a request failed after all retries, if the model is recorded."""
     settings: dict[str, Any] = {}
     while isinstance(model, RunnableBindingBase):
         settings, model = {**model.kwargs, **settings}, model.bound
@@ -408,7 +395,7 @@ def record_failure(
 
 
 def _has_no_reply(path: Path) -> bool:
-    """Whether a run that failed before its first reply left the file behind."""
+    """Return whether the file is a cassette of a run that failed before its first reply."""
     header, *others = [*whole_lines(path)][:2] or [b'{"cassette"']
     return not others and header.startswith(b'{"cassette"')
 
@@ -419,7 +406,7 @@ def _requester(request: _Request) -> tuple[Attempt, _Key]:
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:
-    """Return the part of a message that a model sees, in every version of LangChain."""
+    """Return the part of a message that a model receives, for any version of LangChain."""
     found = {name: getattr(message, name, None) for name in _SHOWN_NAMES}
     named = {name: value for name, value in found.items() if value}
     return {"role": message.type, "content": message.content, **named}
@@ -432,7 +419,7 @@ def _hash(text: str) -> str:
 def _stored(reply: AIMessage) -> dict[str, Any]:
     stored: dict[str, Any] = redacted(message_to_dict(reply))
     if str(stored["data"].get("id")).startswith("lc_"):
-        stored["data"]["id"] = None  # LangChain's own, another one in every run
+        stored["data"]["id"] = None  # LangChain creates another id in every run
     return stored
 
 

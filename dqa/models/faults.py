@@ -1,7 +1,7 @@
-"""The faults of models' providers, and what each one calls for.
+"""Classify the faults of model providers.
 
-Providers' packages have no common base class. A fault is classified by its HTTP status or, without
-one, by the names of its classes, on which the generated packages, httpx, requests and Python agree.
+The packages of providers have no common base class. A fault is classified by its HTTP status.
+Without a status it is classified by the names of its classes, which are the same in most packages.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _LONGEST_WORDS = 400
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault; `retryable` says whether asking again can help.
+    """The kind of a fault.
 
-    `UNSUPPORTED` is a setting that the model refuses: the request is made again without it.
+    `UNSUPPORTED` means that the model refuses a setting. The request is repeated without it.
     """
 
     RATE_LIMIT = "rate_limit"
@@ -57,7 +57,7 @@ class FaultKind(StrEnum):
         return self in _RETRYABLE
 
     def to_error(self, words: str) -> DqaError:
-        """Return the error of a fault that asking again cannot fix, with a hint."""
+        """Return the error for a fault that is not retried, with a hint."""
         if self not in _HINTS:
             return ModelUnavailableError(f"The model failed: {words}")
         kinds = {self.TOO_LONG: RequestTooLongError, self.REQUEST: ModelUnavailableError}
@@ -65,7 +65,7 @@ class FaultKind(StrEnum):
 
 
 _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED})
-"""The provider may have charged for the reply that did not arrive."""
+"""Faults after which the provider may have charged for a lost reply."""
 _RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
 _TOO_LONG_HINT = "The request is longer than the model takes"
 _HINTS = {
@@ -108,38 +108,38 @@ _DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
 
 
 class ServedError(MalformedReplyError):
-    """An error that a server sent in place of a reply, with status 200.
+    """An error with status 200, which a server sent instead of a reply.
 
     Parameters
     ----------
     error
-        The protocol's ``error``: an object with ``message`` and ``code``, or a text.
+        The value of ``error`` in the response: an object with ``message`` and ``code``, or a text.
     """
 
     def __init__(self, error: object) -> None:
-        told = error if isinstance(error, dict) else {"message": error}
-        super().__init__(f"The server sent an error in place of a reply: {told.get('message')}")
-        self.code = told.get("code") or told.get("type")
+        about = error if isinstance(error, dict) else {"message": error}
+        super().__init__(f"The server sent an error instead of a reply: {about.get('message')}")
+        self.code = about.get("code") or about.get("type")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failed attempt to get a reply, or a reply that had to be repaired.
+    """A failed attempt to get a reply, or a reply that was repaired.
 
     Attributes
     ----------
     kind
         The kind.
     error
-        Class name of the exception.
+        The class name of the exception.
     message
-        The provider's words on one line, without secrets.
+        The message of the exception on one line, without secrets.
     attempt
-        Which attempt at this reply it was, from 1.
+        The number of the attempt, from 1.
     wait
-        Seconds until the next attempt; None without one.
+        The seconds until the next attempt; None without one.
     usage
-        The attempt as a call; `uncounted` where the provider may have charged for it.
+        The usage of the attempt; `uncounted` if the provider may have charged for it.
     """
 
     kind: FaultKind
@@ -181,7 +181,7 @@ def _by_status(error: Exception, status: int, words: str) -> FaultKind:
         return FaultKind.SERVER
     if status < 400:
         return FaultKind.REDIRECT
-    # Of rate limits, only a request beyond the tokens of a whole minute can never pass.
+    # A request with more tokens than the limit per minute can never succeed.
     if status == 429 and _BEYOND_A_MINUTE.search(words):
         return FaultKind.TOO_LONG
     if status in _REFUSING and _is_too_long(error, words):
@@ -196,11 +196,11 @@ def _is_too_long(error: Exception, words: str) -> bool:
 
 
 def _is_quota(error: Exception, status: int | None, words: str) -> bool:
-    """Whether the account has nothing left; a limit that says when to retry is a rate limit."""
+    """Return whether the quota is exhausted. A message about a later retry is a rate limit."""
     if {_code(error), str(getattr(error, "type", None))} & _QUOTAS:
         return True
-    told = status in {400, 403, 429} or isinstance(error, ServedError)
-    return told and bool(_NO_QUOTA.search(words)) and not _RETRY_WORDS.search(words)
+    is_possible = status in {400, 403, 429} or isinstance(error, ServedError)
+    return is_possible and bool(_NO_QUOTA.search(words)) and not _RETRY_WORDS.search(words)
 
 
 _QUOTAS = frozenset(
@@ -236,12 +236,12 @@ _REFUSING = frozenset({400, 422})
 
 
 def is_too_long(words: str) -> bool:
-    """Whether these are the words of a `RequestTooLongError`: a cassette stores only the words."""
+    """Return whether a recorded message belongs to a `RequestTooLongError`."""
     return words.startswith(_TOO_LONG_HINT)
 
 
 def content_refusal(error: Exception) -> str | None:
-    """Return the words of a content filter that refused the request; None for other errors."""
+    """Return the message of a content filter that refused a request; None for other errors."""
     status, words = _status(error), str(error)
     is_filter = _code(error) in _FILTERS and (status is None or status < 500)
     if isinstance(error, ServedError) or status in {400, 403, 422, 451}:
@@ -261,12 +261,12 @@ _FILTERED = re.compile(
 
 
 def _code(error: BaseException) -> str:
-    """Return the code that an error response names, whatever its type."""
+    """Return the code in an error response, as text."""
     return str(getattr(error, "code", None))
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the HTTP status of an error response, wherever the package has it."""
+    """Return the HTTP status of an error response of any package; None without one."""
     response = getattr(error, "response", None)
     for holder, name in (
         (error, "status_code"),
@@ -281,10 +281,10 @@ def _status(error: BaseException) -> int | None:
 
 
 def refused_setting(error: Exception) -> str | None:
-    """Return the setting that a model refuses and a request can do without, or None.
+    """Return the optional setting that a model refuses; None for other errors.
 
-    These are ``stop`` (text after a stop sequence is cut here as well), ``temperature``, and
-    ``stream``: whole replies, of a server that only streams.
+    Optional settings are ``stop`` (replies are also cut at stop sequences here), ``temperature``
+    and ``stream``, which means that the server can only stream.
     """
     body = str(error) if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
     if _EVENTS.search(body[:200]):
@@ -301,7 +301,7 @@ def refused_setting(error: Exception) -> str | None:
 
 
 _EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
-"""A stream of events in place of a whole reply, or the message that quotes it."""
+"""A stream of events instead of a whole reply, or an error message that quotes it."""
 _ONLY_STREAMS = re.compile(
     r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream|\bstream\w*\b.{0,40}\b(?:only|required|must)",
     re.IGNORECASE,
@@ -318,18 +318,18 @@ _NAMED = re.compile(
     r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
     re.IGNORECASE,
 )
-"""The setting in quotes, after a colon that follows such a word, or as the first word."""
+"""The setting in quotes, after a colon, or as the first word."""
 
 
 def retry_after(error: Exception, now: float) -> float | None:
-    """Return the seconds that the provider asks to wait, or None.
+    """Return the seconds to wait that the provider requests; None without such a request.
 
     Parameters
     ----------
     error
         The exception of an error response.
     now
-        Seconds since 1970, for a date from a server that does not send its own time.
+        The seconds since 1970. It is used only if the server does not send its own time.
     """
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     asked = headers.get("retry-after")
@@ -354,7 +354,7 @@ def _timestamp(date: str) -> float | None:
 
 
 def words_of(error: Exception) -> str:
-    """Return an exception's class, words and address on one short line, without secrets."""
+    """Return the class, message and address of an exception on one line, without secrets."""
     words = shortened(redact(" ".join(str(error).split())), _LONGEST_WORDS)
     about = [part for part in (_address(error), unreached(error)) if part]
     where = f" ({': '.join(about)})" if about else ""
@@ -363,10 +363,10 @@ def words_of(error: Exception) -> str:
 
 
 def _address(error: Exception) -> str | None:
-    """Return the URL of a request, and where it was redirected, without secrets."""
+    """Return the URL of a request and the URL of its redirection, without secrets."""
     try:
         url = getattr(getattr(error, "request", None), "url", None)
-    except RuntimeError:  # httpx's own, where no request was made
+    except RuntimeError:  # of httpx, if no request was made
         return None
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     onward = f" to {headers['location']}" if "location" in headers else ""
@@ -374,7 +374,7 @@ def _address(error: Exception) -> str | None:
 
 
 def unreached(error: BaseException) -> str | None:
-    """Return why no connection was made, and how to fix it; None where there was one."""
+    """Return why a connection failed, and the fix; None for other errors."""
     cause: BaseException | None = error
     while cause is not None:
         for kind, problem in _UNREACHED:

@@ -1,4 +1,4 @@
-"""The chat model of OpenAI's protocol, strict about replies and adaptable to its server."""
+"""The chat model of OpenAI's protocol. It validates replies and adapts to its server."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ else:  # or httpx, whichever the installed client is made of
     httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
 _SILENCE = 600.0
-"""Seconds that OpenAI's client waits for a server, unless the user sets a timeout."""
+"""The default timeout of OpenAI's client in seconds."""
 _EVENTS = 16
-"""A stream may be so many times larger than its reply, because of the frame of each event."""
+"""The maximum ratio between the sizes of a stream of events and of its reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 
@@ -38,19 +38,19 @@ _COUNTS = ("prompt_tokens", "completion_tokens")
 class OpenAIChat(ChatOpenAI):
     """A `ChatOpenAI` for any server of the protocol.
 
-    It raises `MalformedReplyError` for everything that is not a whole reply, stores reasoning in
-    ``additional_kwargs["reasoning_content"]``, and leaves out settings that its server refuses.
+    It raises `MalformedReplyError` for incomplete replies, stores reasoning in
+    ``additional_kwargs["reasoning_content"]``, and omits settings that its server refuses.
     """
 
     reply_limit: int = Field(default=REPLY_LIMIT, exclude=True)
-    """Most bytes of a reply."""
+    """The maximum size of a reply in bytes."""
 
     _left_out: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
 
     @model_validator(mode="before")
     @classmethod
     def _set_client(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Use a client with bounds, unless the user brings one."""
+        """Use a client with limits, unless the user passes a client."""
         if given.get("http_client") is not None:
             return given
         timeout = given.get("timeout", given.get("request_timeout"))
@@ -60,7 +60,7 @@ class OpenAIChat(ChatOpenAI):
         return {"http_socket_options": (), **given, **own}
 
     def leave_out(self, setting: str) -> None:
-        """Send no request with `setting` from now on; without ``stream``, whole replies."""
+        """Omit a setting in all later requests. For ``stream``, use streams instead."""
         if setting == "stream":
             self.streaming = self.stream_usage = True
         else:
@@ -91,7 +91,7 @@ class OpenAIChat(ChatOpenAI):
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise MalformedReplyError(f"The server's answer is not a reply: {error}") from error
         if not choices:
-            raise MalformedReplyError("The server's answer holds no reply: 'choices' is empty.")
+            raise MalformedReplyError("The server's answer contains no reply: 'choices' is empty.")
         if not choices[0].get("finish_reason"):
             raise MalformedReplyError("The server's answer has no finish reason.")
         return result
@@ -131,11 +131,11 @@ class OpenAIChat(ChatOpenAI):
 
 
 def _body(response: object) -> dict[str, Any]:
-    """Return the object of a completion."""
+    """Return the JSON object of a completion."""
     if isinstance(response, str):
         if response.lstrip()[:1] != "{":
             raise MalformedReplyError(f"The server's answer is not JSON: {response[:200]}")
-        response = json.loads(response)  # with the content type of a text
+        response = json.loads(response)  # the content type was a text
     body = response if isinstance(response, dict) else response.model_dump(warnings=False)  # type: ignore[attr-defined]
     if body.get("error"):
         raise ServedError(body["error"])
@@ -143,7 +143,7 @@ def _body(response: object) -> dict[str, Any]:
 
 
 def _choice(choice: dict[str, Any]) -> dict[str, Any]:
-    """Return a choice with tool calls that LangChain can read."""
+    """Return a choice, with tool calls in the form that LangChain accepts."""
     if choice.get("error"):
         raise ServedError(choice["error"])
     message = choice["message"]
@@ -154,7 +154,7 @@ def _choice(choice: dict[str, Any]) -> dict[str, Any]:
 def _function(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return the function of a tool call, with its arguments as the text of an object.
 
-    Arguments of another type are marked: the model is asked again, since nothing else failed.
+    Arguments of another type are marked as invalid, so that the model is asked again.
     """
     function = call["function"]
     arguments = function.get("arguments") or "{}"
@@ -164,14 +164,14 @@ def _function(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _add_reasoning(message: BaseMessage, told: Mapping[str, Any]) -> None:
-    """Store the reasoning of a reply, or of a part of one."""
+    """Store the reasoning of a reply or of a chunk."""
     reasoning = next((text for name in _REASONING if (text := reasoning_text(told.get(name)))), "")
     if reasoning:
         message.additional_kwargs["reasoning_content"] = reasoning
 
 
 def _usage(usage: object) -> dict[str, Any] | None:
-    """Return a server's token counts; None where they are not counts."""
+    """Return the token counts of a server; None if they are invalid."""
     if not isinstance(usage, dict) or not all(is_count(usage.get(name)) for name in _COUNTS):
         return None
     return _counts(usage)
@@ -184,9 +184,9 @@ def _counts(usage: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _client(most: int, seconds: float, proxy: str | None) -> httpx.Client:
-    """Return the client of all models with these bounds.
+    """Return the client of all models with these limits.
 
-    It follows no redirects: the key and the question go to the host that the user named.
+    It follows no redirects, because requests contain the key and the question.
     """
     client: httpx.Client = openai.DefaultHttpxClient(
         proxy=proxy,
@@ -199,17 +199,17 @@ def _client(most: int, seconds: float, proxy: str | None) -> httpx.Client:
 
 
 def _bound(most: int, seconds: float, response: httpx.Response) -> None:
-    """Bound the size and time of a response whose headers have arrived."""
+    """Limit the size and the time of a response."""
     packed = response.headers.get("content-encoding", "identity")
     if packed != "identity":
-        raise MalformedReplyError(f"The server's answer is packed as '{packed[:40]}'.")
+        raise MalformedReplyError(f"The server's answer is compressed as '{packed[:40]}'.")
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     stream: Any = response.stream
     response.stream = _Bounded(stream, most * (_EVENTS if is_stream else 1), seconds)
 
 
 class _Bounded(httpx.SyncByteStream):
-    """Bytes of a response; raises an error if they are too many or too slow."""
+    """The bytes of a response. Raises an error if they are too many or too slow."""
 
     def __init__(self, stream: httpx.SyncByteStream, most: int, seconds: float) -> None:
         self._stream = stream

@@ -1,35 +1,204 @@
-"""How models are called: retries, limits and budget."""
+"""How models are called: retries, rate limits and the budget of a run."""
 
 from __future__ import annotations
 
 import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
-from dqa.models.budget import Budget
-from dqa.models.limits import CLOCK, Clock, Limiter
+from dqa.core.budgets import Prices
+from dqa.core.decision import Usage
+from dqa.core.errors import BudgetSpentError, UsageError
 
 REPLY_LIMIT = 1_000_000
-"""Most bytes of a reply, unless the user sets another number."""
+"""The maximum size of a reply in bytes, by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The source of time. Tests have their own.
+
+    Attributes
+    ----------
+    monotonic
+        Returns seconds that never run backwards.
+    wall
+        Returns the seconds since 1970.
+    sleep
+        Waits for some seconds.
+    """
+
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    sleep: Callable[[float], object] = time.sleep
+
+
+CLOCK = Clock()
+
+
+class _Rate:
+    """A rate, stored as the time when the next call may start. Not safe for threads.
+
+    Calls start in the order of arrival, without bursts and without polling.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._seconds_each = 60.0 / per_minute if per_minute else 0.0
+        self._free_at = float("-inf")
+
+    def take(self, amount: float, now: float) -> float:
+        """Return the time when a call of `amount` may start."""
+        start = max(now, self._free_at)
+        self._free_at = start + amount * self._seconds_each
+        return start
+
+    def correct(self, amount: float) -> None:
+        """Add `amount` to the last call."""
+        self._free_at += amount * self._seconds_each
+
+
+class Limiter:
+    """Delays the calls of all threads of a run, to respect the limits of a provider.
+
+    Parameters
+    ----------
+    concurrency
+        The most concurrent calls; None for no limit.
+    requests_per_minute, tokens_per_minute
+        The rates; None for no limit. Tokens of requests and of replies are added.
+    clock
+        The source of time.
+    """
+
+    def __init__(
+        self,
+        concurrency: int | None = None,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        clock: Clock = CLOCK,
+    ) -> None:
+        self._places = nullcontext() if concurrency is None else threading.Semaphore(concurrency)
+        self._requests, self._tokens = _Rate(requests_per_minute), _Rate(tokens_per_minute)
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
+        """Wait until a call may start. Yield a function that takes its true number of tokens.
+
+        Parameters
+        ----------
+        tokens
+            The estimated tokens of the call.
+        """
+        with self._places:
+            with self._lock:
+                now = self._clock.monotonic()
+                start = max(self._requests.take(1.0, now), self._tokens.take(tokens, now))
+            if start > now:
+                self._clock.sleep(start - now)
+            yield lambda used: self._settle(used - tokens)
+
+    def _settle(self, difference: int) -> None:
+        with self._lock:
+            self._tokens.correct(difference)
+
+
+class Budget:
+    """The budget of a run, shared by all its threads.
+
+    No call starts after the budget is spent. The cost of a reply is known only when it arrives, so
+    a run can exceed the budget by one call of each thread.
+
+    Parameters
+    ----------
+    tokens
+        The most tokens of requests and replies together; None for no limit.
+    cost
+        The highest cost at `prices`; None for no limit.
+    prices
+        The prices of tokens.
+    spent
+        Returns the usage of earlier parts of the run and of other processes.
+
+    Raises
+    ------
+    UsageError
+        The cost is limited, but there are no prices.
+    """
+
+    def __init__(
+        self,
+        tokens: int | None = None,
+        cost: float | None = None,
+        prices: Prices | None = None,
+        spent: Callable[[], Usage] = Usage,
+    ) -> None:
+        if cost is not None and prices is None:
+            raise UsageError(
+                "A budget in money needs prices: give --price-input and --price-output, for a "
+                "million tokens each."
+            )
+        self._tokens = tokens
+        self._cost = cost
+        self._prices = prices or Prices()
+        self._elsewhere = spent
+        self._spent = Usage()
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Usage:
+        """The usage so far."""
+        return self._elsewhere() + self._spent
+
+    def check(self) -> None:
+        """Raise `BudgetSpentError` if the budget is spent."""
+        spent = self.spent
+        tokens, cost = _tokens(spent), self._prices.cost(spent)
+        if self._tokens is not None and tokens >= self._tokens:
+            raise BudgetSpentError(
+                f"The budget of {self._tokens:,} tokens is spent ({tokens:,} used)."
+            )
+        if self._cost is not None and cost >= self._cost:
+            raise BudgetSpentError(f"The budget of {self._cost:g} is spent ({cost:.4f} used).")
+
+    def spend(self, usage: Usage) -> None:
+        """Add the usage of one call."""
+        with self._lock:
+            self._spent += usage
+
+    def learn(self, spent: Usage) -> None:
+        """Set the usage of the whole run, if it is more than the usage known to this process."""
+        with self._lock:
+            if _tokens(spent) > _tokens(self._spent):
+                self._spent = spent
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When a request that failed is made again.
+    """When a failed request is repeated.
 
-    Pauses double from `first` to `longest`, each drawn between half and all of that (jitter), so
-    that threads which failed together do not retry together. The draw depends only on the seed, the
-    request and the attempt. A provider's ``Retry-After`` has priority.
+    Pauses double from `first` to `longest`. Each is multiplied by a random share from 0.5 to 1, so
+    that threads which failed together do not retry together. The seed, the request and the attempt
+    determine the share. A provider's ``Retry-After`` has priority.
 
     Attributes
     ----------
     retries
-        Most further attempts at one reply.
+        The most repetitions of a request.
     first, longest
-        First and longest pause in seconds; `longest` bounds ``Retry-After`` too.
+        The first and the longest pause in seconds. `longest` also limits ``Retry-After``.
     total
-        Seconds after its first attempt beyond which no attempt at a reply begins.
+        The seconds after the first attempt in which another attempt may begin.
     seed
-        Of the jitter.
+        The seed of the random shares.
     """
 
     retries: int = 6
@@ -41,18 +210,18 @@ class Retry:
     def pause(
         self, request: str, attempt: int, asked: float | None, elapsed: float
     ) -> float | None:
-        """Return the seconds to wait after failed attempt number `attempt`; None to give up.
+        """Return the seconds to wait after a failed attempt; None to give up.
 
         Parameters
         ----------
         request
-            Identifies the request.
+            The id of the request.
         attempt
-            From 1.
+            The number of the attempt, from 1.
         asked
-            Seconds that the provider asks to wait; None if it does not.
+            The seconds that the provider requests; None without such a request.
         elapsed
-            Seconds since the first attempt began.
+            The seconds since the first attempt began.
         """
         if attempt > self.retries:
             return None
@@ -71,17 +240,17 @@ class CallPolicy:
     Attributes
     ----------
     retry
-        When failed requests are made again.
+        When failed requests are repeated.
     limiter
-        Rates and concurrent calls; None for no limit.
+        The rates and the number of concurrent calls; None for no limit.
     budget
-        Tokens and money of the run; None for no limit.
+        The tokens and the cost of the run; None for no limit.
     reply_limit
-        Most bytes of one reply.
+        The maximum size of a reply in bytes.
     clock
         The source of time.
     timeout
-        Most seconds of one attempt, from the request to the whole reply; None for any number.
+        The most seconds of one attempt, from the request to the whole reply; None for no limit.
     """
 
     retry: Retry = Retry()

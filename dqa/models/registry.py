@@ -19,35 +19,35 @@ if TYPE_CHECKING:
     from dqa.models.cassette import Cassette
 
 SCRIPTED = "scripted"
-"""The provider of models whose replies a program decides."""
+"""The provider name of scripted models."""
 
 _URL = re.compile(r"https?://[^\s/:@]+(?:[^\s/]*@[^\s/:]+)?(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _OPENAI_KEY = "OPENAI_API_KEY"
 _PROBE_SECONDS = (2.0, 10.0)
-"""For the answer of a server, which may be slow, and for the connection."""
+"""The time limits for the answer of a server, and for the connection."""
 
 
 def is_scripted(name: str) -> bool:
-    """Whether a scripted program is part of `name`, which may be several joined by ``+``."""
+    """Return whether a name, or a part of it between ``+`` signs, is a scripted model."""
     return any(part.split(":", 1)[0] == SCRIPTED for part in name.split(" + "))
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How models are reached.
+    """The connection to models.
 
     Attributes
     ----------
     base_url
-        Address of an OpenAI-compatible server; it may need no key.
+        The address of an OpenAI-compatible server, which may need no key.
     timeout
-        Most seconds of one attempt.
+        The most seconds of one attempt.
     cassette
-        Records every reply, or replays them in the models' place; None for neither.
+        Records or replays all replies; None for neither.
     reply_limit
-        Most bytes of one reply.
+        The maximum size of a reply in bytes.
     reply_tokens
-        Most tokens of one reply, as a server is asked; None for its own bound.
+        The most tokens of a reply, as requested from the server; None for the server's limit.
     parameters
         Further arguments of the provider's chat model: top_p, reasoning_effort, extra_body.
 
@@ -65,7 +65,7 @@ class Connection:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse an address to which no request can be made."""
+        """Raise `UsageError` unless `base_url` is an HTTP address."""
         if self.base_url is not None and not _URL.fullmatch(self.base_url):
             rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
             raise UsageError(
@@ -82,40 +82,41 @@ def chat_model(
 ) -> BaseChatModel:
     """Return the chat model called `name`.
 
-    Its package does not repeat requests: `dqa.models.calling` does, and records it in the trace.
+    The package of the provider does not retry. `dqa.models.calling` retries and records faults.
 
     Parameters
     ----------
     name
-        ``provider:model``. ``scripted:`` needs nothing, ``openai:`` is the OpenAI protocol, and
-        every other provider is one of LangChain's `init_chat_model`.
+        ``provider:model``. The provider ``scripted`` needs no key, ``openai`` is the OpenAI
+        protocol, and other providers are those of LangChain's `init_chat_model`.
     connection
-        How it is reached. A model that a cassette replays needs no key and no package.
+        The connection. A replayed model needs neither a key nor a package.
     seed
-        Of a scripted model that draws at random, and of an OpenAI model with a temperature.
+        The seed of scripted models, and of OpenAI models with a temperature.
     temperature
-        Of models that have one; 0 for the likeliest reply.
+        The temperature; 0 for the most likely reply.
 
     Raises
     ------
     UsageError
         `name` has no provider.
     UnknownNameError
-        There is no scripted model of that name.
+        There is no scripted model with this name.
     MissingKeyError
-        A package or a key is missing; the message names it.
+        A package or a key is missing.
     """
     provider, _, model = name.partition(":")
     if not provider or not model:
         raise UsageError(
-            f"'{name}' names no model: write provider:model, e.g. scripted:analyst or openai:gpt-5."
+            f"'{name}' is not the name of a model: write provider:model, e.g. scripted:analyst or "
+            "openai:gpt-5."
         )
     is_program = provider == SCRIPTED
     if is_program and connection.base_url is not None:
-        raise UsageError(f"'{name}' is a program, not a server: omit --base-url.")
+        raise UsageError(f"'{name}' is a scripted model without a server: omit --base-url.")
     if is_program and connection.parameters:
         names = ", ".join(connection.parameters)
-        raise UsageError(f"'{name}' is a program and takes no parameters: omit {names}.")
+        raise UsageError(f"'{name}' is a scripted model without parameters: omit {names}.")
     if connection.cassette is not None and connection.cassette.replays:
         made: BaseChatModel | None = None
     elif is_program:
@@ -131,7 +132,7 @@ def chat_model(
 
 
 def given_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
-    """Return the user's own chat model, recorded or replayed as one by name would be."""
+    """Return a user's chat model, recorded or replayed if the connection has a cassette."""
     replays = connection.cassette is not None and connection.cassette.replays
     return _recorded(name, None if replays else model, connection, {})
 
@@ -139,7 +140,7 @@ def given_model(name: str, model: BaseChatModel, connection: Connection) -> Base
 def _recorded(
     name: str, model: BaseChatModel | None, connection: Connection, own: dict[str, Any]
 ) -> BaseChatModel:
-    """Return a model behind the cassette, if there is one."""
+    """Return a model that is recorded or replayed, if there is a cassette."""
     cassette = connection.cassette
     if cassette is None and model is not None:
         return model
@@ -183,7 +184,7 @@ def _provider_model(
         ) from error
     except ValueError as error:  # an unknown provider, or a missing key
         words = " ".join(str(error).split())[:300] or type(error).__name__
-        raise UsageError(f"{name} cannot be made: {words}") from error
+        raise UsageError(f"The model {name} cannot be created: {words}") from error
     key = os.environ.get(_OPENAI_KEY)
     if connection.base_url is not None:
         shared["api_key"] = key or "none"
@@ -195,27 +196,27 @@ def _provider_model(
     if temperature:
         shared["seed"] = seed
     if most is not None and connection.base_url is not None:
-        # OpenAI renamed it to what LangChain sends, which some servers ignore.
+        # LangChain sends OpenAI's new name of this setting, which some servers ignore.
         shared["extra_body"] = {"max_tokens": most, **shared.get("extra_body", {})}
     return OpenAIChat(model=model, reply_limit=connection.reply_limit, **shared)
 
 
 def check_reachable(name: str, model: BaseChatModel) -> None:
-    """Connect to a model's server, if it has the OpenAI protocol; any answer is good.
+    """Check that the server of a model can be reached, if it has the OpenAI protocol.
 
-    Requests that fail are repeated for minutes, which is wrong for an address without a server.
+    Otherwise a wrong address would be reported only after retries for several minutes.
 
     Parameters
     ----------
     name
         The name of the model.
     model
-        The model; one that a cassette or a program answers has no server.
+        The model. Scripted and replayed models have no server.
 
     Raises
     ------
     ModelUnavailableError
-        There is no connection; the message names the address, and what to fix.
+        There is no connection. The message contains the address and the fix.
     """
     client = getattr(getattr(model, "inner", None) or model, "root_client", None)
     if client is None:
@@ -227,7 +228,7 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
 
     timeout = openai.Timeout(_PROBE_SECONDS[0], connect=_PROBE_SECONDS[1])
     try:
-        # By the model's own client, whose proxies and certificates are those of its requests.
+        # The client of the model has the proxies and certificates of its requests.
         client.with_options(timeout=timeout, max_retries=0).get("", cast_to=object)
     except openai.APIConnectionError as error:
         problem = unreached(error)

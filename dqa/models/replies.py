@@ -1,4 +1,4 @@
-"""Check replies, and read their end, tokens, reasoning and text."""
+"""Check replies, and read their finish reason, tokens, reasoning and text."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _WITHHELD = frozenset(
         *("prohibited_content", "spii", "sensitive", "guardrail_intervened"),
     }
 )
-"""Finish reasons of all providers, in lower case. Any other one is a fault of the provider."""
+"""Finish reasons of providers, in lower case. An unknown reason is a fault of the provider."""
 
 _REFUSED = "refused_request"
-"""Marks the reply that stands for a request which a content filter refused."""
+"""Marks the reply that represents the refusal of a request by a content filter."""
 _MOST_TOKENS = 1_000_000_000
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""A thought whose start a provider has put into the request."""
+"""A thought without its start, which the provider has put into the request."""
 _REASONING_BLOCKS = frozenset({"reasoning", "reasoning_content", "thinking"})
 _TEXT_KEYS = ("text", "reasoning", "reasoning_content", "thinking", "summary", "content")
 
 
 class BadReplyError(MalformedReplyError):
-    """A reply that arrived and must not be used; `usage` has its tokens."""
+    """A reply that arrived but cannot be used; `usage` contains its tokens."""
 
     def __init__(self, problem: str, reply: AIMessage) -> None:
         super().__init__(problem)
@@ -53,13 +53,13 @@ class BadReplyError(MalformedReplyError):
 
 
 def refused_request(words: str) -> AIMessage:
-    """Return the reply that stands for a request which a content filter refused."""
+    """Return the reply that represents the refusal of a request by a content filter."""
     about = {"finish_reason": "content_filter", _REFUSED: True}
     return AIMessage("", additional_kwargs={"refusal": words}, response_metadata=about)
 
 
 def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
-    """Return a checked reply; a refusal, if a content filter refuses the request."""
+    """Return a checked reply, or a refusal if a content filter refuses the request."""
     try:
         return checked(invoke(), reply_limit)
     except Exception as error:
@@ -70,7 +70,7 @@ def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
 
 
 def original_error(error: BaseException) -> DqaError | None:
-    """Return the error that we raised, if a package has wrapped it."""
+    """Return the first `DqaError` among an error and its causes; None without one."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, DqaError):
         cause = cause.__cause__
@@ -78,12 +78,12 @@ def original_error(error: BaseException) -> DqaError | None:
 
 
 def checked(reply: AIMessage, most: int) -> AIMessage:
-    """Return a reply that can be stored: halves of surrogate pairs are replaced.
+    """Return a reply that can be stored; surrogates are replaced.
 
     Raises
     ------
     MalformedReplyError
-        The reply has more than `most` bytes, is not JSON, or ended for no good reason.
+        The reply has more than `most` bytes, is not JSON, or has an unknown finish reason.
     """
     try:
         text = json.dumps(message_to_dict(reply), ensure_ascii=False, default=str)
@@ -95,13 +95,13 @@ def checked(reply: AIMessage, most: int) -> AIMessage:
     reason = _reason(reply)
     if reason and reason not in _WHOLE | _CUT | _WITHHELD:
         raise BadReplyError(f"The reply ended with the finish reason '{reason[:60]}'.", reply)
-    # JSON can spell half of a character, and no file can store it.
+    # JSON can contain surrogates, but UTF-8 files cannot.
     whole = well_formed(text)
     return reply if whole == text else AIMessage.model_validate(json.loads(whole)["data"])
 
 
 def _reason(reply: AIMessage) -> str:
-    """Return why a reply ended, in lower case; empty where the provider's package does not say."""
+    """Return the finish reason of a reply in lower case; empty if it is unknown."""
     about = reply.response_metadata
     details = about.get("incomplete_details") or {}
     reasons = (about.get(name) for name in ("finish_reason", "stop_reason", "done_reason"))
@@ -110,7 +110,7 @@ def _reason(reply: AIMessage) -> str:
 
 
 def incomplete(reply: AIMessage) -> str | None:
-    """Return why a reply must not be used as the model's answer; None for a whole one."""
+    """Return why a reply cannot be the model's answer; None for a complete reply."""
     reason, refusal = _reason(reply), reply.additional_kwargs.get("refusal")
     thought, text = split_thinking(reply.text)
     is_empty = not text and not reply.tool_calls and not reply.invalid_tool_calls
@@ -130,7 +130,7 @@ def incomplete(reply: AIMessage) -> str | None:
 
 
 def split_thinking(text: str) -> tuple[str | None, str]:
-    """Return the ``<think>`` part of a text, None without one, and the rest."""
+    """Return the ``<think>`` part of a text (None without one), and the rest."""
     thoughts, said = _THOUGHT.findall(text), _THOUGHT.sub("", text)
     opened = _OPEN_THOUGHT.match(said)
     if opened is not None:
@@ -139,7 +139,7 @@ def split_thinking(text: str) -> tuple[str | None, str]:
 
 
 def reasoning_of(reply: AIMessage) -> str:
-    """Return the reasoning that a provider sent apart from the reply's text."""
+    """Return the reasoning that a provider sent separately from the text."""
     blocks = reply.content if isinstance(reply.content, list) else []
     found = [reply.additional_kwargs.get("reasoning_content")]
     found += [b for b in blocks if isinstance(b, dict) and b.get("type") in _REASONING_BLOCKS]
@@ -147,7 +147,7 @@ def reasoning_of(reply: AIMessage) -> str:
 
 
 def reasoning_text(value: object) -> str:
-    """Return the text of a reasoning part in any provider's form."""
+    """Return the text of a reasoning part in the form of any provider."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
@@ -156,7 +156,7 @@ def reasoning_text(value: object) -> str:
 
 
 def usage_of(reply: AIMessage) -> Usage:
-    """Return the tokens that the provider counted; a reply without a count is `uncounted`."""
+    """Return the tokens that the provider counted; without counts the call is `uncounted`."""
     counted: Mapping[str, Any] = reply.usage_metadata or {}
     asked, said = counted.get("input_tokens"), counted.get("output_tokens")
     if reply.response_metadata.get(_REFUSED):
@@ -168,10 +168,10 @@ def usage_of(reply: AIMessage) -> Usage:
     cached = min(cached, asked) if is_count(cached) else 0
     reasoning = reasoning if is_count(reasoning) else 0
     if reasoning and counted.get("total_tokens") == asked + said + reasoning:
-        said += reasoning  # some providers count them apart
+        said += reasoning  # some providers count them separately
     return Usage(asked, said, 1, cached, min(reasoning, said))
 
 
 def is_count(value: object) -> TypeGuard[int]:
-    """Whether a value is a number of tokens."""
+    """Return whether a value is a number of tokens."""
     return type(value) is int and 0 <= value <= _MOST_TOKENS

@@ -13,7 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 
 class ToolModel(BaseChatModel):
-    """A chat model that binds tools in the form that all providers' packages read."""
+    """A chat model that binds tools in OpenAI's form, which all packages of providers accept."""
 
     def bind_tools(
         self,

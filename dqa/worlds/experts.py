@@ -11,8 +11,8 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from dqa.core.decider import Trajectory
 from dqa.core.errors import UsageError
-from dqa.core.trajectories import Trajectory
 from dqa.worlds.base import PolicyDecider, PolicyFactory, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dqa.core.database import Database, Limits
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question, fits_form
-from dqa.core.trajectories import Step, Trajectory
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
 
 AGENT: Final = "agent"

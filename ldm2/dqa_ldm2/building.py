@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from dqa import plugins
-from dqa.core.trajectories import Trajectory
-from dqa.deciders.settings import read_settings
+from dqa.core.decider import Trajectory
+from dqa.deciders.base import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.experts import EXPERT, expert_trajectories

@@ -11,13 +11,11 @@ from typing import ClassVar, Protocol
 from langchain_core.language_models import BaseChatModel
 
 from dqa.core.database import Database
-from dqa.core.decider import Decider, EpisodeDecider
-from dqa.core.decision import Decision
-from dqa.core.endings import EXPECTED_FAILURES
+from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
+from dqa.core.decision import EXPECTED_FAILURES, Decision
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
-from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, Choice, MethodDecider
 from dqa.deciders.replies import Chosen

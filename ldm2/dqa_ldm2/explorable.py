@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from dqa.core.decider import Step
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
-from dqa.core.trajectories import Step
 from dqa.worlds.observed import AGENT, ObservedPosition
 from dqa.worlds.world import Episode, World
 from dqa_ldm2.situation import Situation, observed_situation

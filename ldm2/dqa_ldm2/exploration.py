@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from dqa.core.decider import Trajectory
 from dqa.core.errors import DqaError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.core.secrets import redact
-from dqa.core.trajectories import Trajectory
 from dqa.deciders.method import Asking
-from dqa.deciders.replies import choose_action
+from dqa.deciders.replies import read_action
 from dqa_ldm2.explorable import Explorable, Explored
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Remembered
@@ -192,7 +192,7 @@ def majority_of(
         return None
     options = situation.options
     try:
-        return choose_action(action, options.actions, options.noun, options.form)
+        return read_action(action, options.actions, options.noun, options.form)
     except UnparsableReplyError:
         return None
 

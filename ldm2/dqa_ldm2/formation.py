@@ -10,10 +10,10 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
+from dqa.core.decider import Trajectory
 from dqa.core.errors import DataError, UnparsableReplyError, UsageError
 from dqa.core.recorder import Recorder
 from dqa.core.text import counted
-from dqa.core.trajectories import Trajectory
 from dqa.deciders.method import Asking
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa_ldm2.likeness import nearest_type

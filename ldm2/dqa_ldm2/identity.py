@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from dqa.core.decider import Trajectory
 from dqa.core.question import Question
-from dqa.core.trajectories import Trajectory
 from dqa.deciders.prompting import fold
 
 _WORD: Final = re.compile(

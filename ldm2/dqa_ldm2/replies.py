@@ -21,7 +21,7 @@ from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
 from dqa.deciders.method import Finding, Options, Reply
 from dqa.deciders.prompting import fold, on_one_line
-from dqa.deciders.replies import action_text, choose_action
+from dqa.deciders.replies import action_text, read_action
 from dqa_ldm2.records import Remembered
 
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -212,7 +212,7 @@ class Exploration(Reply):
             entry = one if isinstance(one, dict) else {"action": one}
             said = action_text(entry.get("action"))
             try:
-                action = choose_action(said, options.actions, options.noun, options.form)
+                action = read_action(said, options.actions, options.noun, options.form)
                 found[action] = found.get(action, 0.0) + _share(entry.get("confidence"))
             except InvalidAnswerError as error:
                 problems.append(str(error))

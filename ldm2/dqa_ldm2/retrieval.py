@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final
 
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
-from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.method import Asking
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory, open_memory

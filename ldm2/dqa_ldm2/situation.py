@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decider import Step
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.core.trajectories import Step
 from dqa.deciders.base import Settings
-from dqa.deciders.choices import Choices
+from dqa.deciders.candidates import Choices
 from dqa.deciders.context import check_question, cut_rows, goal_of, list_actions, read_context
 from dqa.deciders.method import Options
 from dqa.deciders.prompting import fold

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import WarningEvent
-from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.method import Asking, Choice
 from dqa_ldm2.likeness import nearest_tuple, nearest_type
 from dqa_ldm2.records import MemoryType, Remembered

@@ -17,10 +17,9 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import offer_candidates
-from dqa.deciders.choices import Choices, choices_of
+from dqa.deciders.candidates import Choices, choices_of, offer_candidates
 from dqa.deciders.lookup import lookup_tools
-from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
+from dqa.deciders.parts import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import query_tool, simulation_tools
@@ -120,6 +119,6 @@ class Agent(Decider):
         limits, display = self._settings.limits, self._settings.display
         tools: tuple[BaseTool, ...] = (query_tool(database, limits, display, candidates),)
         if self._recipe.simulates:
-            simulation = Simulation.of(question, database, self._settings.rules)
+            simulation = Simulation(question, database, self._settings.rules)
             tools += simulation_tools(simulation, limits, display)
         return tools

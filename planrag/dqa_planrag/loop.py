@@ -14,8 +14,7 @@ from typing import TypeAlias
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from dqa.core.decision import Decision, Ending
-from dqa.core.endings import EXPECTED_FAILURES
+from dqa.core.decision import EXPECTED_FAILURES, Decision, Ending
 from dqa.core.errors import InfrastructureError, NotApprovedError, UnparsableReplyError
 from dqa.core.events import PlanEvent, ReplyEvent, ToolUse
 from dqa.core.evidence import QUERY
@@ -28,7 +27,8 @@ from dqa.deciders.reviewing import (
     settle_decision,
     settle_plan,
 )
-from dqa.models.conversation import Turn, correction, given_up, take_turn
+from dqa.models.calling import ModelReply
+from dqa.models.conversation import correction, given_up, take_turn
 from dqa_planrag.prompting import fill_blocks, standing_plan
 from dqa_planrag.react import ReAct, spoken
 from dqa_planrag.recipes import Recipe
@@ -132,7 +132,7 @@ class Loop:
             return ("plan",)
         return (*run.toolbox.names, *(["replan"] if recipe.replans else []), "decide")
 
-    def _read(self, turn: Turn, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
+    def _read(self, turn: ModelReply, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
         """Return the content of a reply; if it is unusable, None and the problem for the model."""
         try:
             turn.check()

@@ -30,7 +30,6 @@ from dqa.models.scripted.steps import (
     Observed,
     Script,
     ScriptTurn,
-    Step,
     Task,
     numbered,
     run_script,
@@ -67,7 +66,7 @@ class TaskValues:
 
     def to_message(self, text: str) -> StepPrompt:
         """Return the message of the task."""
-        return StepPrompt.of(text, PACKAGE, "task", {"task": self})
+        return StepPrompt(content=text, package=PACKAGE, purpose="task", values={"task": self})
 
 
 class _AgentScripts:
@@ -95,17 +94,11 @@ class _AgentScripts:
         turn = run_script(started, observed, closing=recorder.ended_by is not None)
         return _said(task, turn, tools)
 
-    def opening(
-        self, messages: _Messages, tools: Sequence[str], plan: str | None
-    ) -> AIMessage | None:
-        """Return a reply that only plans, if the model must plan now; otherwise None."""
-        if "plan" not in tools:
-            return None
-        return self.word(messages, tools, ScriptTurn(Step("", ""), None, plan))
-
-    def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
-        """Return a given turn as labelled text or as tool calls."""
-        return _said(_tasks(messages)[-1], turn, tools)
+    def word(
+        self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn
+    ) -> tuple[AIMessage, bool]:
+        """Return a turn as labelled text or as tool calls, and whether it is more than a plan."""
+        return _said(_tasks(messages)[-1], turn, tools), "plan" not in tools
 
 
 RESPONDER = _AgentScripts()

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.models.model_server import ModelServer, Trouble
-from tests.models.scripts import scripted
+from tests.models.model_server import ModelServer, Request, Trouble
 
 Command = Callable[..., Any]
 SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers", "3")
@@ -21,6 +20,13 @@ SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers"
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has a key here."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def look_and_decide(request: Request) -> str:
+    """Reply as a model that runs one statement and decides."""
+    if "Observation: " in str(request["messages"][-1]["content"]):
+        return "Thought: I decide.\nFinal Answer: 1"
+    return "Plan:\n1. Look.\nThought: I look.\nAction: query_database\nAction Input: SELECT 1"
 
 
 def outcomes(folder: Path) -> Counter[str]:
@@ -35,7 +41,7 @@ def test_a_recorded_evaluation_replays_byte_for_byte(
 ) -> None:
     """Without the server, without a key; the tokens are those that were counted then."""
     tape, common = tmp_path / "tape.jsonl", ("--generated", generated, *SMALL, "--model", model)
-    with ModelServer(scripted) as server:
+    with ModelServer(look_and_decide) as server:
         address = ("--base-url", server.url) if model.startswith("openai") else ()
         made = dqa("eval", *common, *address, "--record", tape, "--out", tmp_path / "made")
     assert made.code == 0, made.err
@@ -94,7 +100,7 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
     out, whole = tmp_path / "out", tmp_path / "whole"
     prices = ("--price-input", "2", "--price-output", "10")
-    with ModelServer(scripted) as server:
+    with ModelServer(look_and_decide) as server:
         address = ("--base-url", server.url)
         dqa(*common, *address, "--out", whole)
         asked = len(server.requests)
@@ -117,7 +123,7 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
 
 def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None:
     """One line with what to mend and without the key, and no question counts as wrong."""
-    with ModelServer(scripted, lambda *_: Trouble.BAD_KEY) as server:
+    with ModelServer(look_and_decide, lambda *_: Trouble.BAD_KEY) as server:
         common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
         ran = dqa(*common, "--base-url", server.url)
         assert len(server.requests) <= 3

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dqa.core.database import Rows
 from dqa.core.display import Display, Value, cell_of, numbers_in, round_rows
-from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
 
 
@@ -77,25 +76,6 @@ def test_evidence_keeps_what_was_shown_and_the_full_values(
     again = Evidence(**json.loads(json.dumps(asdict(evidence))))
     assert again.rows == evidence.rows == result.rows
     assert bool(evidence.exact) == (result.to_text(digits) != result.to_text(0))
-
-
-@given(st.lists(_FLOATS, max_size=30), st.integers(1, 17))
-def test_rounding_keeps_the_order_and_the_digits(values: list[float], digits: int) -> None:
-    """No value passes another, and none moves by more than the last digit that is shown."""
-    ordered = sorted(values)
-    shown = [row[0] for row in round_rows([(value,) for value in ordered], digits)]
-    numbers = [cell for cell in shown if isinstance(cell, int | float)]
-    assert numbers == sorted(numbers)
-    assert len(numbers) == len(ordered)
-    for value, seen in zip(ordered, numbers, strict=True):
-        assert seen == pytest.approx(value, rel=10.0 ** (1 - digits), abs=0.0)
-
-
-@pytest.mark.parametrize("wrong", [{"digits": -1}, {"samples": -1}])
-def test_negative_settings_are_refused(wrong: dict[str, int]) -> None:
-    """The message names the setting."""
-    with pytest.raises(UsageError, match=next(iter(wrong))):
-        Display(**wrong)  # type: ignore[arg-type]
 
 
 def test_a_list_is_its_json_text_where_a_plain_value_is_needed() -> None:

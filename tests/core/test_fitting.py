@@ -77,13 +77,6 @@ def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
         assert look in text
 
 
-def test_what_a_scenario_names_goes_before_all_else() -> None:
-    """The question does not matter."""
-    fitted = fit_schema(wide(), "plants", most=1_000, first=("archive_150", "gone"))
-    likeliest = fitted.schema.tables[fitted.order[0]]
-    assert (likeliest.name, likeliest.omitted) == ("archive_150", 0)
-
-
 def test_a_schema_that_grows_by_samples_is_cut_again_in_the_same_order() -> None:
     """The most relevant tables stay."""
     fitted = fit_schema(wide(), "plants", most=1_000)

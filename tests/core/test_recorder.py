@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.decision import Ending, Usage
-from dqa.core.endings import EXPECTED_FAILURES, ending_of
+from dqa.core.decision import EXPECTED_FAILURES, Ending, Usage, ending_of
 from dqa.core.errors import (
     BudgetSpentError,
     DatabaseUnavailableError,

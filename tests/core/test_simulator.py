@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dqa.core.errors import DataError
 from dqa.core.simulator import Goal, Outcomes
 
 
@@ -63,15 +62,3 @@ def test_without_a_baseline_nothing_is_gained() -> None:
     """Only the difference between candidates is known."""
     bill = Outcomes(("a", "b"), np.array([75.0, 90.0]), "minimise")
     assert (bill.answer, bill.regret("b"), bill.relative_regret("b")) == ("a", 15.0, None)
-
-
-def test_a_stranger_is_no_candidate() -> None:
-    """The error names it."""
-    with pytest.raises(DataError, match="'z' is not a candidate"):
-        profits(1.0).regret("z")
-
-
-def test_no_candidates_are_refused() -> None:
-    """A question without candidates lacks an outcome."""
-    with pytest.raises(DataError, match="at least one candidate"):
-        Outcomes((), np.array([]), "maximise", 0.0)

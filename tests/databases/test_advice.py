@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dqa.core.examination import Examination
+from dqa.core.session import Examination
 from dqa.databases.doctor import examine_mysql, examine_neo4j
 from dqa.databases.mysql import MYSQL
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,18 +80,6 @@ def test_the_oracle_goes_by_the_record_where_there_is_one(scenario: str) -> None
         oracle.check(question)
         assert oracle.decide(question, database).choice == made.truth_of(question).official
         database.close()
-
-
-def test_the_oracle_takes_the_least_where_the_scenario_says_so(questions: QuestionSet) -> None:
-    """And the first of several; a user's own question has more as the better."""
-    own = Question("custom", "1", "", "", candidates=(1, 2, 3))
-    database = plugins.backend("sqlite").load(next(iter(questions.situations.values())))
-    best = told({own.key: Truth((2, 3), (2.0, 5.0, 5.0))})
-    assert best.decide(own, database).choice == 2
-    least = replace(own, scenario="building")
-    best = told({least.key: Truth((2, 3), (5.0, 2.0, 2.0))})
-    assert best.decide(least, database).choice == 2
-    database.close()
 
 
 def test_baselines_refuse_before_a_run_what_they_can_never_decide() -> None:

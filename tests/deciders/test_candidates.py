@@ -14,7 +14,7 @@ from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.answers import choice_of
-from dqa.deciders.choices import listed_choices
+from dqa.deciders.candidates import listed_choices
 
 
 @pytest.fixture

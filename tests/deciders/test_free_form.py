@@ -7,7 +7,7 @@ import pytest
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.answers import choice_of
-from dqa.deciders.choices import Choices
+from dqa.deciders.candidates import Choices
 from dqa.deciders.replies import read_action
 
 BUTTONS: tuple[Candidate, ...] = ("click[back to search]", "click[buy now]")

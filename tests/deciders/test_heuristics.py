@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from dqa.core.decision import Ending
 from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.evaluation.spec import RunSpec
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.reading import read_questions
 from dqa.scenarios import catalogue, register
@@ -61,7 +59,7 @@ def test_every_database_gives_a_heuristic_the_same_answer(
     assert chosen["sqlite"] == chosen["duckdb"] == chosen["ladybug"]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
     """By one query each: about 163 of 200 Locating and 93 of 101 Building questions."""
     read = read_questions(release_dir)
@@ -91,15 +89,6 @@ def test_a_failing_database_is_no_wrong_answer(
         monkeypatch.setattr(type(opened), "query", fail)
         decider = plugins.decider("source-most-value")(None, Settings())
         assert decider.decide(question, opened).ending is Ending.INFRASTRUCTURE
-
-
-def test_a_question_without_any_row_names_no_candidate(questions: QuestionSet) -> None:
-    """Goods that nobody makes have no maker to choose."""
-    question = questions.select(("building",)).questions[0]
-    unmade = replace(question, target={**question.target, "goods": "no such goods"})
-    with closing(plugins.backend("sqlite").load(questions.situation_of(question))) as opened:
-        decision = plugins.decider("maker-most-supply")(None, Settings()).decide(unmade, opened)
-    assert (decision.ending, decision.answer, decision.choice) == (Ending.ANSWERED, "", None)
 
 
 def test_a_heuristic_decides_its_scenario_alone(
@@ -148,19 +137,6 @@ def test_a_strangers_heuristic_is_a_decider_once_its_folder_is_named(database: s
         "suppliers/2": "Arnold",
         "suppliers/3": "Castle",
     }
-
-
-@pytest.mark.usefixtures("nothing_registered")
-def test_a_spec_that_names_a_folder_knows_its_heuristics() -> None:
-    """In a process that has not heard of it, too."""
-    written = RunSpec(
-        questions=dqa.ReleaseFolder(
-            folder=FIFTH / "release", scenarios=(str(FIFTH / "suppliers"),)
-        ),
-        deciders="cheapest-piece",
-        databases="sqlite",
-    ).to_json()
-    assert [r.choice for r in dqa.evaluate(RunSpec.from_json(written)).results][2] == "Castle"
 
 
 @pytest.mark.usefixtures("nothing_registered")

@@ -6,7 +6,7 @@ import pytest
 
 from dqa.core.database import Rows
 from dqa.core.question import Candidate
-from dqa.deciders.naming import find_named_actions
+from dqa.deciders.context import find_named_actions
 
 
 def table(columns: str, *rows: tuple[object, ...]) -> str:

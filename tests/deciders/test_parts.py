@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 
-import dqa
 from dqa.core.fitting import FittedSchema
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
@@ -20,7 +14,6 @@ from dqa.deciders.parts import (
     find_parts,
     look_at_rows,
 )
-from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.visible import add_descriptions
 
 SAID = Schema(
@@ -62,25 +55,6 @@ def test_a_part_is_found_however_it_is_written(name: str) -> None:
     (found,) = find_parts(schema, name)
     assert look_at_rows(schema, found, 3) == 'SELECT "c d" FROM "a b" LIMIT 3'
     assert find_parts(schema, "a") == ()
-
-
-def test_what_a_scenario_says_is_read_by_its_own_questions_alone(tmp_path: Path) -> None:
-    """Of an open database that several are asked about, in any order; the connection is shared."""
-    file = tmp_path / "plants.db"
-    with closing(sqlite3.connect(file)) as made:
-        made.execute("CREATE TABLE plant (id INTEGER, cost REAL)")
-    other = Schema("others", (replace(SAID.tables[0], columns=(Column("cost", "float", "once"),)),))
-    with closing(dqa.open_database(file)) as database:
-        assert isinstance(database, GuardedDatabase)
-        first, second = database.described(SAID), database.described(other)
-        said = [one.schema().to_text() for one in (database, first, second)]
-        assert [("a year" in text, "once" in text) for text in said] == [
-            (False, False),
-            (True, False),
-            (False, True),
-        ]
-        database.restrict(Policy(tables=frozenset({"nothing"})))
-        assert "plant" not in database.described(SAID).schema().to_text()
 
 
 def test_no_name_of_a_database_breaks_a_line_or_acts_on_a_terminal() -> None:

@@ -13,7 +13,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 import dqa
-from dqa.core.review import MOST_TRIES, reviews_in
+from dqa.core.review import reviews_in
 from dqa.testing import GivenReplies, answer, query
 
 NAMES = "SELECT name FROM warehouse ORDER BY name"
@@ -212,19 +212,6 @@ def test_a_decision_is_refused_corrected_and_has_to_be_a_candidate(
         "decide otherwise."
     ) in told[-1]
     assert "East" in person.shown[2].problem
-
-
-def test_what_no_correction_could_mend_was_not_approved(shop: Path) -> None:
-    """A budget's end does not take for the decision what a person could not correct."""
-    wrong = {"action": "correct", "text": "Nowhere"}
-    person = Person(*[wrong] * MOST_TRIES, {"action": "refuse"})
-    trace, _ = decide(
-        *(shop, person, ("decision",)),
-        *(query(NAMES, "North, by its name.", PLAN), answer("North")),
-        budget=dqa.DecisionBudget(statements=1),
-    )
-    assert person.asked == [("decision", "North")] * (MOST_TRIES + 1)
-    assert (trace.ending, trace.choice) == ("stopped", None)
 
 
 @pytest.mark.parametrize(

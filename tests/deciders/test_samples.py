@@ -9,7 +9,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.question_set import QuestionSet
-from dqa.deciders.samples import sampled_schema, shown_schema
+from dqa.deciders.parts import sampled_schema, shown_schema
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.generator.generate import generate
 from dqa_simulators.locating.generator import LocatingSize

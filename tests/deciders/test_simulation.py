@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -94,26 +93,6 @@ class Counting:
         """Leave the database behind open."""
 
 
-class Waiting(Counting):
-    """A database whose first statement waits for that of another one."""
-
-    def __init__(self, database: Database, both: Barrier) -> None:
-        super().__init__(database)
-        self._both = both
-
-    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Wait once."""
-        if not self.statements:
-            self._both.wait()
-        return super().query(statement, limits)
-
-
-class Unhashable(Counting):
-    """A database that no dictionary takes as a key."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_judge_calls_best_stands_first(
@@ -125,7 +104,7 @@ def test_what_the_judge_calls_best_stands_first(
     """Comparing all gives exactly the judge's ties at the top, and its ranks and regrets below."""
     judge = Judge(questions, rules)
     for question in questions.questions:
-        simulated = Simulation.of(question, databases[kind, question.situation], rules)
+        simulated = Simulation(question, databases[kind, question.situation], rules)
         _, rows, _ = read(simulated.compare(display=WHOLE).observation)
         verdicts = [
             judge.judge(question, Decision(Ending.ANSWERED, choice=candidate))
@@ -143,7 +122,8 @@ def test_what_the_judge_calls_best_stands_first(
         assert read(folded.observation)[1][0][0] == rows[0][0]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("ladybug", marks=pytest.mark.deep)])
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_official_answer_of_the_release_comes_first(kind: str, release_dir: Path) -> None:
     """On all shared questions, with the released rules, which are what None names."""
     released = read_release(release_dir)
@@ -154,7 +134,7 @@ def test_every_official_answer_of_the_release_comes_first(kind: str, release_dir
     for together in by_content.values():
         database = plugins.backend(kind).load(released.situation_of(together[0]))
         for question in together:
-            _, rows, _ = read(Simulation.of(question, database).compare().observation)
+            _, rows, _ = read(Simulation(question, database).compare().observation)
             assert rows[0][0] in released.truth_of(question).answers, question.key
             asked += 1
         database.close()
@@ -165,7 +145,7 @@ def test_some_are_compared_once_each_best_first(located: tuple[Question, Databas
     """Neither the order nor a repetition of the names changes the answer."""
     question, database = located
     some = [str(candidate) for candidate in (question.candidates or ())[:3]]
-    simulated = Simulation.of(question, database)
+    simulated = Simulation(question, database)
     found = simulated.compare(some, display=WHOLE)
     again = simulated.compare([*reversed(some), some[0].upper()], display=WHOLE)
     values = [row[1] for row in read(found.observation)[1]]
@@ -179,7 +159,7 @@ def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Da
     """The error says which name, what is close to it and what names look like."""
     question, database = located
     first, second = map(str, (question.candidates or ())[:2])
-    simulated = Simulation.of(question, database)
+    simulated = Simulation(question, database)
     unknown = simulated.simulate(f"{first}x")
     assert unknown.error == "QueryError"
     problem = f"Error: '{first}x' names no trade node that can be chosen (did you mean '{first}'?)."
@@ -203,7 +183,7 @@ def test_a_database_is_read_once_for_all_threads_and_questions(questions: Questi
     database = Counting(behind)
     others = [replace(question, id=str(number)) for number in range(50)]
     assert not database.statements
-    simulations = [Simulation.of(other, database) for other in others]
+    simulations = [Simulation(other, database) for other in others]
     assert not database.statements, "nothing is read before the first use"
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda s: s.compare().observation, simulations))
@@ -211,23 +191,6 @@ def test_a_database_is_read_once_for_all_threads_and_questions(questions: Questi
     assert set(database.statements.values()) == {1}
     assert len(database.statements) == len(questions.situation_of(question).tables)
     behind.close()
-
-
-def test_a_database_is_read_while_another_one_waits(questions: QuestionSet) -> None:
-    """Each reading here waits for the other."""
-    question = questions.select(("building",)).questions[0]
-    both = Barrier(2, timeout=30.0)
-    backend = plugins.backend("sqlite")
-    opened = [backend.load(questions.situation_of(question)) for _ in range(2)]
-    waiting = [Waiting(one, both) for one in opened]
-    with ThreadPoolExecutor(2) as threads:
-        found = list(threads.map(lambda one: Simulation.of(question, one).compare(), waiting))
-    assert found[0].observation == found[1].observation
-    assert found[0].error is None
-    unhashable = Simulation.of(question, Unhashable(opened[0])).compare()
-    assert unhashable.observation == found[0].observation
-    for database in opened:
-        database.close()
 
 
 def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
@@ -239,14 +202,14 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     question, _ = located
     situation = questions.situation_of(question)
     watched = plugins.backend("sqlite").load(situation, audit=Audit(approve=lambda *_: False))
-    refused = Simulation.of(question, watched).compare()
+    refused = Simulation(question, watched).compare()
     watched.close()
     assert refused.error == "RefusedStatementError"
     assert refused.observation.startswith("Error: ")
     assert refused.tool == "compare"
     closed = plugins.backend("sqlite").load(situation)
     closed.close()
-    simulated = Simulation.of(question, closed)
+    simulated = Simulation(question, closed)
     for _ in range(2):
         with pytest.raises(DatabaseUnavailableError):
             simulated.simulate("anything")
@@ -256,6 +219,6 @@ def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Datab
     """Before anything is read: no simulator, no such rules."""
     question, database = located
     with pytest.raises(UsageError, match=r"'custom' has no simulator \(building, locating have\)"):
-        Simulation.of(replace(question, scenario="custom"), database)
+        Simulation(replace(question, scenario="custom"), database)
     with pytest.raises(UnknownNameError, match="no rule set 'house'"):
-        Simulation.of(question, database, "house")
+        Simulation(question, database, "house")

@@ -7,14 +7,9 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.messages.tool import ToolCall
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
@@ -28,6 +23,7 @@ from dqa.deciders.tools import (
     use_tool,
 )
 from dqa.loaders.generator.generate import generate
+from dqa.models.scripted import GivenReplies
 from dqa_simulators.locating.generator import LocatingSize
 
 COUNT = {
@@ -81,31 +77,13 @@ def test_a_failing_database_is_no_observation(database: Database) -> None:
         use_tool(asked, {"statement": {"graph": "RETURN 1"}.get(database.kind, "SELECT 1")})
 
 
-class Caller(BaseChatModel):
-    """Calls what a test says, one reply after the other."""
-
-    turns: list[list[tuple[str, dict[str, Any]]]]
-    offered: list[str] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "caller"
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        turn = self.turns[sum(isinstance(message, AIMessage) for message in messages)]
-        calls = [
-            ToolCall(name=name, args=given, id=f"{len(messages)}-{place}", type="tool_call")
-            for place, (name, given) in enumerate(turn)
-        ]
-        said = AIMessage("" if calls else "done", tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=said)])
-
-    def bind_tools(
-        self, tools: Sequence[Any], **kwargs: Any
-    ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Remember what was offered."""
-        self.offered[:] = [convert_to_openai_tool(each)["function"]["name"] for each in tools]
-        return self
+def calling(calls: Sequence[tuple[str, dict[str, Any]]]) -> AIMessage:
+    """Return a reply with tool calls."""
+    named = [
+        ToolCall(name=name, args=given, id=str(place), type="tool_call")
+        for place, (name, given) in enumerate(calls)
+    ]
+    return AIMessage("", tool_calls=named)
 
 
 def test_langchain_s_agent_works_with_the_same_tools(
@@ -116,19 +94,17 @@ def test_langchain_s_agent_works_with_the_same_tools(
     first = str((question.candidates or ())[0])
     tools: list[BaseTool] = [
         query_tool(database),
-        *simulation_tools(Simulation.of(question, database)),
+        *simulation_tools(Simulation(question, database)),
     ]
-    model = Caller(
-        turns=[
-            [("query_database", {"statement": COUNT[database.kind]})],
-            [("simulate", {"decision": first}), ("compare", {"candidates": []})],
-            [("simulate", {"decision": "nowhere"}), ("query_database", {"statement": "DROP x"})],
-            [],
-        ]
-    )
+    turns = [
+        [("query_database", {"statement": COUNT[database.kind]})],
+        [("simulate", {"decision": first}), ("compare", {"candidates": []})],
+        [("simulate", {"decision": "nowhere"}), ("query_database", {"statement": "DROP x"})],
+    ]
+    model = GivenReplies([*map(calling, turns), "done"])
     agent = create_agent(model, tools)
     messages = agent.invoke({"messages": [HumanMessage(question.text)]})["messages"]
-    assert model.offered == ["query_database", "simulate", "compare"]
+    assert model.requests[0].tools == ("query_database", "simulate", "compare")
     results = [message for message in messages if isinstance(message, ToolMessage)]
     assert messages[-1].text == "done"
     counted, simulated, compared, unknown, refused = results

@@ -13,8 +13,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError
 from dqa.deciders.base import Settings
-from dqa.models.budget import Budget
-from dqa.models.policy import CallPolicy
+from dqa.models.policy import Budget, CallPolicy
 from dqa.models.scripted import GivenReplies, scripted_model
 from tests.dellma.talking import (
     analyst_but,

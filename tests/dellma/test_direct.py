@@ -51,7 +51,7 @@ def test_a_decision_that_names_no_one_action_is_refused(
     reply: str, actions: tuple[Candidate, ...]
 ) -> None:
     """The error lists the actions."""
-    with pytest.raises(InvalidAnswerError, match=f"There are: {actions[0]}, {actions[1]}"):
+    with pytest.raises(InvalidAnswerError, match=f'"{actions[0]}", "{actions[1]}"'):
         read_action(reply, actions)
 
 

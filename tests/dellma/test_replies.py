@@ -32,7 +32,7 @@ def test_an_object_without_a_required_field_is_not_the_reply() -> None:
 
 @pytest.mark.parametrize("reply", ["", "none", "[2, 1]", '{"rank": [2, 1', "{" * 50_000])
 def test_a_reply_without_an_object_is_an_error(reply: str) -> None:
-    with pytest.raises(UnparsableReplyError, match="holds no JSON object"):
+    with pytest.raises(UnparsableReplyError, match="contains no JSON object"):
         read_object(reply, "rank")
 
 

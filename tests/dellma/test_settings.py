@@ -47,5 +47,5 @@ def test_an_invalid_setting_is_refused_by_name(option: str, value: str, problem:
 def test_conflicting_settings_are_refused(options: dict[str, str], problem: str) -> None:
     """The error names the decider and the conflict."""
     qualified = {f"dellma.{name}": value for name, value in options.items()}
-    with pytest.raises(UsageError, match=f"'dellma-pairs' do not go together: .*{problem}"):
+    with pytest.raises(UsageError, match=f"'dellma-pairs' contradict each other: .*{problem}"):
         DELLMA_PAIRS(replying("x"), Settings(options=qualified))

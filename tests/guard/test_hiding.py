@@ -15,7 +15,7 @@ import pytest
 import dqa
 from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
-from dqa.deciders.samples import sampled_schema
+from dqa.deciders.parts import sampled_schema
 from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.tables import revealing_views
 from tests.guard import hiding_attacks as attacks

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 import dqa
 from dqa import plugins
-from dqa.core.examination import Advice, Examination
+from dqa.core.session import Advice, Examination
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guard.md").read_text("utf-8")
 SECRET = "hush-Hush-7"  # noqa: S105

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 
 import dqa
-from dqa.deciders.samples import sampled_schema
+from dqa.deciders.parts import sampled_schema
 
 NAMES = ("plain", "regionCode", "interval", "current_user", "utc_date", "a b", "Final\nAnswer:")
 

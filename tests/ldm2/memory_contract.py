@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
-from dqa.core.trajectories import Step, Trajectory
 from dqa_ldm2 import (
     Indexer,
     Memory,
@@ -89,7 +89,7 @@ def form(memory: Memory, made: list[Trajectory], batch_size: int = 50) -> object
 _FORMING = """
 import sys
 import dqa_ldm2
-from dqa.core.trajectories import Step, Trajectory
+from dqa.core.decider import Step, Trajectory
 
 steps = (Step("On the desk", "go"), Step("On the chair", "sit"))
 made = [Trajectory(f"put thing {n}", steps, f"home {n}") for n in range(12)]

@@ -11,12 +11,10 @@ from typing import TypeVar
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
-from dqa.core.decider import Decider, EpisodeDecider
+from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision
 from dqa.core.events import Event, PromptEvent, StepEvent
-from dqa.core.trajectories import Step, Trajectory
-from dqa.deciders.base import Settings
-from dqa.deciders.by_scenario import ByScenario
+from dqa.deciders.base import ByScenario, Settings
 from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
 from dqa.models.conversation import StepPrompt

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from dqa.core.database import Database
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
-from dqa.core.trajectories import Step, Trajectory
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, ObservedPosition, read_observed
 from dqa.worlds.world import GameEvent, Position

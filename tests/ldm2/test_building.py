@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import DataError, ModelUnavailableError, UsageError
 from dqa.core.question import Candidate
-from dqa.core.trajectories import Step, Trajectory
 from dqa.worlds.history import History
 from dqa_ldm2 import (
     Explored,

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa import plugins
+from dqa.core.decider import Trajectory
 from dqa.core.errors import DqaError, UsageError
-from dqa.core.trajectories import Trajectory
 from dqa_ldm2 import building, open_memory
 from dqa_ldm2.commands.main import app
 from tests.ldm2.rooms import ROOMS, experts

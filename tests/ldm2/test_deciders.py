@@ -9,11 +9,10 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decider import EpisodeDecider
+from dqa.core.decider import EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, StepEvent
-from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from dqa.core.decider import Step, Trajectory
 from dqa.core.events import ParseFailureEvent
-from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.method import Asking
 from dqa.models.scripted import GivenReplies
 from dqa_ldm2 import Imitation, Remembered, Situation
@@ -62,7 +62,7 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     asking, model = conversation({"action": "search[]"}, {"action": "search[red mug]"})
     known = Known(remembered("click[buy now]", "search[blue mug]"))
     assert act(asking, free, known).action == "search[red mug]"
-    assert 'exactly one of these: "click[back]", or with "search[...]"' in problems(asking)[0]
+    assert 'exactly one of these: "click[back]", or "search[...]"' in problems(asking)[0]
     assert "any action in the form" in model.requests[0].text
     (event,) = found(asking.recorder.events, Imitation, "imitation")
     assert (event.tuple_id, event.is_same) == (2, False)

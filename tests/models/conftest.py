@@ -1,12 +1,23 @@
-"""A clock that tests turn themselves."""
+"""A clock that tests turn themselves, and a model on a cassette."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
-from dqa.models.limits import Clock
+from dqa.models.cassette import Cassette, RecordedModel
+from dqa.models.policy import Clock
+from dqa.models.registry import Connection, chat_model
+
+NAME = "openai:test"
+"""The name of the recorded model."""
 
 
 class Hours:
@@ -33,3 +44,36 @@ class Hours:
 def hours() -> Hours:
     """Time in the test's own hands."""
     return Hours()
+
+
+class Speaking(BaseChatModel):
+    """Replies with the result of a function of the last message; each reply costs ten tokens."""
+
+    say: Callable[[str], str]
+
+    @property
+    def _llm_type(self) -> str:
+        return "speaking"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        usage = {"input_tokens": 10, "output_tokens": 0, "total_tokens": 10}
+        reply = AIMessage(self.say(messages[-1].text), usage_metadata=usage)
+        return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+@pytest.fixture
+def tape(tmp_path: Path) -> Path:
+    """Where the cassette is going to be."""
+    return tmp_path / "tape.jsonl"
+
+
+def recording(tape: Path, inner: BaseChatModel, *, resume: bool = False) -> BaseChatModel:
+    """Return a model that is recorded."""
+    cassette = Cassette.record(tape, [NAME], resume=resume)
+    own = {"temperature": 0}
+    return RecordedModel(model=NAME, cassette=cassette, inner=inner, parameters=own)
+
+
+def playing(tape: Path) -> BaseChatModel:
+    """Return the same model from its cassette alone."""
+    return chat_model(NAME, Connection(cassette=Cassette.replay(tape, [NAME])))

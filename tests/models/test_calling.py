@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from email.utils import formatdate
 from typing import Any
 
@@ -13,22 +13,21 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from dqa import plugins
-from dqa.core.budgets import Prices
 from dqa.core.decision import Usage
-from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UsageError
-from dqa.core.events import ReplyEvent
+from dqa.core.errors import (
+    BudgetSpentError,
+    ModelUnavailableError,
+    UnparsableReplyError,
+    UsageError,
+)
 from dqa.core.journal import Journal, use_journal
 from dqa.core.recorder import Recorder
-from dqa.models.budget import Budget
 from dqa.models.calling import ModelReply, call_model
 from dqa.models.cassette import Cassette
-from dqa.models.conversation import Conversation, take_turn
+from dqa.models.conversation import take_turn
 from dqa.models.faults import Fault, FaultKind
-from dqa.models.limits import Limiter
-from dqa.models.policy import CallPolicy, Retry
+from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 from dqa.models.registry import Connection, chat_model, check_reachable, given_model
-from dqa.models.scripted import scripted_model
 from tests.models.conftest import Hours
 from tests.models.faulty import KEY, Answer, error, listening, ok, raw, send, streamed
 
@@ -116,13 +115,6 @@ def test_a_server_that_is_away_is_named_with_what_to_fix(hours: Hours) -> None:
         check_reachable("m", chat_model("openai:m", Connection(served.url)))
 
 
-@pytest.mark.parametrize("answer", [error(500), raw(b"[" * 90_000), ok(content="x" * 2_000_000)])
-def test_any_answer_shows_that_a_server_is_there(answer: Answer) -> None:
-    """What is wrong with it will be reported by the first request."""
-    with listening(answer) as served:
-        check_reachable("m", chat_model("openai:m", Connection(served.url)))
-
-
 def test_a_redirect_is_not_followed(hours: Hours, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key and the question stay; the message names the address to use."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -170,17 +162,6 @@ def test_a_setting_that_a_model_refuses_is_left_out_at_once(name: str, hours: Ho
     refused, *others = faults
     assert (refused.kind, refused.wait, name in refused.message) == (FaultKind.UNSUPPORTED, 0, True)
     assert {fault.kind for fault in others} == {FaultKind.AFTER_STOP}
-
-
-def test_several_threads_may_learn_it_at_the_same_time() -> None:
-    """Reasoning models take neither."""
-    with listening(picky("stop", "temperature")) as served:
-        model = chat_model("openai:m", Connection(served.url))
-        calls = CallPolicy(Retry(0))
-        with ThreadPoolExecutor(8) as pool:
-            asks = [pool.submit(call_model, model, ASKED, STOP, calls) for _ in range(24)]
-            assert {ask.result().reply.text for ask in asks} == {"Action: look"}
-        assert not {"stop", "temperature"} & served.bodies[-1].keys()
 
 
 def test_a_setting_that_is_refused_again_is_a_rejected_request(hours: Hours) -> None:
@@ -237,9 +218,8 @@ def test_reasoning_is_stored_in_the_trace(message: dict[str, Any]) -> None:
     }
     usage = {"prompt_tokens": 7, "completion_tokens": 5, **details}
     with listening(ok(message, usage=usage)) as served:
-        talk = Conversation(chat_model("openai:m", Connection(served.url)))
-        assert talk.ask("Where?", str) == "Ghent"
-    (event,) = (event for event in talk.recorder.events if isinstance(event, ReplyEvent))
+        turn = take_turn(chat_model("openai:m", Connection(served.url)), ASKED, Recorder())
+    event = turn.event(1, turn.text, turn.thought)
     assert (event.text, event.reasoning) == ("Ghent", "Let me see")
     assert (event.cached_tokens, event.reasoning_tokens) == (4, 3)
 
@@ -252,7 +232,8 @@ def test_reasoning_blocks_of_other_packages_are_read_too() -> None:
         {"type": "text", "text": "\nObservation: made up"},
     ]
     called = call_model(saying(AIMessage(blocks)), ASKED, STOP)
-    assert (called.reply.text, called.reasoning) == ("Action: look", "Let me see")
+    assert called.text == "Action: look"
+    assert called.reasoning == "Let me see"
     thinking = "<think>maybe\nObservation: x\n</think>\nGhent"
     assert call_model(saying(AIMessage(thinking)), ASKED, STOP).reply.text == thinking
 
@@ -274,7 +255,8 @@ def test_reasoning_blocks_of_other_packages_are_read_too() -> None:
 def test_finish_reasons_of_other_packages_are_known(about: dict[str, Any], is_whole: bool) -> None:
     """Good ones give an answer, and others a reply that is asked again."""
     called = call_model(saying(AIMessage("Ghent", response_metadata=about)), ASKED)
-    assert (called.incomplete is None) is is_whole
+    with nullcontext() if is_whole else pytest.raises(UnparsableReplyError):
+        called.check()
 
 
 @pytest.mark.parametrize(
@@ -312,17 +294,6 @@ def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours
     assert "xxxxx" not in tape.read_text()
 
 
-def test_what_a_script_raises_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not repeated, and not an outage."""
-
-    def broken() -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(plugins, "responders", broken)
-    with pytest.raises(ZeroDivisionError):
-        call_model(scripted_model("analyst"), ASKED)
-
-
 def test_rates_count_every_attempt_and_the_tokens_that_came_back(hours: Hours) -> None:
     """A retry is a request too, and a reply's tokens delay the next call."""
     limiter = Limiter(requests_per_minute=1, clock=hours.clock)
@@ -346,15 +317,6 @@ def test_a_spent_budget_refuses_the_next_call(answer: Answer, hours: Hours) -> N
             [asked(served.url, hours, **policy) for _ in range(20)]
         assert 1 <= len(served.bodies) <= 7
     assert budget.spent.input_tokens + budget.spent.output_tokens >= 12
-
-
-def test_cached_and_reasoning_tokens_have_their_own_prices() -> None:
-    """A cost is unknown where a call was not counted."""
-    used = Usage(1_000, 500, 1, cached_tokens=400, reasoning_tokens=100)
-    assert Prices(2.0, 8.0).cost(used) == pytest.approx(0.006)
-    assert Prices(2.0, 8.0, 0.5, 4.0).cost(used) == pytest.approx(0.006 - 0.0006 - 0.0004)
-    assert Prices(2.0, 8.0).known_cost(used + Usage(calls=1)) == pytest.approx(0.006)
-    assert Prices(2.0, 8.0).known_cost(used + Usage(calls=1, uncounted=1)) is None
 
 
 def test_a_reply_from_before_a_pause_is_not_asked_for_again(hours: Hours) -> None:

@@ -22,13 +22,12 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.models.calling import ModelReply, call_model
-from dqa.models.cassette import FORMAT, Cassette, RecordedModel
-from dqa.models.limits import Clock
-from dqa.models.policy import CallPolicy, Retry
+from dqa.models.cassette import FORMAT, Cassette
+from dqa.models.policy import CallPolicy, Clock, Retry
 from dqa.models.registry import Connection, chat_model
+from tests.models.conftest import NAME, playing, recording
 from tests.models.model_server import ModelServer, Trouble
 
-NAME = "openai:test"
 STOP = ("\nObservation:",)
 PROMPT = "# Question\nWhich node is best?\n\n# Database\nKind: relational database"
 IMPATIENT = CallPolicy(Retry(1), clock=Clock(sleep=lambda _: None))
@@ -49,27 +48,6 @@ class Counting(BaseChatModel):
         usage = {"input_tokens": 7, "output_tokens": len(self.asked), "total_tokens": 0}
         reply = AIMessage(self.says.format(len(self.asked)), usage_metadata=usage)
         return ChatResult(generations=[ChatGeneration(message=reply)])
-
-
-@pytest.fixture
-def tape(tmp_path: Path) -> Path:
-    """Where the cassette is going to be."""
-    return tmp_path / "tape.jsonl"
-
-
-def recording(tape: Path, inner: BaseChatModel, *, resume: bool = False) -> BaseChatModel:
-    """A model that is recorded."""
-    return RecordedModel(
-        model=NAME,
-        cassette=Cassette.record(tape, [NAME], resume=resume),
-        inner=inner,
-        parameters={"temperature": 0},
-    )
-
-
-def playing(tape: Path) -> BaseChatModel:
-    """The same model from its cassette alone."""
-    return chat_model(NAME, Connection(cassette=Cassette.replay(tape, [NAME])))
 
 
 def ask(model: BaseChatModel, *texts: str) -> ModelReply:
@@ -111,7 +89,7 @@ def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
     model = playing(tape)
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
-    with pytest.raises(UnrecordedRequestError, match="recorded 2 times and is now made once more"):
+    with pytest.raises(UnrecordedRequestError, match="recorded 2 times"):
         ask(model, PROMPT)
 
 
@@ -276,7 +254,7 @@ def test_another_formats_cassette_is_refused(tape: Path) -> None:
 def test_another_models_cassette_is_refused(tape: Path) -> None:
     """It names the model that it does hold."""
     ask(recording(tape, Counting()), PROMPT)
-    with pytest.raises(UsageError, match="replies of openai:test and none of openai:other"):
+    with pytest.raises(UsageError, match=r"openai:test.*openai:other"):
         Cassette.replay(tape, ["openai:other"])
 
 

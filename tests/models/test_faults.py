@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from email.utils import formatdate
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ from dqa.models.faults import (
     diagnose,
     is_too_long,
     refused_setting,
-    retry_after,
     words_of,
 )
 from dqa.models.policy import Retry
@@ -24,15 +21,6 @@ from dqa.models.policy import Retry
 
 class ReadTimeoutError(TimeoutError):
     """A timeout with a name of its own."""
-
-
-def failed(status: int | None = None, headers: dict[str, str] | None = None, **more: Any) -> Any:
-    """An error of some package's: its response hangs on it."""
-    error: Any = RuntimeError("no")
-    error.response = SimpleNamespace(status_code=status, headers=headers or {})
-    for name, value in more.items():
-        setattr(error, name, value)
-    return error
 
 
 def worded(words: str, status: int = 400, **more: Any) -> Any:
@@ -107,23 +95,6 @@ def test_a_refused_setting_is_told_by_code_or_words(error: Exception, setting: s
     assert refused_setting(error) == setting
 
 
-@pytest.mark.parametrize(
-    ("said", "seconds"),
-    [
-        ("7", 7.0),
-        ("-3", 0.0),
-        (formatdate(1_700_000_030, usegmt=True), 30.0),
-        (formatdate(1_600_000_000, usegmt=True), 0.0),
-        ("soon", None),
-        ("inf", None),
-    ],
-)
-def test_retry_after_is_read_as_seconds_or_as_a_date(said: str, seconds: float | None) -> None:
-    """What cannot be read is as if it were not there."""
-    error = failed(429, {"retry-after": said})
-    assert retry_after(error, now=1_700_000_000.0) == seconds
-
-
 def test_words_hold_no_secret_and_no_line_break(monkeypatch: pytest.MonkeyPatch) -> None:
     """Providers repeat keys and headers in their errors."""
     monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
@@ -132,16 +103,6 @@ def test_words_hold_no_secret_and_no_line_break(monkeypatch: pytest.MonkeyPatch)
     assert "abc.def" not in words
     assert "\n" not in words
     assert len(words) < 450
-
-
-def test_pauses_double_within_their_jitter_and_their_bounds() -> None:
-    """Between half and all of 1, 2, 4, 8 and then 8 seconds; then no more."""
-    retry = Retry(retries=5, first=1.0, longest=8.0, total=100.0)
-    pauses = [retry.pause("request", attempt, None, 0.0) for attempt in range(1, 7)]
-    for pause, whole in zip(pauses, [1.0, 2.0, 4.0, 8.0, 8.0], strict=False):
-        assert pause is not None
-        assert whole / 2 <= pause <= whole
-    assert pauses[5] is None
 
 
 def test_a_wish_to_wait_is_honoured_up_to_the_longest_pause() -> None:

@@ -20,7 +20,8 @@ from dqa.core.errors import (
 )
 from dqa.core.events import FaultEvent
 from dqa.core.recorder import Recorder
-from dqa.models.conversation import Turn, take_turn
+from dqa.models.calling import ModelReply
+from dqa.models.conversation import take_turn
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from tests.models import faulty
@@ -261,7 +262,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
     model = model_at(served.url, mode.timeout, streaming=mode.streaming)
     policy = CallPolicy(Retry(RETRIES), clock=hours.clock, timeout=mode.timeout)
     try:
-        ended: Turn | DqaError = take_turn(model, [HumanMessage("Where?")], recorder, policy)
+        ended: ModelReply | DqaError = take_turn(model, [HumanMessage("Where?")], recorder, policy)
     except DqaError as error:
         ended = error
     asked = len(served.bodies)
@@ -272,7 +273,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
         assert KEY not in str(ended)
         assert "timeout" not in mode.fault or "TimeoutError" in str(ended) or "408" in str(ended)
     else:
-        assert isinstance(ended, Turn)
+        assert isinstance(ended, ModelReply)
         assert not faults
         if mode.refusal:
             with pytest.raises(UnparsableReplyError, match=mode.refusal):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +11,6 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from dqa import plugins
 from dqa.api.stored import read_run
@@ -29,41 +25,19 @@ from dqa.evaluation.prepare import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.loaders.generator.generate import generate
-from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette, RecordedModel
-from dqa.models.limits import Clock
-from dqa.models.policy import CallPolicy, Retry
+from dqa.models.policy import Budget, CallPolicy, Clock, Retry
 from dqa_simulators.building.generator import BuildingSize
 from tests.evaluation.records import decide_all, open_store
+from tests.models.conftest import NAME, Speaking
 from tests.models.scripts import Moody
 
-NAME = "openai:test"
 TIMES = ("seconds", "provenance")
 DECIDERS = ("iterrag", "self-consistency")
-TOKENS = 10
 THREADS = 8
 STEADY: Mapping[str, Any] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
 Left = tuple[bytes, dict[str, Any]]
 """What a run leaves behind: its results to the byte, and its traces."""
-
-
-class Speaking(BaseChatModel):
-    """Speaks as its mood is, and breaks down for good once it has said too much."""
-
-    mood: Any
-    breaks_at: int = 0
-
-    @property
-    def _llm_type(self) -> str:
-        return "speaking"
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        text = self.mood.reply(messages[-1].text)
-        if 0 < self.breaks_at <= self.mood.said:
-            raise ConnectionError("The provider went away.")
-        usage = {"input_tokens": TOKENS, "output_tokens": 0, "total_tokens": TOKENS}
-        reply = AIMessage(text, usage_metadata=usage)
-        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
 class Unsteady:
@@ -166,7 +140,7 @@ def test_questions_in_the_same_words_keep_their_replies_apart(
     """Recorded with few threads or many, played with few or many."""
     tape, mood = tmp_path / "tape.jsonl", Moody()
     cassette = Cassette.record(tape, [NAME])
-    run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood))
+    run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(say=mood.reply))
     askers: dict[str, set[str]] = {}
     for entry in entries(tape):
         askers.setdefault(entry["request"], set()).add(" ".join(entry["asker"]))
@@ -183,7 +157,14 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     tape, mood, unsteady = tmp_path / "tape.jsonl", Moody(), Unsteady(1, 2, 4)
     cassette = Cassette.record(tape, [NAME])
     away: Mapping[str, Any] = {"sqlite": unsteady, "duckdb": unsteady}
-    run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood), targets=away)
+    run(
+        questions,
+        cassette,
+        tmp_path / "made",
+        THREADS,
+        inner=Speaking(say=mood.reply),
+        targets=away,
+    )
     assert unsteady.struck == 3
     # Every reply is part of a decision: none was left behind by one that was given up.
     made = read_run(tmp_path / "made")
@@ -200,39 +181,11 @@ def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
 ) -> None:
     """Twice, in the middle of decisions whose first requests others have made as well."""
     tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
-    for tokens in (12 * TOKENS, 25 * TOKENS, None):
+    for tokens in (120, 250, None):
         cassette = Cassette.record(tape, [NAME], resume=tape.exists())
-        inner, goes_on = Speaking(mood=mood), folder.exists()
+        inner, goes_on = Speaking(say=mood.reply), folder.exists()
         done = run(questions, cassette, folder, THREADS, inner=inner, tokens=tokens, resume=goes_on)
         assert (Outcome.BUDGET in {result.outcome for result in done}) == (tokens is not None)
     calls = [Usage(**trace["usage"]).calls for trace in outcome(folder)[1].values()]
     assert sum(calls) == mood.said == len(entries(tape))
     assert_played(questions, tape, outcome(folder))
-
-
-@pytest.mark.slow
-def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
-    questions: QuestionSet, tmp_path: Path
-) -> None:
-    """Its failures are asked again, and nothing else."""
-    tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
-    cassette = Cassette.record(tape, [NAME])
-    run(questions, cassette, folder, THREADS, inner=Speaking(mood=mood, breaks_at=15))
-    failed = outcome(folder)
-    assert any("failure" in entry for entry in entries(tape))
-    assert_played(questions, tape, failed_as_played(failed))
-    shutil.rmtree(tmp_path / f"played {THREADS}")
-    cassette = Cassette.record(tape, [NAME], resume=True)
-    run(questions, cassette, folder, THREADS, inner=Speaking(mood=mood), resume=True)
-    assert len(entries(tape)) == mood.said
-    assert_played(questions, tape, outcome(folder))
-
-
-def failed_as_played(made: Left) -> Left:
-    """A run's outcome without its failed calls: a cassette makes none, and fails with its words."""
-    results, traces = re.sub(rb'"failed_calls":\d+', b'"failed_calls":0', made[0]), made[1]
-    kept = {
-        name: trace | {"trace": [event for event in trace["trace"] if event["kind"] != "fault"]}
-        for name, trace in traces.items()
-    }
-    return results, kept

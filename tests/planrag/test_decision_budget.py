@@ -11,8 +11,7 @@ import dqa
 from dqa.core.budgets import DecisionBudget
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
-from dqa.models.limits import Clock
-from dqa.models.policy import CallPolicy
+from dqa.models.policy import CallPolicy, Clock
 from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue

@@ -196,7 +196,7 @@ def test_numbers_are_accepted_as_ids(questions: QuestionSet, database: Database)
     """Buildings have numbers."""
     decision, _ = run("iterrag", questions, database, calling(("decide", {"decision": 42})))
     assert decision.answer == "42"
-    simulation = Simulation.of(questions.find("locating/1"), database)
+    simulation = Simulation(questions.find("locating/1"), database)
     toolbox = Toolbox((query_tool(database), *simulation_tools(simulation)))
     reply = calling(("compare", {"candidates": [1, "2"]}))
     (request,) = ToolCalls().read(reply, 1, toolbox.names, toolbox).requests

@@ -14,11 +14,10 @@ import pytest
 import dqa
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.decider import Decider, EpisodeDecider
+from dqa.core.decider import Decider, EpisodeDecider, Trajectory
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
-from dqa.core.trajectories import Trajectory
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.spec import DEALS

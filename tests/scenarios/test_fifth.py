@@ -104,7 +104,7 @@ def test_a_live_database_is_queried_in_place(
     monkeypatch.setattr(asking, "read_situation", None)
     question = questions.questions[0]
     assert Oracle(None).decide(question, database).choice == "O'Hara"
-    compared = Simulation.of(question, database).compare()
+    compared = Simulation(question, database).compare()
     assert compared.observation.splitlines()[1] == '["O\'Hara", 75.0]'
     target = {"part": "bolt", "pieces": "500", "days": "5"}
     again = ask_scenario(plugins.scenario("suppliers"), database, target)

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.core.decision import Ending
-from dqa.core.endings import ending_of
+from dqa.core.decision import Ending, ending_of
 from dqa.core.errors import (
     DataError,
     UsageError,

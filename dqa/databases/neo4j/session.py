@@ -22,8 +22,8 @@ from neo4j.exceptions import Neo4jError
 
 from dqa.core.database import Kind, Limits, timed_out
 from dqa.core.errors import DataError, StatementTimeoutError, UsageError
-from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name
+from dqa.core.session import Examination
 from dqa.databases.doctor import examine_neo4j
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, refused

@@ -1,11 +1,11 @@
-"""Scripted models: chat models whose replies a program decides from the conversation alone.
+"""Scripted models: chat models whose replies come from a program.
 
-They drive the same loops, prompts, parsers, tools and databases as a language model, need no key,
-and are a real baseline: an analyst who follows the business rules with queries. They are never
-presented as a language model's results.
+They use the same loops, prompts, parsers, tools and databases as a language model, and need no key.
+An analyst that follows the business rules with queries is a baseline. Output always says that a
+model was scripted.
 
-`dqa.models.scripted.steps` has the steps of scripts, a scenario's folder names its scripts, and
-each method answers its own conversations by a `Responder`. `GivenReplies` has prepared replies.
+`dqa.models.scripted.steps` defines the steps of scripts. The folder of a scenario names its
+scripts. Each method has a `Responder` for its conversations. `GivenReplies` has prepared replies.
 """
 
 from __future__ import annotations
@@ -29,28 +29,27 @@ from dqa.models.scripted.steps import Answer, ScriptTurn, Step
 from dqa.models.tool_model import ToolModel
 
 Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
-"""A text, a whole message, a statement or decision that is put into the words of the method that
-asks, or an exception that is raised instead."""
+"""A text, a message, a statement or decision for a `Wording`, or an exception to raise."""
 
 _SHOWN = 400
-"""Characters of a request in a message."""
+"""Characters of a request that an error message shows."""
 
 
 @runtime_checkable
 class Responder(Protocol):
-    """Replies of scripted models in one method's conversations. Stateless.
+    """Replies for scripted models in the conversations of one method. It has no state.
 
-    It is part of the method's package, which knows its prompts; entry point ``dqa.scripted``.
+    The package of the method defines it. The entry point is ``dqa.scripted``.
     """
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether a conversation is one of this method's."""
+        """Return whether a conversation belongs to this method."""
         ...
 
     def reply(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
     ) -> AIMessage:
-        """Return a script's next reply.
+        """Return the next reply of a script.
 
         Parameters
         ----------
@@ -73,31 +72,20 @@ class Responder(Protocol):
 
 @runtime_checkable
 class Wording(Responder, Protocol):
-    """A `Responder` whose method asks with statements: it can word other people's replies."""
-
-    def opening(
-        self, messages: Sequence[BaseMessage], tools: Sequence[str], plan: str | None
-    ) -> AIMessage | None:
-        """Return a plan, or its judgement, where a reply has to be that alone; else None.
-
-        Parameters
-        ----------
-        messages, tools
-            The conversation so far, and what may be called.
-        plan
-            The plan as a numbered list; None for the plainest.
-        """
-        ...
+    """A `Responder` that can write a given statement or decision in its method's reply format."""
 
     def word(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], turn: ScriptTurn
-    ) -> AIMessage:
-        """Return a turn in the words that the conversation asks for."""
+    ) -> tuple[AIMessage, bool]:
+        """Return the reply for a turn, and whether it contains the turn's statement or decision.
+
+        If the model must plan first, the reply contains only the plan.
+        """
         ...
 
 
 class ProgramModel(ToolModel):
-    """A chat model that is a program: its errors are bugs, or meant, and are not retried."""
+    """A chat model that is a program. Its errors are not retried."""
 
     @property
     def _llm_type(self) -> str:
@@ -113,18 +101,18 @@ class ProgramModel(ToolModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> ChatResult:
-        del stop, run_manager  # a script ends its replies where they have to end
+        del stop, run_manager  # replies of scripts need no stop sequences
         tools = [tool["function"]["name"] for tool in kwargs.get("tools", ())]
         reply = self._reply(messages, tools)
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
     @abstractmethod
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
-        """Return the next reply; `tools` are the names of those that may be called."""
+        """Return the next reply; `tools` are the names of the tools that it may call."""
 
 
 class ScriptedModel(ProgramModel):
-    """A chat model whose replies a script decides from the conversation alone.
+    """A chat model whose replies come from a script.
 
     Attributes
     ----------
@@ -144,21 +132,21 @@ class ScriptedModel(ProgramModel):
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
         responder = _responder(messages)
         if responder is None:
+            known = ", ".join(plugins.names("scripted")) or "none"
             raise UsageError(
-                "A scripted model only follows the conversations of the methods that bring answers "
-                f"for it ({', '.join(plugins.names('scripted')) or 'none'} do); use a language "
-                "model for others."
+                f"Scripted models can reply only to methods with scripted replies ({known}). Use a "
+                "language model for other deciders."
             )
         return responder.reply(messages, tools, self.script, self.seed)
 
 
 def _responder(messages: Sequence[BaseMessage]) -> Responder | None:
-    """Return the responder that knows a conversation."""
+    """Return the responder for a conversation; None without one."""
     return next((found for found in plugins.responders() if found.answers(messages)), None)
 
 
 def scripted_model(name: str, seed: int = 0) -> ScriptedModel:
-    """Return the scripted model called `name`; `UnknownNameError` where there is none."""
+    """Return the scripted model called `name`; raise `UnknownNameError` if it is unknown."""
     if name not in plugins.script_names():
         raise UnknownNameError("scripted model", name, plugins.script_names())
     return ScriptedModel(script=name, seed=seed)
@@ -171,11 +159,11 @@ class Request:
     Attributes
     ----------
     messages
-        The conversation so far, as the model was shown it.
+        The conversation so far.
     tools
-        Names of the tools that it may call.
+        The names of the tools that the model may call.
     number
-        Number of the request, from 0, of all to the model.
+        The number of the request among all requests to the model, from 0.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -184,31 +172,30 @@ class Request:
 
     @property
     def text(self) -> str:
-        """All that the model was shown, message by message."""
+        """The texts of all messages, separated by blank lines."""
         return "\n\n".join(message.text for message in self.messages)
 
     @property
     def last(self) -> str:
-        """The last message: an observation, a correction, or the task."""
+        """The text of the last message: an observation, a correction, or the task."""
         return self.messages[-1].text if self.messages else ""
 
 
 class GivenReplies(ProgramModel):
-    """A chat model with prepared replies, which records its requests.
+    """A chat model with prepared replies. It records its requests.
 
-    It drives the same loops, prompts, parsers, tools and databases as a language model. Safe to use
-    from several threads; but replies from a list go to the first who asks, so parallel decisions
-    need a function.
+    Threads may share it. Replies from a list are used in the order of the requests, so parallel
+    decisions need a function.
 
     Parameters
     ----------
     replies
-        The replies in their order, or a function that makes one of a request.
+        The replies in order, or a function that returns the reply to a request.
 
     Raises
     ------
     UsageError
-        It is asked for more replies than there are.
+        There are more requests than replies, or a reply has an unknown type.
     """
 
     name: str | None = "scripted:replies"
@@ -236,12 +223,12 @@ class GivenReplies(ProgramModel):
 
     @property
     def requests(self) -> tuple[Request, ...]:
-        """The requests, in order."""
+        """The requests so far, in order."""
         return tuple(self._requests)
 
     @property
     def unused(self) -> int:
-        """The number of replies of a list that were not asked for."""
+        """The number of replies in the list that were not used."""
         return len(self._left)
 
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
@@ -249,43 +236,44 @@ class GivenReplies(ProgramModel):
             request = Request(tuple(messages), tuple(tools), len(self._requests))
             self._requests.append(request)
             if self._make is None:
-                if not self._left:
-                    there = counted(self._given, "reply", "replies")
-                    raise UsageError(
-                        f"The scripted model has {there}, and is asked for one more. Give another "
-                        f"one; it was asked:\n{shortened(request.last, _SHOWN)}"
-                    )
-                return self._message(request, self._left[0], self._left.popleft)
-        return self._message(request, self._make(request))
-
-    def _message(
-        self, request: Request, reply: Reply, use_up: Callable[[], object] = lambda: None
-    ) -> AIMessage:
-        """Return a reply as a message; a statement or a decision may have to wait for a plan."""
-        if isinstance(reply, Step | Answer):
-            plan = reply.plan if isinstance(reply, Step) else None
-            self._plan = plan or self._plan
-            words = _responder(request.messages)
-            if isinstance(words, Wording):
-                opening = words.opening(request.messages, request.tools, self._plan)
-                if opening:
-                    return opening
-                use_up()
-                turn = ScriptTurn(reply, plan, self._plan)
-                return words.word(request.messages, request.tools, turn)
-            use_up()
-            if isinstance(reply, Answer):
-                return AIMessage(reply.answer)
-            raise UsageError(
-                "The scripted model is asked by a method that takes no statements: give the text "
-                f"of its reply. It was asked:\n{shortened(request.last, _SHOWN)}"
-            )
-        use_up()
+                reply = self._next(request)
+        if self._make is not None:
+            reply = self._make(request)
         if isinstance(reply, Exception):
             raise reply
+        if isinstance(reply, Step | Answer):
+            return self._worded(request, reply)
         if isinstance(reply, str | AIMessage):
             return AIMessage(reply) if isinstance(reply, str) else reply
         raise UsageError(
             f"The scripted model cannot reply with a {type(reply).__name__}: give a text, a "
             "message, query(...), answer(...) or an exception."
+        )
+
+    def _next(self, request: Request) -> Reply:
+        """Remove the next reply from the list and return it."""
+        if not self._left:
+            there = counted(self._given, "reply", "replies")
+            raise UsageError(
+                f"The scripted model has {there}, but received one more request. Give another "
+                f"reply. The request was:\n{shortened(request.last, _SHOWN)}"
+            )
+        return self._left.popleft()
+
+    def _worded(self, request: Request, move: Step | Answer) -> AIMessage:
+        """Return a statement or a decision in the reply format of the method."""
+        plan = move.plan if isinstance(move, Step) else None
+        self._plan = plan or self._plan
+        words = _responder(request.messages)
+        if isinstance(words, Wording):
+            turn = ScriptTurn(move, plan, self._plan)
+            message, is_used = words.word(request.messages, request.tools, turn)
+            if not is_used and self._make is None:
+                self._left.appendleft(move)
+            return message
+        if isinstance(move, Answer):
+            return AIMessage(move.answer)
+        raise UsageError(
+            "The method accepts no statements from the scripted model: give the text of the reply. "
+            f"The request was:\n{shortened(request.last, _SHOWN)}"
         )

@@ -1,4 +1,4 @@
-"""The figures next to actions in rows, for the scripted models of methods."""
+"""Find figures for actions in rows, for the scripted replies of methods."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 QUOTE = "> "
-"""The mark before each line of a summary."""
+"""The mark before each line of a quoted text."""
 
 
 def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[str, float]:
-    """Return the figure after each action in rows, scaled from 0 to 1.
+    """Return the figure that follows each action in a row, scaled from 0 to 1.
 
     Parameters
     ----------
     actions
         The actions.
     rows
-        The rows, each a JSON array on its line. The first one with an action counts.
+        One row per line, as a JSON array. The first row that contains the action is used.
     number
-        Which of its numbers after the action: 0 for the first, -1 for the last.
+        The index of the figure among the numbers after the action: 0 for the first, -1 for the
+        last.
     """
     figures = dict.fromkeys(actions, 0.0)
     seen: set[str] = set()
@@ -39,7 +40,7 @@ def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[st
 
 
 def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[str, float]:
-    """Draw a figure for each action; other ones for each prompt."""
+    """Draw a figure for each action. The prompt and the seed determine the draw."""
     digests = {
         one: hashlib.sha256(f"{asked['seed']}\n{one}\n{asked['prompt']}".encode()).digest()
         for one in actions
@@ -48,7 +49,7 @@ def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[st
 
 
 def _rows(text: str) -> Iterator[list[object]]:
-    """Yield the rows of a text, each a JSON array on its line."""
+    """Yield the lines of a text that are JSON arrays; an empty list for other lines."""
     for line in text.split("\n"):
         row = line.lstrip(QUOTE)
         try:

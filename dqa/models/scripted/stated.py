@@ -1,8 +1,8 @@
-"""The script for scenarios without Python: it uses the statements in the scenario's folder.
+"""The analyst: a script that uses the statements in the folder of a scenario.
 
-A folder names it under ``[scripts]``. It shows that questions, database, tools and scores work
-together before a language model costs money. It does not show its quality: the analyst knows the
-statement of the outcomes, and a language model has to find it by the rules.
+A folder names it under ``[scripts]``. It shows, without the cost of a language model, that
+questions, database, tools and scores work together. Its score says nothing about language models,
+because the analyst knows the statement that returns the outcomes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from string import Template
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.errors import UsageError
+from dqa.core.question import Candidate
 from dqa.core.situation import Cell
 from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, settled
-from dqa.scenarios.base import LIST_SEPARATOR, Heuristic, Scenario
+from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.statements import Values, filled
 from dqa.scenarios.tables import table_in
 
@@ -28,11 +29,11 @@ _NOTHING = Answer("There is no candidate.", "none")
 
 
 def analyst(task: Task, seed: int) -> Script:
-    """List the candidates, read the context, ask for the outcomes, and choose the best.
+    """List the candidates, read the context, query the outcomes, and choose the best candidate.
 
-    If decisions may be simulated, the script compares them instead of asking for the outcomes. If
-    no statement is left for the outcomes, it chooses the first candidate. If the scenario has no
-    statement of the outcomes, it asks the heuristics and chooses what most of them say.
+    If decisions may be simulated, the script compares the candidates by simulation. If no further
+    statement is allowed before the outcomes, it chooses the first candidate. If the scenario has no
+    statement for the outcomes, it queries the heuristics and takes the majority.
     """
     del seed
     asked = _Asked.of(task)
@@ -52,7 +53,8 @@ def analyst(task: Task, seed: int) -> Script:
         ]
     )
     seen = yield Step("First I need the candidates.", asked.listing, plan)
-    listed = asked.allowed([row[0] for row in seen.rows])
+    cells = [row[0] for row in seen.rows]
+    listed = asked.scenario.candidates_by(lambda *_: cells, asked.target)
     if not listed or task.once:
         return Answer("It is the first candidate.", str(listed[0])) if listed else _NOTHING
     first = Answer("I can look up nothing more, so I choose the first candidate.", str(listed[0]))
@@ -75,14 +77,14 @@ def analyst(task: Task, seed: int) -> Script:
 
 
 def _ask_rules(asked: _Asked, task: Task) -> Script:
-    """Ask the scenario's heuristics: one, three without a plan, or all with one."""
+    """Query heuristics of the scenario: one, three, or all if there is a plan."""
     count = 1 if task.once else len(asked.rules) if task.plans else 3
     plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])
     votes: Counter[str] = Counter()
     for rule in asked.rules[:count]:
         if len(votes) > 1:
             plan = numbered(["The heuristics disagree: ask the others too.", "Count the votes."])
-        statement = asked.statement(rule.statements[asked.kind], [])
+        statement = asked.statement(rule.statements[asked.kind], ())
         seen = yield Step(f"What is {rule.description}?", statement, plan)
         votes.update(str(row[0]) for row in seen.rows[:1])
         if seen.last:
@@ -126,34 +128,23 @@ class _Asked:
         """The scenario's heuristics for this kind of database."""
         return [one for one in self.scenario.heuristics if self.kind in one.statements]
 
-    def allowed(self, cells: list[Cell]) -> list[Cell]:
-        """Return the listed candidates that the question allows."""
-        given = self.scenario.listing
-        never = {self.target.get(given.except_ or "")}
-        only = self.target.get(given.listed_in or "")
-        allowed = [cell for cell in cells if str(cell) not in never]
-        if only is None:
-            return allowed
-        return [cell for cell in allowed if str(cell) in only.split(LIST_SEPARATOR)]
-
     @property
     def outcomes(self) -> Template:
-        """The statement that returns the outcomes of candidates."""
+        """The statement that returns the outcomes of the candidates."""
         if self.kind not in self.scenario.outcome_queries:
             raise self._lacks("outcomes")
         return self.scenario.outcome_queries[self.kind]
 
-    def statement(self, template: Template, listed: list[Cell]) -> str:
+    def statement(self, template: Template, listed: tuple[Candidate, ...]) -> str:
         """Return a statement about the question and its candidates."""
-        chosen = tuple(cell if isinstance(cell, int) else str(cell) for cell in listed)
-        values: Values = {**self.scenario.values(self.target), "candidates": chosen}
+        values: Values = {**self.scenario.values(self.target), "candidates": listed}
         return filled(template, self.kind, values)
 
     def _lacks(self, stem: str) -> UsageError:
         called = self.scenario.called_file(stem, self.kind)
         return UsageError(
-            f"A scripted model needs {called}, which does not exist: write it, or use a language "
-            "model (--model)."
+            f"A scripted model needs the file {called}, which does not exist. Write it, or use a "
+            "language model (--model)."
         )
 
 
@@ -166,7 +157,7 @@ def _figure(candidate: Cell, cell: Cell = None) -> float:
     if math.isnan(found):
         shown = "NULL" if cell is None else repr(cell)
         raise UsageError(
-            f"The outcome of {str(candidate)!r} is {shown}, which is no number: correct outcomes.* "
-            "of the scenario ('dqa doctor --scenario DIR --database URL' says where)."
+            f"The outcome of {str(candidate)!r} is {shown}, which is not a number: correct "
+            "outcomes.* of the scenario ('dqa doctor --scenario DIR --database URL' says where)."
         )
     return found

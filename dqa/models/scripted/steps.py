@@ -19,13 +19,13 @@ class Task:
     question
         The question.
     is_graph
-        Whether the language is Cypher and not SQL.
+        Whether statements are Cypher instead of SQL.
     once
-        Whether the database may be read only once.
+        Whether the script may run only one statement.
     plans
-        Whether there is a plan.
+        Whether the method plans.
     simulates
-        Whether decisions may be simulated.
+        Whether the script may simulate decisions.
     """
 
     question: Question
@@ -42,9 +42,9 @@ class Observed:
     Attributes
     ----------
     rows
-        Cells by position; no rows if it failed.
+        The rows of cells; no rows if the statement failed.
     last
-        Whether no further statement is allowed, so that the script must decide now.
+        Whether the script must decide now, because no further statement is allowed.
     """
 
     rows: tuple[tuple[Cell, ...], ...] = ()
@@ -53,7 +53,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call of a tool with its thought, and the plan if it begins or changes.
+    """One call of a tool.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Step:
     given
         The statement, or the argument of a simulation.
     plan
-        The plan as a numbered list; None without a change.
+        The new plan as a numbered list; None if the plan does not change.
     tool
         Name of the tool.
     """
@@ -82,7 +82,7 @@ class Answer:
 
 
 Script: TypeAlias = Generator[Step, Observed, Answer]
-"""Yields steps, receives the result of each, and returns the decision."""
+"""A generator that yields steps, receives the result of each, and returns the decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ class ScriptTurn:
     move
         A step, or the decision.
     new_plan
-        The plan if it begins or changes, else None.
+        The new plan; None if the plan does not change.
     plan
-        The present plan; None without one.
+        The current plan; None without one.
     """
 
     move: Step | Answer
@@ -107,18 +107,16 @@ class ScriptTurn:
 def run_script(
     script: Script, observed: Sequence[Observed], *, closing: bool = False
 ) -> ScriptTurn:
-    """Return the next action of a script after all observations.
-
-    A script has no state between calls: it starts again and receives the observations.
+    """Start a script, send it all observations, and return its next action.
 
     Parameters
     ----------
     script
-        The script, at its start.
+        The script, not started yet.
     observed
         The results of its statements so far.
     closing
-        Whether no further statement is allowed. A script that asks all the same decides nothing.
+        Whether no further statement is allowed. If the script needs one, it decides nothing.
     """
     plan: str | None = None
     seen = list(observed)
@@ -133,8 +131,8 @@ def run_script(
         answer: Answer = end.value
         return ScriptTurn(answer, None, plan)
     if closing:
-        told = "Nothing more can be looked up, and nothing that I have seen tells what to choose."
-        return ScriptTurn(Answer(told, "none"), None, plan)
+        thought = "I can look up nothing more, and the rows so far do not show what to choose."
+        return ScriptTurn(Answer(thought, "none"), None, plan)
     return ScriptTurn(step, step.plan if step.plan != plan else None, step.plan or plan)
 
 
@@ -144,5 +142,5 @@ def numbered(steps: Iterable[str]) -> str:
 
 
 def settled(value: float) -> float:
-    """Return a value without its last digits, which depend on the order of summation."""
+    """Round a value to 10 digits, because later digits depend on the order of summation."""
     return float(f"{value:.10g}")

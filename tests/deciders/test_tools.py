@@ -96,7 +96,7 @@ def test_langchain_s_agent_works_with_the_same_tools(
         query_tool(database),
         *simulation_tools(Simulation(question, database)),
     ]
-    turns = [
+    turns: list[list[tuple[str, dict[str, Any]]]] = [
         [("query_database", {"statement": COUNT[database.kind]})],
         [("simulate", {"decision": first}), ("compare", {"candidates": []})],
         [("simulate", {"decision": "nowhere"}), ("query_database", {"statement": "DROP x"})],

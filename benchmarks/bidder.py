@@ -24,8 +24,8 @@ from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking, find_step
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_bidder.bidder import Bidder
+from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.states import ExploredTree
 from dqa_bidder.task import Task
 
 WORLDS = ("kuhn", "leduc", "holdem", "negotiation")

@@ -22,7 +22,7 @@ from dqa.deciders.method import Asking, Choice, MethodDecider, Options
 from dqa.deciders.replies import Chosen
 from dqa.worlds.base import is_move, require_foreseen
 from dqa.worlds.world import CHANCE, Position
-from dqa_bidder.exploration import Answer, Tree
+from dqa_bidder.exploration import Answer, ExploredTree, Node, Tree
 from dqa_bidder.replies import (
     EndPayoff,
     HiddenStates,
@@ -33,7 +33,6 @@ from dqa_bidder.replies import (
 )
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.settings import BidderSettings, TaskSettings
-from dqa_bidder.states import ExploredTree, Node
 from dqa_bidder.task import METHOD, Task, read_task
 
 Hidden = dict[str, dict[str, str]]

@@ -26,10 +26,9 @@ from pydantic import ConfigDict, Field
 
 from dqa.core.question import Candidate
 from dqa.deciders.method import Finding
-from dqa_bidder.exploration import Tree
+from dqa_bidder.exploration import Node, Tree
 from dqa_bidder.replies import rounded
 from dqa_bidder.settings import Aggregation
-from dqa_bidder.states import Node
 
 
 class ActionReturn(Finding):

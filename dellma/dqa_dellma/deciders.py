@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
+from typing import Any
 
 from dqa.core.database import Database
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
@@ -84,11 +85,16 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         return None
 
 
+def task_values(problem: Problem, asking: Asking) -> dict[str, Any]:
+    """Return the values that describe a problem in every prompt."""
+    return {"task": asking.render("task", problem=problem), "problem": problem}
+
+
 def ask_decision(
     purpose: str, problem: Problem, asking: Asking, *, label: str = "decision", **more: object
 ) -> Decided:
     """Ask the model to choose one of the problem's actions."""
-    values = {"task": asking.render("task", problem=problem), "problem": problem, **more}
+    values = {**task_values(problem, asking), **more}
     return asking.ask(purpose, Decided, context=problem, label=label, **values)  # type: ignore[arg-type]
 
 

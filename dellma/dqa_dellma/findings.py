@@ -205,35 +205,7 @@ class ActionFigures(Finding):
     ranked: Number = 0
 
 
-class Method(Finding):
-    """How the utilities were computed.
-
-    Attributes
-    ----------
-    objective
-        The function that the scores minimise.
-    aversion
-        The aversion of the attitude; None for the mean.
-    elicitation, alpha, scale, temperature, attitude
-        As in `dqa_dellma.settings.DellmaSettings`.
-    """
-
-    elicitation: Elicitation
-    objective: str
-    alpha: float
-    scale: Scale
-    temperature: float
-    attitude: Attitude
-    aversion: float | None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if (self.aversion is None) != (self.attitude == "mean"):
-            raise ValueError("every attitude except the mean needs an aversion; the mean has none")
-        return self
-
-
-class Utilities(Method):
+class Utilities(Finding):
     """The figures of every action, and the choice.
 
     Attributes
@@ -248,6 +220,12 @@ class Utilities(Method):
         The number of items without a utility.
     chosen, why
         The decision, and its reason in a sentence.
+    objective
+        The function that the scores minimise.
+    aversion
+        The aversion of the attitude; None for the mean.
+    elicitation, alpha, scale, temperature, attitude
+        As in `dqa_dellma.settings.DellmaSettings`.
     """
 
     model_config = ConfigDict(title="expected utilities")
@@ -259,6 +237,19 @@ class Utilities(Method):
     unranked: Number
     chosen: Candidate
     why: str = Field(title="decision")
+    elicitation: Elicitation
+    objective: str
+    alpha: float
+    scale: Scale
+    temperature: float
+    attitude: Attitude
+    aversion: float | None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.aversion is None) != (self.attitude == "mean"):
+            raise ValueError("every attitude except the mean needs an aversion; the mean has none")
+        return self
 
 
 class Votes(Finding):

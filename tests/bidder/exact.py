@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -154,30 +153,3 @@ def step_of(request: Request) -> StepPrompt:
     first = request.messages[0]
     assert isinstance(first, StepPrompt)
     return first
-
-
-def exact_model(world: World) -> GivenReplies:
-    """Return a chat model that replies with the exact values of a game."""
-
-    def reply(request: Request) -> str:
-        step = step_of(request)
-        position, legal = step.values["position"], step.values["legal"]
-        if step.purpose == "inference":
-            hidden = {one.player: {one.name: one.states[0]} for one in position.hidden}
-            return json.dumps({"hidden": hidden})
-        if step.purpose == "decision":
-            best = max(step.values["returns"], key=lambda one: one.value)
-            return json.dumps({"action": best.action})
-        if step.purpose == "modeling":
-            chances = {a: float(a == world.replies(position)) for a in position.actions}
-            return json.dumps({"probabilities": {str(a): c for a, c in chances.items()}})
-        assert legal == [str(a) for a in position.actions if known_end(position, a) is None]
-        return json.dumps({"payoffs": {a: world.reward(position, a) for a in legal}})
-
-    return GivenReplies(reply)
-
-
-def known_end(position: Position, action: Candidate) -> float | None:
-    """Return the payoff of an action that ends the game, if the rules determine it."""
-    after = position.after(action)
-    return after.payoff() if after.node == "terminal" else None

@@ -30,7 +30,7 @@ from dqa_simulators.negotiation.position import (
     worth,
     write,
 )
-from tests.bidder.exact import Exact, World, bidder, chosen_by, exact, exact_model, solved, task_of
+from tests.bidder.exact import Exact, World, bidder, chosen_by, exact, solved, task_of
 
 STYLES = ("bold", "timid", "honest")
 """How an opponent bets: always raise, always fold, or by the card."""
@@ -81,17 +81,6 @@ def test_kuhn_poker(style: str, horizon: int) -> None:
             assert chosen_by(decider, position) in world.best(position)
             seen += 1
     assert seen >= 12
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_kuhn_poker_by_prompts(style: str) -> None:
-    """A model gives the exact values in reply to the prompts."""
-    for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
-        world = poker(theirs, style, 3, strong=theirs == 2)
-        start = KuhnPosition(viewer, (mine,), (), begin(KuhnPosition.rules))
-        for position in world.own_positions(start):
-            chosen, _ = solved(bidder(exact_model(world)), task_of(position))
-            assert chosen.action in world.best(position)
 
 
 class Mixed(Exact):

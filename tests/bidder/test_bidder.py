@@ -24,11 +24,10 @@ from dqa.deciders.method import find_step
 from dqa.deciders.replies import Chosen
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
-from dqa_bidder.exploration import Tree
+from dqa_bidder.exploration import ExploredTree, Node, Tree
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.states import ExploredTree, Node
 from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition

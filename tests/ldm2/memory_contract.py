@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -20,7 +17,6 @@ from dqa_ldm2 import (
     Origin,
     State,
     StateAction,
-    export_memory,
     form_memory,
     open_memory,
 )
@@ -240,18 +236,3 @@ class MemoryContract:
             assert sizes == {1: 8, 2: 8, 3: 8}
             numbers = [each.number for each in memory.versions()]
             assert numbers == list(range(1, len(numbers) + 1))
-
-    def test_a_memory_is_exported_to_a_new_file(self, memory: Memory, tmp_path: Path) -> None:
-        made = trajectories(5)
-        longer = replace(made[-1], source="home 9", steps=(*made[-1].steps, Step("here", "stop")))
-        form(memory, [*made, longer], batch_size=2)
-        file = tmp_path / "memory.jsonl"
-        assert export_memory(memory, file) == 13
-        head, *lines = map(json.loads, file.read_text("utf-8").splitlines())
-        assert head == {"format": "dqa-memory", "version": 1, "tuples": 13}
-        stored = list(memory.tuples())
-        assert [(one["batch"], one["source"], one["step"], one["action"]) for one in lines] == [
-            (one.batch, one.source, one.number, one.action) for one in stored
-        ]
-        with pytest.raises(UsageError, match="exists already"):
-            export_memory(memory, file)

@@ -14,7 +14,7 @@ import numpy as np
 from dqa.core.errors import DataError, UnparsableReplyError
 from dqa.deciders.method import Asking
 from dqa.deciders.replies import Chosen
-from dqa_dellma.deciders import ProblemDecider
+from dqa_dellma.deciders import ProblemDecider, task_values
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
 from dqa_dellma.problem import Problem
 from dqa_dellma.settings import DellmaSettings
@@ -51,7 +51,7 @@ class Dellma(ProblemDecider):
             label="state enumeration",
             read=lambda reply: read_factors(reply, wanted),
             note=False,
-            **_task(problem, asking),
+            **task_values(problem, asking),
             actions=len(problem.actions),
             factors=wanted.factors,
             general=own.general,
@@ -68,7 +68,7 @@ class Dellma(ProblemDecider):
             label="state forecasting",
             read=lambda reply: read_forecast(reply, factors),
             note=False,
-            **_task(problem, asking),
+            **task_values(problem, asking),
             factors=factors,
             weights=[f"{words} ({weight})" for words, weight in WEIGHTS.items()],
         )
@@ -93,7 +93,7 @@ class Dellma(ProblemDecider):
                 label="utility elicitation",
                 read=lambda reply: read_ranking(reply, batch, ties=ties),
                 note=False,
-                **_task(problem, asking),
+                **task_values(problem, asking),
                 beliefs=beliefs,
                 ties=ties,
                 whole=whole,
@@ -141,10 +141,6 @@ class Dellma(ProblemDecider):
             raise UnparsableReplyError(
                 f"The utilities could not be computed from {len(rankings)} rankings: {error}"
             ) from error
-
-
-def _task(problem: Problem, asking: Asking) -> dict[str, Any]:
-    return {"task": asking.render("task", problem=problem), "problem": problem}
 
 
 def _item(

@@ -95,7 +95,7 @@ def ask_decision(
 ) -> Decided:
     """Ask the model to choose one of the problem's actions."""
     values = {**task_values(problem, asking), **more}
-    return asking.ask(purpose, Decided, context=problem, label=label, **values)  # type: ignore[arg-type]
+    return asking.ask(purpose, Decided, context=problem, label=label, **values)
 
 
 def _choose_only(question: Question, action: Candidate, asking: Asking) -> Chosen:

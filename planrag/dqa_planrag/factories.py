@@ -5,23 +5,15 @@ A factory imports the code of an agent when it is called, so that listing decide
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dqa.deciders.base import DeciderFactory, Settings, Use
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa_planrag.recipes import RECIPES, PlanSettings, Recipe
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from dqa_planrag.deciders import Agent
-
-_DEFAULT_FOR: Mapping[str, tuple[Use, ...]] = {
-    "singlerag": ("evaluate",),
-    "iterrag": ("evaluate", "reference"),
-    "planrag": ("evaluate", "ask"),
-    "planrag-no-replan": ("evaluate",),
-}
 
 
 def _factory(recipe: Recipe) -> DeciderFactory:
@@ -35,7 +27,7 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         recipe.description,
         make,
         settings=PlanSettings if recipe.plans else None,
-        default_for=_DEFAULT_FOR.get(recipe.name, ()),
+        default_for=recipe.default_for,
     )
 
 

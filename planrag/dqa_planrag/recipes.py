@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dqa.deciders.base import Use
+
 
 class PlanSettings(BaseModel):
     """The settings of agents that plan."""
@@ -39,6 +41,8 @@ class Recipe:
         Whether the format asks for a thought before each action, before each plan, or never.
     simulates
         Whether the agent may run the scenario's rules on the rows of the database.
+    default_for
+        As in `dqa.deciders.base.DeciderFactory`.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Recipe:
     reads_once: bool = False
     thinks: Literal["acting", "planning", "never"] = "acting"
     simulates: bool = False
+    default_for: tuple[Use, ...] = ()
 
 
 RECIPES = (
@@ -55,21 +60,25 @@ RECIPES = (
         "singlerag",
         "one retrieval, then the decision (PlanRAG, section 4: single-turn RAG)",
         reads_once=True,
+        default_for=("evaluate",),
     ),
     Recipe(
         "iterrag",
         "Thought, Action, Observation until it decides (PlanRAG, section 4: iterative RAG)",
+        default_for=("evaluate", "reference"),
     ),
     Recipe(
         "planrag",
         "plans first, and may re-plan after each observation (PlanRAG, section 4)",
         plans=True,
         replans=True,
+        default_for=("evaluate", "ask"),
     ),
     Recipe(
         "planrag-no-replan",
         "plans first, and never re-plans (PlanRAG, section 5: w/o RP)",
         plans=True,
+        default_for=("evaluate",),
     ),
     Recipe(
         "planrag-no-thought",

@@ -117,18 +117,12 @@ class BuildingSimulator:
             )
         goods = _goods(situation, questions)
         values, baselines = _prices(economy, goods, rules)
-        judged = [_judged(situation, question, buildings) for question in questions]
-        return [
-            Outcomes(
-                candidates=buildings if rows is None else question.candidates or (),
-                values=prices if rows is None else prices[rows],
-                goal="minimise",
-                baseline=baseline,
-            )
-            for question, prices, rows, baseline in zip(
-                questions, values, judged, baselines.tolist(), strict=True
-            )
-        ]
+        found = []
+        for question, prices, baseline in zip(questions, values, baselines.tolist(), strict=True):
+            listed = question.candidates or buildings
+            judged = prices[_rows(situation, question, listed)]
+            found.append(Outcomes(listed, judged, goal="minimise", baseline=baseline))
+        return found
 
     def simulate(
         self,
@@ -190,15 +184,6 @@ def _goods(situation: Situation, questions: Sequence[Question]) -> IntArray:
             )
         rows[number] = names.index(name)
     return rows
-
-
-def _judged(
-    situation: Situation, question: Question, every: tuple[Candidate, ...]
-) -> IntArray | None:
-    """Return the rows of the question's candidates; None if all buildings are candidates."""
-    if question.candidates is None or question.candidates == every:
-        return None
-    return np.array(_rows(situation, question, question.candidates), np.intp)
 
 
 def _rows(situation: Situation, question: Question, candidates: Sequence[Candidate]) -> list[int]:

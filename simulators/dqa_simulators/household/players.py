@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.base import InformedPolicy, Policy
-from dqa.worlds.observed import ObservedPosition
 from dqa.worlds.world import GameEvent, Position
+
+if TYPE_CHECKING:
+    from dqa.worlds.observed import ObservedPosition
 
 _ORDER: Final = (
     *("countertop", "diningtable", "coffeetable", "sidetable", "desk", "dresser", "bed", "sofa"),
@@ -203,6 +204,21 @@ class Knowledge:
                 return
 
 
+class HouseholdState(NamedTuple):
+    """The true state, for an informed player.
+
+    Attributes
+    ----------
+    walkthrough
+        Commands that win from the initial state; may be empty.
+    plan
+        Returns commands from the planner that win from the current state; empty if none exist.
+    """
+
+    walkthrough: tuple[str, ...]
+    plan: Callable[[], tuple[str, ...]]
+
+
 class ExpertPolicy(InformedPolicy):
     """Follows the planner's walkthrough, and makes a new plan after a deviation."""
 
@@ -211,21 +227,12 @@ class ExpertPolicy(InformedPolicy):
     ) -> Candidate:
         """Return the next command of the plan; the fallback if the planner finds no plan."""
         del random
-        walkthrough: tuple[str, ...] = getattr(state, "walkthrough", ())
-        plan: Callable[[], tuple[str, ...]] | None = getattr(state, "plan", None)
-        if plan is None:
-            raise _stranger(state)
+        walkthrough, plan = cast("HouseholdState", state)
         done = tuple(event.action for event in position.events[1:])
         if done == walkthrough[: len(done)] and len(done) < len(walkthrough):
             return walkthrough[len(done)]
         commands = plan()
         return commands[0] if commands else position.fallback
-
-
-def _stranger(given: object) -> UsageError:
-    return UsageError(
-        f"This player only plays 'household', but got an object of type {type(given).__name__}."
-    )
 
 
 class ExplorerPolicy(Policy):
@@ -237,9 +244,8 @@ class ExplorerPolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the next command."""
         del random
-        if not isinstance(position, ObservedPosition):
-            raise _stranger(position)
-        command = advise(position.goal, position.events, tuple(map(str, position.actions)))
+        seen = cast("ObservedPosition", position)
+        command = advise(seen.goal, seen.events, tuple(map(str, seen.actions)))
         return position.fallback if command is None else command
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import BaseModel, Field
 
@@ -24,7 +24,7 @@ from dqa_simulators.household.games import (
     read_game,
     task_of_seed,
 )
-from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy
+from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy, HouseholdState
 from dqa_simulators.household.tables import TaskName
 
 if TYPE_CHECKING:
@@ -62,21 +62,6 @@ class HouseholdSettings(BaseModel, extra="forbid", frozen=True):
     steps: int = Field(
         default=50, ge=1, le=10_000, description="the maximum number of commands of an episode"
     )
-
-
-class HouseholdState(NamedTuple):
-    """The true state, for an informed player.
-
-    Attributes
-    ----------
-    walkthrough
-        Commands that win from the initial state; may be empty.
-    plan
-        Returns commands from the planner that win from the current state; empty if none exist.
-    """
-
-    walkthrough: tuple[str, ...]
-    plan: Callable[[], tuple[str, ...]]
 
 
 class HouseholdEpisode(SoloEpisode):

@@ -246,17 +246,12 @@ def _candidates(
     world: World, question: Question, home: int
 ) -> tuple[tuple[Candidate, ...], IntArray]:
     """Return the candidates of a question and their rows. By default, all nodes except home."""
-    names = (*world.names[:home], *world.names[home + 1 :])
-    listed = question.candidates
-    if listed is None or listed == names:
-        if not names:
-            raise SituationError(
-                f"Situation '{world.situation.name}' has no trade node except the home of question "
-                f"{question.key}, so there is nothing to decide."
-            )
-        every = np.arange(world.n - 1)
-        every[home:] += 1
-        return names, every
+    listed = question.candidates or (*world.names[:home], *world.names[home + 1 :])
+    if not listed:
+        raise SituationError(
+            f"Situation '{world.situation.name}' has no trade node except the home of question "
+            f"{question.key}, so there is nothing to decide."
+        )
     rows = [_candidate(world, question, candidate, home) for candidate in listed]
     return listed, np.array(rows, np.intp)
 

@@ -9,12 +9,11 @@ Monte Carlo sampling in game tree search", AAAI 2010).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.base import RANDOM, InformedPolicy, Policy, PolicyFactory
 from dqa.worlds.world import Position
@@ -54,7 +53,7 @@ class InformedSearch(InformedPolicy):
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
         """Return the action with the most visits. An utterance repeats the proposal."""
-        known = _negotiation(position)
+        known = cast("NegotiationPosition", position)
         if known.part == "utterance":
             return known.fallback
         visits = _search(state, known.total, INFORMED_SIMULATIONS, random)
@@ -66,7 +65,7 @@ class FairSearch(Policy):
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Draw values, search with each, and return the action with the most visits."""
-        known = _negotiation(position)
+        known = cast("NegotiationPosition", position)
         if known.part == "utterance":
             return known.fallback
         believed = possible_values(known)
@@ -142,15 +141,6 @@ def _best(known: NegotiationPosition, visits: NDArray[np.float64]) -> Candidate:
     peppers, strawberries = divmod(rest, base)
     found = write((peppers, strawberries, cherries))
     return found if found in known.actions else known.fallback
-
-
-def _negotiation(position: Position) -> NegotiationPosition:
-    if isinstance(position, NegotiationPosition):
-        return position
-    raise UsageError(
-        f"This player only plays 'negotiation', but got a position of type "
-        f"{type(position).__name__}."
-    )
 
 
 _PLAYERS: Final = (

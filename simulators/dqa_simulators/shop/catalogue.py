@@ -161,38 +161,24 @@ def write_index(folder: Path, products: Iterable[tuple[str, str]]) -> None:
     MissingKeyError
         bm25s or PyStemmer is not installed.
     """
-    bm25s, terms = _load("bm25s"), _Terms()
-    documents: dict[str, list[int]] = {}
-    for asin, text in products:
-        numbers = [terms[word] for word in words_of(text)]
-        documents[asin] = [number for number in numbers if number >= 0]
+    bm25s, stem = _load("bm25s"), lru_cache(maxsize=None)(_stemmer().stemWord)
+    terms: dict[str, int] = {}  # the number of each stem
+    documents = {
+        asin: [
+            terms.setdefault(stem(word), len(terms))
+            for word in words_of(text)
+            if word not in STOP_WORDS
+        ]
+        for asin, text in products
+    }
     asins = sorted(documents)
     corpus = bm25s.tokenization.Tokenized(
-        ids=[documents[asin] for asin in asins], vocab=terms.ids or {"": 0}
+        ids=[documents[asin] for asin in asins], vocab=terms or {"": 0}
     )
     scorer = bm25s.BM25(k1=K1, b=B, method="lucene")
     scorer.index(corpus, create_empty_token=False, show_progress=False)
     scorer.save(folder, show_progress=False)
     np.save(folder / _ASINS, np.array(asins, dtype=np.str_))
-
-
-class _Terms(dict[str, int]):
-    """Map each word to the number of its stem; stop words to -1.
-
-    Attributes
-    ----------
-    ids
-        The number of each stem.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(dict.fromkeys(STOP_WORDS, -1))
-        self.ids: dict[str, int] = {}
-        self._stem = _stemmer().stemWord
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = self.ids.setdefault(self._stem(word), len(self.ids))
-        return number
 
 
 def _stemmer() -> Any:  # noqa: ANN401  (the package has no types)

@@ -13,8 +13,8 @@ from dqa.worlds.base import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
 from dqa_simulators.games.betting import CALL, FOLD, RAISE
 from dqa_simulators.holdem.players import learning
-from dqa_simulators.holdem.players.game import FEATURES, NUMBERS, LearningGame
-from dqa_simulators.holdem.players.policies import RulePolicy, _Network
+from dqa_simulators.holdem.players.learning import LearningGame
+from dqa_simulators.holdem.players.policies import FEATURES, NUMBERS, RulePolicy, _Network
 from dqa_simulators.holdem.players.strength import strength
 from tests.programs import run_python
 from tests.worlds.players.matches import interval, pairs, play, world_of

@@ -1,45 +1,61 @@
-"""Policies that play hold'em. They need only NumPy."""
+"""Policies that play hold'em, and the features that they see. They need only NumPy."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.base import Policy
 from dqa.worlds.training import Weights
 from dqa.worlds.world import Position
-from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
+from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE, Betting
 from dqa_simulators.holdem.hands import PAIR, TRIPS, TWO_PAIR, category
-from dqa_simulators.holdem.players.game import (
-    ACTIONS,
-    BUCKETS,
-    FEATURES,
-    NUMBERS,
-    STAGES,
-    Floats,
-    describe,
-    key_of,
-)
 from dqa_simulators.holdem.players.strength import strength
-from dqa_simulators.holdem.position import HoldemPosition
+from dqa_simulators.holdem.position import RULES, HoldemPosition
 
+Floats: TypeAlias = NDArray[np.float32]
+
+NUMBERS: Final = HoldemPosition.codes
+ACTIONS: Final = 3
+STAGES: Final = len(RULES.stages)
+BUCKETS: Final = 10
+"""The number of strength classes per round, for players with a table."""
+_HINGES: Final = np.arange(1, 10) / 10
+FEATURES: Final = STAGES + RULES.most_raises + 1 + 4 + 2 + STAGES + len(_HINGES)
+"""The length of the vector that describes a player's view."""
 _GOOD_BEFORE_FLOP: Final = 0.6
 _FAIR_BEFORE_FLOP: Final = 0.45
 _NORM_EPSILON: Final = 1e-6
 
 
-def hand_of(position: Position) -> HoldemPosition:
-    """Return the position if it belongs to hold'em. Otherwise raise `UsageError`."""
-    if isinstance(position, HoldemPosition):
-        return position
-    raise UsageError(
-        f"This player only plays 'holdem', but got a position of type {type(position).__name__}."
-    )
+@lru_cache(maxsize=65_536)
+def describe(betting: Betting, own: float) -> Floats:
+    """Return the view of the next player as numbers: round, raises, bets and hand strength."""
+    seat = betting.seat
+    mine, other = betting.bets[seat], betting.bets[1 - seat]
+    stage = np.eye(STAGES)[betting.stage]
+    raises = np.eye(RULES.most_raises + 1)[betting.raises]
+    chips = (seat, mine / RULES.most, other / RULES.most, (other - mine) / 4)
+    cards = ((own, own**2), stage * own, np.maximum(own - _HINGES, 0))
+    return np.concatenate([stage, raises, chips, *cards]).astype(np.float32)
+
+
+def key_of(betting: Betting, bucket: int) -> str:
+    """Return the key of an information set: the betting state and the strength class."""
+    first, second = betting.bets
+    return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
+
+
+def legal_numbers(key: str) -> list[int]:
+    """Return the numbers of the legal actions of an information set."""
+    stage, seat, first, second, raises, _ = map(int, key.split())
+    betting = Betting(RULES, (first, second), stage, raises, 0, seat, "bet")
+    return [NUMBERS[name] for name in betting.actions]
 
 
 class RulePolicy(Policy):
@@ -56,7 +72,7 @@ class RulePolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the action for the strength of the hand."""
         del random
-        hand = hand_of(position)
+        hand = cast("HoldemPosition", position)
         boldness = self._boldness(hand)
         if boldness == 2 and RAISE in hand.actions:
             return RAISE
@@ -109,7 +125,7 @@ class TablePolicy(Policy):
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Draw an action from the strategy of the information set."""
-        hand = hand_of(position)
+        hand = cast("HoldemPosition", position)
         bucket = bisect(self._bounds[hand.betting.stage], strength(hand.hole, hand.board))
         row = self._strategy.get(key_of(hand.betting, bucket), np.zeros(ACTIONS))
         return _draw(hand, row, random)
@@ -124,7 +140,7 @@ class GreedyPolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the legal action with the highest value."""
         del random
-        hand = hand_of(position)
+        hand = cast("HoldemPosition", position)
         values = self._networks[hand.betting.seat](_seen(hand))
         return max(hand.actions, key=lambda action: values[NUMBERS[str(action)]])
 
@@ -137,7 +153,7 @@ class DrawingPolicy(Policy):
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Draw a legal action with the probabilities from the network."""
-        hand = hand_of(position)
+        hand = cast("HoldemPosition", position)
         logits = self._network(_seen(hand))
         return _draw(hand, np.exp(logits - logits.max()), random)
 

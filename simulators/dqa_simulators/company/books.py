@@ -1,4 +1,4 @@
-"""The books of the company: the tables that a decider can read, and only those."""
+"""Write the books of a company: the tables that a decider can read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCHEMA: Final = Path(__file__).with_name("schema.sql").read_text("utf-8")
 TABLES: Final = tuple(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))
 """The names of the tables."""
 CONTEXT: Final = tuple(Path(__file__).with_name("context.sql").read_text("utf-8").split(";\n")[:-1])
-"""Statements that show a period at a glance."""
+"""Statements whose rows summarise the current period."""
 
 
 def item_id(index: int) -> str:
@@ -43,9 +43,9 @@ class Books:
     Parameters
     ----------
     company
-        The company; only its visible part is written.
+        The company. The tables contain only its visible values.
     seed
-        The seed of errors in the data.
+        The seed of the errors in the data.
     """
 
     company: Company
@@ -95,7 +95,7 @@ class Books:
             self.refresh(state)
 
     def refresh(self, state: State) -> None:
-        """Write what a proposal can change: offers, sites, and the booked promotion."""
+        """Write the tables that a proposal can change: offers, sites, and the booked promotion."""
         company, now = self.company, state.period
         offers: list[Row] = []
         for item, supplier in np.argwhere(~np.isnan(company.cost)).tolist():
@@ -123,14 +123,15 @@ class Books:
         return self._sold
 
     def copy(self) -> Books:
-        """Return a copy that grows on its own."""
+        """Return an independent copy."""
         other = copy(self)
         tables = {name: list(rows) for name, rows in self.tables.items()}
-        vars(other).update(tables=tables, _random=deepcopy(self._random))
+        pending = list(self._pending)
+        vars(other).update(tables=tables, _random=deepcopy(self._random), _pending=pending)
         return other
 
     def snapshot(self, game: int, events: Iterable[GameEvent]) -> dict[str, tuple[Row, ...]]:
-        """Return all rows, with the events of a game."""
+        """Return the rows of all tables, including the events of a game."""
         written = [
             (game, one.number, one.stage, one.actor, one.action, one.detail) for one in events
         ]
@@ -175,7 +176,7 @@ class Books:
             arrival = period + int(report.lead[item, site])
             rows.append((*placed, period + promised, None, None))
             arrived: Row = (*placed, period + promised, arrival, int(report.good[item, site]))
-            self._pending = [*self._pending, (arrival, number, arrived)]
+            self._pending.append((arrival, number, arrived))
 
     def _write_sale(self, period: int, names: tuple[str, str], sold: int) -> None:
         """Write a sale with the errors of the data: double postings, and corrected postings."""
@@ -191,17 +192,18 @@ class Books:
         rows.append((len(rows) + 1, period, *names, posted, "sale", period))
 
     def _receive_orders(self, period: int, state: State) -> None:
-        """Complete the orders that arrived in a period; those of a closed site never do."""
+        """Complete the orders that arrived in a period, and drop open orders of a closed site."""
         closed = {SITES[site] for site in np.flatnonzero(~state.open)}
-        pending = [one for one in self._pending if one[2][3] not in closed]
+        pending, self._pending = self._pending, []
         for arrival, number, row in pending:
             if arrival <= period:
                 self.tables["orders"][number] = row
-        self._pending = [one for one in pending if one[0] > period]
+            elif row[3] not in closed:
+                self._pending.append((arrival, number, row))
 
 
 def to_script(tables: Mapping[str, Sequence[Row]]) -> str:
-    """Return SQL that creates and fills the tables, equal for equal rows."""
+    """Return SQL that creates and fills the tables. Equal rows give equal text."""
     written = {
         name: ",\n".join(f"({', '.join(map(_literal, row))})" for row in tables[name])
         for name in TABLES

@@ -1,10 +1,11 @@
-"""An upper bound on the profit of an episode, for a company that foresees all luck.
+"""Compute an upper bound on the profit of an episode, even for a company that knows the future.
 
-The bound relaxes the rules: units are divisible, a sale pays the cheapest way to have had its unit
-in stock, storage is unlimited, and no fee for small orders is due. Then items are independent, and
-a dynamic program over the price levels and the competitor's price gives the best profit of each.
-The competitor's price is continuous, so the program works on intervals of it and takes the better
-end of each. Every relaxation can only raise the profit, so no plan exceeds the bound.
+The bound relaxes the rules. Units are divisible, storage is unlimited, and small orders cost no fee.
+A sold unit costs as much as the cheapest order that brings it to the site in time. Then items are
+independent, and a dynamic program over the price levels and the competitor's price computes the
+best profit of each item. The competitor's price is continuous. So the program divides it into
+intervals, and takes the better end of each interval. Every relaxation can only raise the profit, so
+no plan exceeds the bound.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ from dqa_simulators.company.drawing import (
 from dqa_simulators.company.engine import State
 
 _SHADOWS: Final = 10
-"""Shadow prices of units in stock that are tried."""
+"""The number of shadow prices that are tried for units in stock."""
 _CELLS: Final = 40
-"""Intervals of the competitor's price."""
+"""The number of intervals of the competitor's price."""
 
 
 @dataclass(frozen=True)
 class _Scenarios:
-    """Every combination of the answers to proposals, for one item; one row each.
+    """All combinations of answers to the proposals, for one item. Each row is one combination.
 
     Attributes
     ----------
     signed
         Whether the contract is signed.
     closed
-        The site that is closed; -1 for none.
+        The index of the closed site; -1 for none.
     promoted
-        By promotion on offer, whether it is of this item.
+        For each proposed promotion, whether it promotes this item.
     """
 
     signed: np.ndarray
@@ -52,7 +53,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on profit and final value from the first decision on."""
+    """Return an upper bound on the profit after the history plus the final value."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
@@ -80,7 +81,7 @@ def bound_profit(company: Company, state: State) -> float:
 
 
 def _allocate(values: Floats, promoted: np.ndarray) -> float:
-    """Return the best sum if each promotion goes to at most one item."""
+    """Return the best total value if each promotion has at most one item."""
     slots, total = promoted.shape[1], float(values[:, ~promoted.any(1)].sum())
     plain = values[:, ~promoted.any(1)][:, 0]
     best = total
@@ -95,7 +96,7 @@ def _allocate(values: Floats, promoted: np.ndarray) -> float:
 
 
 def _overhead(company: Company, closed: int) -> float:
-    """Return fixed costs, and the cost of closing a site."""
+    """Return the fixed costs of an episode, with the cost and savings of a closed site."""
     periods = company.settings.periods
     cost = float(company.fixed.sum()) * periods
     if closed >= 0:
@@ -113,8 +114,8 @@ def _period_of(company: Company, kind: str) -> int:
 def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios) -> Floats:
     """Return the bound of an item in each scenario, without fixed costs.
 
-    Units in stock are sold to the program at a shadow price. Any price gives a bound (Lagrangian
-    relaxation), so the prices are chosen that give the lowest one without proposals.
+    The program pays a shadow price for units in stock. Every shadow price gives a bound (Lagrangian
+    relaxation). This function uses the prices with the lowest bound without proposals.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
@@ -187,10 +188,16 @@ def _solve(  # noqa: PLR0913, PLR0917
 
 
 def _edges(company: Company, state: State, item: int) -> Floats:
-    """Return the ends of the intervals of the competitor's price."""
+    """Return the ends of the intervals of the competitor's price. No price is outside."""
     reference = company.reference[item]
-    highest = max(float(state.competitor[item]), reference * LEVELS[-1]) + 0.1 * reference
-    return np.linspace(float(company.floor[item]) - 0.01, highest, _CELLS + 1)
+    most = highest = float(state.competitor[item])
+    aim = company.undercut[item] * np.round(reference * LEVELS[-1], 2)
+    for noise in company.competitor_noise[PAST : company.settings.total, item].tolist():
+        moved = most + company.follow[item] * (aim - most) + 0.015 * reference * noise
+        most = max(company.floor[item], moved) + 0.01
+        highest = max(highest, most)
+    usual = max(float(state.competitor[item]), reference * LEVELS[-1]) + 0.1 * reference
+    return np.linspace(float(company.floor[item]) - 0.01, max(usual, highest), _CELLS + 1)
 
 
 def _moves(company: Company, item: int, period: int, edges: Floats) -> list[np.ndarray]:
@@ -238,9 +245,9 @@ def _demands(company: Company, item: int, scenarios: _Scenarios, edges: Floats) 
 
 
 def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float) -> Floats:
-    """Return the least cost of a unit in stock, by scenario, period of the episode and site.
+    """Return the minimum cost of a unit in stock, by scenario, period of the episode and site.
 
-    It is at most `most`, the value of a unit where no order can arrive in time.
+    It is `most` if no order can arrive in time.
     """
     periods, sites = company.settings.periods, company.base.shape[1]
     costs = np.full((len(scenarios.signed), periods, sites), most)

@@ -1,7 +1,7 @@
-"""Draws a company from a seed: its hidden parameters, its future, and its memos.
+"""Draw a company from a seed: its hidden parameters, its future, and its memos.
 
-Arrays have the axes period (0 is the first of the history), item, site and supplier, in this
-order. Everything is drawn before the first decision, so no decision changes the luck.
+Arrays have the axes period (0 is the first of the history), item, site and supplier, in this order.
+All random values are drawn before the first decision, so no decision changes them.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     events
         The number of changes during the episode, such as a dearer supplier.
     unannounced
-        How many of them no memo announces.
+        The number of these changes without a memo.
     delay
-        Periods that every delivery takes longer than the supplier's own lead time.
+        The number of additional periods of every delivery.
     proposals
-        Whether contracts, promotions and the closing of a site are to be decided.
+        Whether the player decides on contracts, promotions and the closing of a site.
     """
 
     periods: int = Field(default=12, ge=2, le=24, description="periods to decide")
@@ -72,7 +72,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     noise: float = Field(default=0.17, ge=0.0, le=1.0, description="spread of demand (log)")
     events: int = Field(default=6, ge=0, le=12, description="changes during the episode")
     unannounced: int = Field(default=1, ge=0, le=12, description="changes without a memo")
-    delay: int = Field(default=0, ge=0, le=2, description="more periods for every delivery")
+    delay: int = Field(default=0, ge=0, le=2, description="additional periods for every delivery")
     proposals: bool = Field(
         default=True, description="decide on contracts, promotions and closing a site"
     )
@@ -91,22 +91,22 @@ class Memo(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A choice that a period offers in addition to its plan.
+    """A decision that a period requires before its plan.
 
     Attributes
     ----------
     period
-        When it is decided, from 0.
+        The period of the decision, from 0.
     kind
         ``"contract"``, ``"promotion"`` or ``"closing"``.
     text
         The question.
     choices
-        The candidates; the first one changes nothing.
+        The candidates. The first has no effect.
     supplier
         The supplier of a contract.
     minimum
-        The units that a contract commits to.
+        The number of units that a contract requires.
     """
 
     period: int
@@ -119,7 +119,7 @@ class Proposal(NamedTuple):
 
 @dataclass
 class Company:
-    """All parameters of an episode, hidden and visible.
+    """All hidden and visible parameters of an episode.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Company:
     elasticity, cross
         By item, the elasticities of demand to the own and to the competitor's price.
     season, shift, promoted
-        By period and item: the season's factor, the factor of events, past promotions.
+        By period and item: the factor of the season, the factor of events, and past promotions.
     lift, dip
         The effect of a promotion in its period, and in the next.
     cost, promised, leads, defects
@@ -157,7 +157,7 @@ class Company:
         The competitor's rule by item: the speed with which its price follows, its aim as a share
         of ours, and the lowest price.
     demand_noise, lead_noise, defect_noise, competitor_noise
-        The luck of each period.
+        The random values of each period.
     memos, proposals
         The texts and the choices, by period.
     """
@@ -209,7 +209,7 @@ class Company:
     SHORTFALL: Final = 1.5
 
     def price(self, levels: Integers) -> Floats:
-        """Return the prices of levels, by item, in cents exactly."""
+        """Return the prices of levels by item, rounded to cents."""
         return np.asarray(np.round(self.reference * LEVELS[levels], 2))
 
 
@@ -307,7 +307,7 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
 def _draw_sizes(
     seed: int, base: Floats, volume: Floats, cost: Floats, total: int
 ) -> dict[str, Any]:
-    """Draw the sizes that the books show, none of them a known multiple of the demand."""
+    """Draw the sizes in the books. None of them is a known multiple of the demand."""
     rng = np.random.default_rng([9_119, seed])
     weekly = (base.sum(1) * np.nanmin(cost, 1)).sum()
     capacity = (base * volume[:, None]).sum(0) * rng.uniform(2.6, 3.4, base.shape[1])
@@ -320,7 +320,7 @@ def _draw_sizes(
 
 
 def _tilt(chances: tuple[float, ...], factor: float) -> Floats:
-    """Return chances of lead times that differ a little, so that each pair has its own."""
+    """Return slightly different probabilities of lead times for a supplier and an item."""
     tilted = np.array(chances) * factor ** np.arange(LONGEST)
     return np.asarray(tilted / tilted.sum())
 
@@ -412,7 +412,7 @@ _EVENTS: Final = (
 
 
 def _draw_proposals(rng: np.random.Generator, company: Company) -> tuple[Proposal, ...]:
-    """Draw a contract, promotions, and, with several sites, the closing of one."""
+    """Draw a contract, promotions and, with several sites, the closing of a site."""
     settings = company.settings
     items, last = settings.items, settings.total - 2
     offered = np.flatnonzero(~np.isnan(company.cost).all(0))

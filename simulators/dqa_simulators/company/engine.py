@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _AGES: Final = UNLIMITED
 _AHEAD: Final = LONGEST + 4
-"""Periods that an order can be on its way, with the delays of settings and events."""
+"""The maximum number of periods until an order arrives, including all delays."""
 LOT: Final = 10
 MOST: Final = 600
 """An order is a multiple of `LOT` from 0 to `MOST`."""
@@ -56,9 +56,9 @@ class State:
     Attributes
     ----------
     period
-        Its index, from 0.
+        The index of the period, from 0.
     stock
-        By item, site and age.
+        Units in stock, by item, site and age.
     coming
         Usable units that arrive in 0, 1, ... periods, by item and site.
     competitor
@@ -66,11 +66,12 @@ class State:
     level
         The price levels of the last period, by item.
     cash, profit
-        The money now, and the profit since the end of the history.
+        The money of the company, and the profit since the end of the history.
     open
         By site, whether it is open.
     promoted
-        The items promoted in this, in the last, and in the next period: three rows.
+        Whether each item is promoted in this period, the last period and the next period; shape
+        (3, items).
     signed, committed
         The supplier of the contract (-1 without one), and the units ordered under it.
     closing
@@ -91,13 +92,13 @@ class State:
     closing: int = -1
 
     def copy(self) -> State:
-        """Return a copy that shares nothing."""
+        """Return a deep copy."""
         return deepcopy(self)
 
 
 @dataclass(frozen=True)
 class Report:
-    """What happened in a period; arrays are by item and site unless their name says otherwise.
+    """The result of a period. Arrays are by item and site unless stated otherwise.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ class Report:
     price, competitor
         By item.
     money
-        The amounts of the ledger by name; costs are negative.
+        The amounts of the ledger, by name. Costs are negative.
     """
 
     plan: Plan
@@ -168,7 +169,7 @@ def mean_demand(
 
 
 def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Report]:
-    """Carry out a plan: order, receive, sell, pay, and let the competitor react."""
+    """Execute a plan: order, receive, sell and pay. Then the competitor sets new prices."""
     period, price = state.period, company.price(plan.level)
     items = np.arange(len(price))[:, None]
     quantity = np.where(state.open, plan.quantity, 0).astype(float)
@@ -240,7 +241,7 @@ def _take_oldest(stock: Floats, sold: Floats) -> None:
 
 
 def _grow_older(stock: Floats, shelf: Integers) -> Floats:
-    """Age perishable stock by a period; return the units that expire."""
+    """Increase the age of perishable stock by a period. Return the units that expire."""
     expired = np.zeros(stock.shape[:2])
     for item in np.flatnonzero(shelf < UNLIMITED):
         life = int(shelf[item])
@@ -257,7 +258,7 @@ def _by_supplier(supplier: Integers, quantity: Floats) -> Floats:
 
 
 def _cost_of_proposals(company: Company, state: State, stock: Floats, coming: Floats) -> float:
-    """Return the cost of a booked promotion, and of closing a site less the value of its stock."""
+    """Return the cost of a booked promotion and of closing a site, minus the salvage value."""
     cost = company.PROMOTION * float(state.promoted[2].sum())
     if state.closing >= 0:
         units = stock[:, state.closing].sum(1) + coming[:, state.closing].sum(1)
@@ -302,7 +303,7 @@ def _next_state(  # noqa: PLR0913, PLR0917
 
 
 def settle(company: Company, state: State) -> float:
-    """Return the value after the last period: the stock's, less the shortfall of the contract."""
+    """Return the salvage value of the stock after the end, minus the penalty of the contract."""
     units = state.stock.sum(2) + state.coming.sum(2)
     value = float((units * company.salvage[:, None]).sum())
     if state.signed >= 0:
@@ -312,7 +313,7 @@ def settle(company: Company, state: State) -> float:
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
-    """Carry out the choice of a proposal; its effects follow with the plan of the period."""
+    """Apply the choice of a proposal to a state. It takes effect with the plan of the period."""
     if choice == proposal.choices[0]:
         return
     if proposal.kind == "contract":
@@ -329,7 +330,7 @@ def round_order(units: Floats) -> Integers:
 
 
 def play_history(company: Company, seed: int, state: State, books: Books) -> State:
-    """Play the history with a wandering policy that tries prices and suppliers."""
+    """Play the history with a policy that tries different prices and suppliers at random."""
     rng = np.random.default_rng([5_551, seed])
     count, sites = company.base.shape
     mean, level = company.base.copy(), np.full(count, NORMAL)
@@ -354,7 +355,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the profit and final value of the naive policy: score 0."""
+    """Return the profit plus final value of the naive policy, which has the score 0."""
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

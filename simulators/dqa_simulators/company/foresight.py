@@ -1,4 +1,4 @@
-"""The expected result of a plan, by the books alone: assumed demand, deliveries and costs."""
+"""Estimate demand from the books, and the expected result of a plan."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dqa_simulators.company.reading import Reading
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
 """The competitor's replies, with the factor of its prices."""
 BELOW: Final = 0.97
-"""A price just below another one, as a share of it."""
+"""The share of a price that is just below it."""
 _YEAR: Final = 52
 
 
 class DemandModel:
-    """The demand for an item: a ridge regression on the logarithm of its sales.
+    """The demand for an item, estimated by a ridge regression on the logarithm of its sales.
 
     Parameters
     ----------
@@ -100,10 +100,10 @@ class DemandModel:
 
 
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:
-    """Return the books after a period as expected, and its result in words.
+    """Return the expected books after a period, and a description of the expected result.
 
-    Demand is that of a regression on the books, orders arrive after their mean lead time in the
-    past with the usual share of usable units, and nothing expires.
+    Demand comes from `DemandModel`. Orders arrive after their mean lead time in the past, with the
+    past share of usable units. No units expire.
 
     Parameters
     ----------

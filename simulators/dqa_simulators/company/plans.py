@@ -1,4 +1,4 @@
-"""Plans as text: what is written, what is proposed, and what is refused."""
+"""Write, propose and read plans as text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dqa_simulators.company.reading import Reading
 FORM: Final = "plan[...]"
 """The form of a plan, see `dqa.core.question.Question.free_form`."""
 _COVERS: Final = (0.5, 1.0, 1.5, 2.0)
-"""Periods of demand, beyond the lead time, that the proposed plans order."""
+"""The proposed plans order the demand of the lead time and of this many more periods."""
 _ORDER_WORDS: Final = 5
 _PRICE_WORDS: Final = 3
 
 
 class PlanError(ValueError):
-    """A plan that cannot be carried out; the message says why."""
+    """A plan is invalid. The message states the reason."""
 
 
 def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], levels: Integers) -> str:
@@ -34,7 +34,7 @@ def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], level
     suppliers
         The supplier of each item.
     levels
-        The price levels by item, from 1; those that do not change are left out.
+        The price levels by item, from 1. The text omits unchanged levels.
     """
     parts = [
         f"buy {reading.items[item]} {reading.sites[site]} {units} {suppliers[item]}"
@@ -50,7 +50,7 @@ def write_plan(reading: Reading, quantity: Integers, suppliers: list[str], level
 
 
 def propose_plans(reading: Reading) -> tuple[str, ...]:
-    """Return plans by simple rules, as candidates; the first one is `default_plan`."""
+    """Return the candidates: plans by simple rules. The first is `default_plan`."""
     mean, _ = reading.recent_demand(8)
     suppliers, levels = reading.usual, reading.levels
     leads = np.array(
@@ -69,7 +69,7 @@ def propose_plans(reading: Reading) -> tuple[str, ...]:
 
 
 def default_plan(reading: Reading) -> str:
-    """Return the plan that counts if none is named.
+    """Return the plan that is used after two invalid plans.
 
     It orders the last period's sales from the usual suppliers, and leaves prices unchanged.
     """
@@ -77,7 +77,7 @@ def default_plan(reading: Reading) -> str:
 
 
 def read_plan(reading: Reading, text: str) -> Plan:
-    """Return the plan that a text describes.
+    """Return the plan of a text.
 
     Raises
     ------
@@ -101,12 +101,12 @@ def read_plan(reading: Reading, text: str) -> Plan:
         elif words[0] == "price" and len(words) == _PRICE_WORDS:
             item = _index(reading.items, words[1], part)
             if item in priced:
-                raise PlanError(f"'{part}': {words[1]} has a price already.")
+                raise PlanError(f"'{part}': {words[1]} has two prices. Remove one.")
             priced.add(item)
             plan.level[item] = _number(words[2], 1, 5, 1, part) - 1
         else:
             raise PlanError(
-                f"'{part}' is not understood: write 'buy ITEM SITE UNITS SUPPLIER' or "
+                f"'{part}' is invalid. Write 'buy ITEM SITE UNITS SUPPLIER' or "
                 "'price ITEM LEVEL', separated by ';'."
             )
     return plan
@@ -119,16 +119,18 @@ def _read_order(plan: Plan, reading: Reading, words: list[str], part: str) -> No
     units = _number(words[3], 0, MOST, LOT, part)
     if words[4] not in reading.offers[item]:
         names = ", ".join(sorted(reading.offers[item]))
-        raise PlanError(f"'{part}': {words[1]} is offered by {names}.")
+        raise PlanError(
+            f"'{part}': {words[1]} has no offer of {words[4]}. Its suppliers are {names}."
+        )
     if plan.quantity[item, site]:
-        raise PlanError(f"'{part}': one order for an item and a site is possible in a period.")
+        raise PlanError(f"'{part}': the plan has two orders for this item and site. Remove one.")
     plan.quantity[item, site] = units
     plan.supplier[item, site] = int(words[4][1:]) - 1
 
 
 def _index(names: list[str], name: str, part: str) -> int:
     if name not in names:
-        raise PlanError(f"'{part}': '{name}' is unknown; known are {', '.join(names)}.")
+        raise PlanError(f"'{part}': '{name}' is unknown. Choose one of {', '.join(names)}.")
     return names.index(name)
 
 

@@ -1,6 +1,6 @@
-"""Programs that run the company, from a random one to a careful analyst.
+"""Programs that manage the company: simple rules, and an analyst with a regression.
 
-They read the books only, as any decider can. None of them sees a hidden parameter.
+They read only the books, like every decider.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SERVICE: Final = 0.9
 
 
 class Manager(Policy):
-    """Decides on proposals by their first choice, and on plans by a rule."""
+    """Takes the first choice of each proposal, and plans by a rule."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the plan, or the choice of a proposal."""
@@ -37,16 +37,16 @@ class Manager(Policy):
         return self.plan(view.reading, view.left)
 
     def decide(self, view: CompanyPosition) -> Candidate:
-        """Return the choice that changes nothing."""
+        """Return the choice without an effect."""
         return view.actions[0]
 
     @abstractmethod
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan of a period; `left` periods are left with this one."""
+        """Return the plan of a period. `left` is the number of remaining periods, including this."""
 
 
 class Naive(Manager):
-    """Orders what was sold, at unchanged prices."""
+    """Orders the units sold in the last period, at reference prices."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return the default plan at reference prices."""
@@ -59,7 +59,7 @@ class Repeat(Manager):
     """Repeats the orders and prices of the last period."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the orders of the last period of the history."""
+        """Return the orders of the last period of the history, at unchanged prices."""
         del left
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), list(reading.usual)
         for _, period, item, site, supplier, quantity, *_ in reading.tables["orders"]:
@@ -108,7 +108,7 @@ class Newsvendor(Manager):
 
 
 class PriceFollower(Newsvendor):
-    """The newsvendor who keeps every price just below the competitor's."""
+    """The newsvendor with the highest price levels below the competitor's prices."""
 
     def _levels(self, reading: Reading) -> Integers:
         reference = np.array(reading.column("items", 2))
@@ -118,7 +118,7 @@ class PriceFollower(Newsvendor):
 
 
 class Analyst(Manager):
-    """Estimates demand by regression, and chooses suppliers, prices and orders by it."""
+    """Chooses suppliers, prices, orders and promotions by a regression on demand."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return the plan with the largest expected margin."""
@@ -141,7 +141,7 @@ class Analyst(Manager):
         return write_plan(reading, units, suppliers, levels)
 
     def decide(self, view: CompanyPosition) -> Candidate:
-        """Advertise the item whose promotion earns most; leave contracts and sites as they are."""
+        """Promote the item with the largest gain. Decline contracts, and keep all sites."""
         if view.proposal != "promotion":
             return view.actions[0]
         reading = view.reading
@@ -163,7 +163,7 @@ class Analyst(Manager):
 
 
 def best_offer(reading: Reading, item: int) -> Offer:
-    """Return the offer with the least cost of a usable unit, with a price for unsteady leads."""
+    """Return the offer with the lowest cost of a usable unit plus a cost of irregular lead times."""
     penalty = reading.column("items", 6)[item]
     return min(
         reading.offers[item].values(),
@@ -190,7 +190,7 @@ def order_target(  # noqa: PLR0913, PLR0917
 ) -> Floats:
     """Return the stock to order up to, by site.
 
-    It is never more than can be sold until the end, or until perishable units expire.
+    It is at most the demand until the end, or until perishable units expire.
     """
     span, shelf = offer.lead + 1, reading.column("items", 4)[item]
     variance = span * spread**2 + mean**2 * np.var(offer.leads)

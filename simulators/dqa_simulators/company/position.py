@@ -1,4 +1,4 @@
-"""The player's view of a company: its books, and the decision that is due."""
+"""The player's view of a company: its books, and the next decision."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from dqa.core.question import Candidate
 
 COMPETITOR: Final = "competitor"
-"""The other player in positions that are looked ahead."""
+"""The other player in positions after a plan."""
 
 
 @dataclass(frozen=True)
 class CompanyPosition(ObservedPosition):
-    """The books before a decision.
+    """The state before a decision.
 
     Attributes
     ----------
     reading
         The books.
     proposal
-        The kind of proposal that is to be decided; empty for a plan.
+        The kind of the proposal to decide; empty for a plan.
     left
-        The periods that are left, with this one.
+        The number of remaining periods, including this one.
     plan
-        The plan that was chosen, while the competitor has not replied; else empty.
+        The chosen plan until the competitor has replied, otherwise empty.
     """
 
     reading: Reading = field(default=Reading({}), repr=False)
@@ -44,12 +44,12 @@ class CompanyPosition(ObservedPosition):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The end if no period is left, else a decision."""
+        """The end if no period remains, otherwise a decision."""
         return "decision" if self.left else "terminal"
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """The competitor after a plan; else the player, until the end."""
+        """The competitor after a plan, otherwise the player; None at the end."""
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:

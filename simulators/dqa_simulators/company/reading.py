@@ -1,4 +1,4 @@
-"""Reads the books: the figures that a careful reader gets from the tables."""
+"""Read the books as arrays, with all corrections of the data."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _DOUBLED: Final = re.compile(r"periods (\d+) to (\d+) .* of (I\d+) twice")
 
 @dataclass(frozen=True)
 class Offer:
-    """What a supplier offers for an item, and how it delivered.
+    """The offer of a supplier for an item, and its past deliveries.
 
     Attributes
     ----------
     supplier
-        Its id.
+        The id of the supplier.
     price
         The list price.
     leads
-        The observed lead times; the promised one if there are none.
+        The observed lead times, or the promised lead time without observations.
     usable
-        The observed share of usable units.
+        The observed share of usable units, with a prior of 94 of 100.
     """
 
     supplier: str
@@ -74,7 +74,7 @@ class Reading:
 
     @cached_property
     def periods(self) -> int:
-        """The number of periods that were played."""
+        """The number of finished periods."""
         return max(self.column("ledger", 0), default=0)
 
     @property
@@ -84,7 +84,7 @@ class Reading:
 
     @cached_property
     def sales(self) -> Floats:
-        """Units sold, with corrections and without the known doubled postings."""
+        """Units sold, with corrections, and without the known double postings."""
         units = np.zeros((self.periods, *self.shape))
         _, _, items, sites, posted, _, periods = self._columns("sales")
         np.add.at(units, self._index(periods, items, sites), posted)
@@ -108,7 +108,7 @@ class Reading:
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether the sales of a period were all of the demand: some stock was left."""
+        """Whether the sales of a period equal the demand, because some stock was left."""
         return np.asarray(self._inventory.sum(3) > 0)
 
     @cached_property
@@ -135,7 +135,7 @@ class Reading:
 
     @cached_property
     def promoted(self) -> NDArray[np.bool_]:
-        """Whether an item is advertised, by period (two more than the others) and item."""
+        """Whether an item is promoted, by period and item. It includes the next two periods."""
         found = np.zeros((self.periods + 2, len(self.items)), dtype=bool)
         for period, item in self.tables["promotions"]:
             found[period - 1, self.items.index(item)] = True
@@ -143,7 +143,7 @@ class Reading:
 
     @cached_property
     def coming(self) -> Floats:
-        """Units ordered that have not arrived, by item and site."""
+        """Ordered units that have not arrived, by item and site."""
         units = np.zeros(self.shape)
         for _, _, item, site, _, quantity, *_, good in self.tables["orders"]:
             if good is None:
@@ -181,7 +181,7 @@ class Reading:
     def recent_demand(self, weeks: int = _RECENT) -> tuple[Floats, Floats]:
         """Return the mean and the standard deviation of recent demand, by item and site.
 
-        Periods that ended without stock are left out if enough others remain.
+        Periods that ended without stock are omitted if at least five periods remain.
         """
         mean, spread = np.zeros(self.shape), np.zeros(self.shape)
         for item, site in np.ndindex(*self.shape):

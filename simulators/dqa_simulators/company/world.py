@@ -93,7 +93,7 @@ class CompanyEpisode(SoloEpisode):
 
     @property
     def _contract(self) -> str:
-        """The terms of the signed contract, and the units ordered under it; else empty."""
+        """The terms of the signed contract and the ordered units; empty without a contract."""
         signed = [one for one in self._company.proposals if one.kind == "contract"]
         if self._state.signed < 0 or not signed:
             return ""
@@ -104,7 +104,7 @@ class CompanyEpisode(SoloEpisode):
 
     @property
     def _proposal(self) -> Proposal | None:
-        """The proposal that is due; None if the plan is."""
+        """The next proposal to decide; None if the plan is next."""
         due = [one for one in self._proposals if one.period == self._state.period]
         return due[0] if due else None
 
@@ -162,13 +162,13 @@ class CompanyEpisode(SoloEpisode):
         return events
 
     def _prepare(self) -> None:
-        """Write what is known before the next period."""
+        """Write the tables before the next period."""
         memos = [memo for memo in self._company.memos if memo.period == self._state.period]
         if self._left:
             self._books.prepare(self._state, memos)
 
     def _open(self, player: str) -> Database:
-        """Open the books as they are at this move, in memory."""
+        """Open the books of this move as a database in memory."""
         del player
         self._require_open()
         script = to_script(self._reading.tables)
@@ -188,7 +188,7 @@ class CompanyEpisode(SoloEpisode):
 
 
 def _describe(report: Report, period: int) -> str:
-    """Return the result of a period as text, without anything that the books lack."""
+    """Describe the result of a period. The text contains only facts from the books."""
     amounts = ", ".join(f"{name} {amount:.0f}" for name, amount in report.money.items() if amount)
     lost = int(report.lost.sum() > 0)
     short = " Some customers found no stock." if lost else ""
@@ -199,7 +199,7 @@ def _describe(report: Report, period: int) -> str:
 def _begun(
     seed: int, settings: CompanySettings
 ) -> tuple[Company, State, Books, tuple[float, float]]:
-    """Return a company after its history, with the profit of the naive policy and the bound."""
+    """Return a company after its history, the naive policy's profit, and the bound."""
     company = draw_company(seed, settings)
     books = Books(company, seed)
     state = play_history(company, seed, begin(company), books)

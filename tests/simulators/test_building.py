@@ -73,15 +73,6 @@ def test_the_state_after_a_decision_has_new_quantities_and_prices() -> None:
     assert after["goods"]["current_price"][1] == pytest.approx(ask(small()).value(8))
 
 
-def test_raising_a_building_of_level_0_changes_its_level_only() -> None:
-    """Its rows do not define a level's demand, so every price stays."""
-    situation = small(buildings=[(7, 5), (8, 0)])
-    assert ask(situation).value(8) == ask(situation).baseline
-    after = SIMULATOR.simulate(situation, ASK, 8, "paper")
-    assert after["building"]["level"].tolist() == [5, 5]
-    assert after["supply"]["max_supply"].tolist() == [10.0, 12.0]
-
-
 def test_unknown_candidates_goods_and_rule_sets_are_named() -> None:
     """Also an id as text, and an economy without buildings."""
     for candidate in (9, "8"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from dqa.core.errors import SituationError
@@ -70,34 +69,6 @@ def test_profits_worked_out_by_hand() -> None:
     assert released.value("mid") == pytest.approx((3 + 10.5) * (1 - 2 / 16) * 6 / 16)
 
 
-@pytest.mark.parametrize(
-    ("rules", "development", "bonus"),
-    [
-        ("paper", 149.0, 50.0),
-        ("paper", 151.5, 50.5),
-        ("clean", 10.0, 50.0),
-        ("clean", 51.0, 51.0),
-        ("released", 51.0, 51.0),
-    ],
-)
-def test_a_small_country_gets_the_least_inland_bonus(
-    rules: str, development: float, bonus: float
-) -> None:
-    """An inland bonus below 50 (a third of the development under `paper`) counts as 50."""
-    situation = small(countries=[("A", "home", development), COUNTRIES[1]])
-    after = SIMULATOR.simulate(situation, ASK, "mid", rules)
-    power = after["node_country"]["calculated_trading_power"][2]
-    assert power == pytest.approx(1.05 * (3 + bonus))
-
-
-@pytest.mark.parametrize("rules", SIMULATOR.rule_sets)
-def test_a_straight_flow_comes_before_an_earlier_one(rules: str) -> None:
-    """The direct flow home is supported, although an indirect one is listed first."""
-    flows = [("mid", "alley"), ("alley", "home"), ("mid", "home")]
-    situation = small(nodes=[*NODES, ("alley", 0.0, False)], flows=flows)
-    assert SIMULATOR.simulate(situation, ASK, "mid", rules)["flow"]["flow"][2] == pytest.approx(10)
-
-
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"flows": [*FLOWS, ("mid", "atlantis")]}, "dest of row 3 of table 'flow' is 'atlantis'"),
     ({"flows": [*FLOWS, FLOWS[0]]}, "rows 0 and 3 of table 'flow' have the same key"),
@@ -136,21 +107,6 @@ def test_unknown_countries_and_candidates_are_named() -> None:
         assert f"'{candidate}' is not a candidate" in refusal(small(), question)
         with pytest.raises(SituationError, match="is not a candidate"):
             SIMULATOR.simulate(small(), ASK, candidate, "paper")
-
-
-def test_more_than_64_homes_are_distinguished() -> None:
-    """Merchants of 100 countries steer to 100 homes."""
-    homes = [f"h{i}" for i in range(100)]
-    situation = world(
-        countries=[(f"C{i}", home, 1.0) for i, home in enumerate(homes)],
-        nodes=[("source", 1.0, False), *((home, 1.0, False) for home in homes)],
-        flows=[("source", home) for home in reversed(homes)],
-        presence=[("source", f"C{i}", False, True, float(i)) for i in range(100)],
-    )
-    question = locating_question("C0", "h0")
-    carried = SIMULATOR.simulate(situation, question, None, "paper")["flow"]["flow"]
-    powers = 1.05 * (np.arange(100.0)[::-1] + 2)
-    np.testing.assert_allclose(carried, powers / powers.sum())
 
 
 def test_near_ties_are_settled_in_table_order() -> None:

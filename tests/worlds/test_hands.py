@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from dqa_simulators.holdem.hands import CATEGORIES, DECK, FULL_HOUSE, category, strength
+from dqa_simulators.holdem.hands import CATEGORIES, FULL_HOUSE, category, strength
 from dqa_simulators.holdem.position import COUNTS, deal_by_share, deal_uniformly, shares_of
 from tests.worlds.playing import make_world
 
@@ -39,34 +39,6 @@ def test_every_category_has_as_many_hands_of_five_as_is_known() -> None:
     known = (1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40)
     assert [found[kind] for kind in range(len(CATEGORIES))] == list(known)
     assert len(worths) == 7462
-
-
-def cards(text: str) -> list[int]:
-    """Return cards by their names."""
-    return [DECK.index(name) for name in text.split()]
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("2c 3d 4h 5s 6c Kd Ah", "Ac 2d 3h 4s 5c Kd Kh"),  # an ace below a two is the lowest
-        ("Ac Ad 2h 2s 3c 3d Kh", "Ac Ad 2h 2s 3c 3d Qh"),  # the third pair does not count
-        ("Kc Kd Kh 2s 2c 2d 3h", "Qc Qd Qh As Ac 3d 4h"),  # three higher cards before the pair
-        ("Kc Kd Kh As Ac 2d 2h", "Kc Kd Kh Qs Qc Qd 2h"),  # the higher pair
-        ("2c 4c 6c 8c Tc As Ad", "3c 4d 5h 6s 7c Kd Kh"),  # a flush before a straight
-        ("3h 4h 5h 6h 7h 8s 9d", "Ac Ad Ah As Kc Kd Kh"),  # a straight flush before four aces
-        ("9c 9d 9h 9s Kc 2d 2h", "9c 9d 9h 9s Qc Qd Qh"),  # the fifth card
-    ],
-)
-def test_the_better_hand_wins(better: str, worse: str) -> None:
-    """The order within a category, and of categories with the same cards."""
-    assert strength(cards(better)) > strength(cards(worse))
-
-
-def test_suits_and_further_cards_do_not_count() -> None:
-    """The pot is shared."""
-    assert strength(cards("Ac Kd Qh 9s 8c 3d 2h")) == strength(cards("Ad Kh Qs 9c 8d 4d 2c"))
-    assert strength(cards("Tc Jd Qh Ks Ac 2d 3h")) == strength(cards("Td Jh Qs Kc Ad Ac Ah"))
 
 
 def test_a_hand_is_worth_its_best_five() -> None:

@@ -138,17 +138,6 @@ def test_a_short_negotiation() -> None:
     assert (facts["share of player"], facts["pareto optimal"]) == (0.7, True)
 
 
-def test_nobody_gets_anything_without_an_agreement() -> None:
-    """After the last turn; the last to speak could still agree."""
-    world = negotiation(turns=4)
-    episode = world.start(3)
-    moves = list(moves_of(episode, lambda move: move.position.fallback))
-    assert len(moves) == 8
-    assert episode.returns() == {"player": 0.0, "opponent": 0.0}
-    facts = episode.facts()
-    assert (facts["agreed"], facts["deal"], facts["pareto optimal"]) == (False, None, False)
-
-
 def test_the_comparison_is_that_of_every_split() -> None:
     """Pareto optimality and the Nash bargaining solution, by their definitions."""
     random = np.random.default_rng(0)

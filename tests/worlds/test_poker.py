@@ -28,7 +28,7 @@ def poker(name: str, **settings: Any) -> PokerWorld:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_legal_actions_turns_and_chips_are_the_referees(name: str) -> None:
-    """Over random games; and every game ends in both at once."""
+    """In random games. The result of an action is that of looking ahead."""
     world = poker(name)
     for seed in range(GAMES[name]):
         episode = world.start(seed)
@@ -43,7 +43,14 @@ def test_legal_actions_turns_and_chips_are_the_referees(name: str) -> None:
             assert legal == state.legal_actions()
             if name == "holdem":
                 assert position.bets == spent(state)
-            episode.choose(choose(move))
+            following = {action: position.after(action) for action in position.actions}
+            assert len({one.key for one in following.values()}) == len(following)
+            expected = following[chosen := choose(move)]
+            episode.choose(chosen)
+            found = episode._position(move.player)
+            if expected.node == "chance":
+                expected = expected.dealt(found.board[len(position.board) :])
+            assert expected == found
         assert state.is_terminal()
         returns = episode.returns()
         assert sum(returns.values()) == 0
@@ -107,30 +114,6 @@ def by_what_it_sees(move: Move) -> str:
     actions = position.actions
     place = int.from_bytes(mixed) % (4 * len(actions))
     return str(actions[place % len(actions)] if place else position.fallback)
-
-
-def test_a_position_follows_the_bets() -> None:
-    """What `after` says of an action is what the next player finds, but for their own cards."""
-    world = poker("holdem")
-    compared = 0
-    for seed in range(40):
-        choose = at_random(seed, cautious=0.8)
-        episode = world.start(seed, mirrored=seed % 2 == 1)
-        while (move := episode.next_move()) is not None:
-            position, chosen = move.position, choose(move)
-            assert isinstance(position, PokerPosition)
-            following = {action: position.after(action) for action in position.actions}
-            assert len({one.key for one in following.values()}) == len(following)
-            assert {one.viewer for one in following.values()} == {move.player}
-            expected = following[str(chosen)]
-            episode.choose(chosen)
-            found = episode._position(move.player)
-            if expected.node == "chance":
-                expected = expected.dealt(found.board[len(position.board) :])
-            assert expected == found
-            compared += 1
-        episode.close()
-    assert compared > 150
 
 
 def test_ends_of_looking_ahead() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.core.database import Database, Limits
+from dqa.core.database import Limits
 from dqa.core.errors import QueryError
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import Move
@@ -191,23 +191,3 @@ def test_nothing_hidden_is_found(
     assert not audit.leaks, audit.leaks[:5]
     assert {*audit.answered, *audit.refused} == set(STATEMENTS)
     assert {statement for statement in STATEMENTS if not audit.answered[statement]} == REFUSED
-
-
-def test_other_tables_of_the_database_are_not_read(tmp_path: Path) -> None:
-    """Where a user's file has more than the history."""
-    file = tmp_path / "games.sqlite"
-    with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE payroll AS SELECT 'Ann' AS name, 100 AS pay")
-    connection.close()
-    history = History(str(file), isolation="none")
-    database: Database = history.open_for(0, "player")
-    with pytest.raises(QueryError):
-        database.query("SELECT * FROM payroll")
-    assert {table.name for table in database.schema().tables} == {
-        "events",
-        "games",
-        "hidden",
-        "outcomes",
-    }
-    database.close()
-    history.close()

@@ -1,6 +1,6 @@
 """Compute an upper bound on the profit of an episode, even for a company that knows the future.
 
-The bound relaxes the rules. Units are divisible, storage is unlimited, and small orders cost no fee.
+The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee.
 A sold unit costs as much as the cheapest order that brings it to the site in time. Then items are
 independent, and a dynamic program over the price levels and the competitor's price computes the
 best profit of each item. The competitor's price is continuous. So the program divides it into

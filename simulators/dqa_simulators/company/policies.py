@@ -42,7 +42,7 @@ class Manager(Policy):
 
     @abstractmethod
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan of a period. `left` is the number of remaining periods, including this."""
+        """Return the plan of a period, given the number of remaining periods with this one."""
 
 
 class Naive(Manager):
@@ -163,7 +163,7 @@ class Analyst(Manager):
 
 
 def best_offer(reading: Reading, item: int) -> Offer:
-    """Return the offer with the lowest cost of a usable unit plus a cost of irregular lead times."""
+    """Return the offer with the lowest cost, which includes a cost of irregular lead times."""
     penalty = reading.column("items", 6)[item]
     return min(
         reading.offers[item].values(),

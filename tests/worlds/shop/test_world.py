@@ -32,18 +32,6 @@ def test_the_fair_program_is_better_than_random_moves(count: int) -> None:
     assert 0.5 * count <= rewards["rule"].count(1.0) < count
 
 
-def test_what_a_seed_gives_follows_from_it_alone() -> None:
-    """Two worlds give the same visit, and a mirrored one is no other; the next seed's is."""
-    one, other = (visit(make_shop().start(7), policy("rule")) for _ in range(2))
-    mirrored = visit(make_shop().start(7, mirrored=True), policy("rule"))
-    assert one.actions == other.actions == mirrored.actions
-    assert [move.position for move in one.moves] == [move.position for move in other.moves]
-    assert one.facts == other.facts == mirrored.facts
-    next_goal = make_shop().start(8).next_move()
-    assert next_goal is not None
-    assert next_goal.question.target["goal"] != one.moves[0].question.target["goal"]
-
-
 def test_pages_are_as_the_paper_shows_them() -> None:
     """Search, results, product, chosen options, features and the end."""
     episode = make_shop().start(0)

@@ -6,6 +6,9 @@ from dqa.api.agents import Decisions as Decisions
 from dqa.api.agents import agent_tools as agent_tools
 from dqa.api.asking import ask as ask
 from dqa.api.asking import write_decision_page as write_decision_page
+from dqa.api.checking import CheckedStatement as CheckedStatement
+from dqa.api.checking import check_files as check_files
+from dqa.api.checking import check_script as check_script
 from dqa.api.comparing import compare as compare
 from dqa.api.comparing import compare_games as compare_games
 from dqa.api.databases import DatabaseHealth as DatabaseHealth
@@ -17,8 +20,10 @@ from dqa.api.databases import loaded as loaded
 from dqa.api.databases import open_database as open_database
 from dqa.api.databases import temporary_database as temporary_database
 from dqa.api.databases import unload as unload
+from dqa.api.figures import Evaluation as Evaluation
 from dqa.api.games import Tournament as Tournament
 from dqa.api.games import TrainedPlayer as TrainedPlayer
+from dqa.api.games import play as play
 from dqa.api.games import play_tournament as play_tournament
 from dqa.api.games import train_player as train_player
 from dqa.api.langchain_agents import decision_node as decision_node
@@ -29,14 +34,11 @@ from dqa.api.listing import installed as installed
 from dqa.api.listing import json_schema as json_schema
 from dqa.api.listing import list_deciders as list_deciders
 from dqa.api.listing import settings_of as settings_of
-from dqa.api.looking import CheckedStatement as CheckedStatement
 from dqa.api.looking import DescribedTable as DescribedTable
 from dqa.api.looking import FoundColumns as FoundColumns
 from dqa.api.looking import QueriedRows as QueriedRows
 from dqa.api.looking import ShownSchema as ShownSchema
 from dqa.api.looking import StatementVerdict as StatementVerdict
-from dqa.api.looking import check_files as check_files
-from dqa.api.looking import check_script as check_script
 from dqa.api.looking import check_statement as check_statement
 from dqa.api.looking import describe_table as describe_table
 from dqa.api.looking import find_columns as find_columns
@@ -59,8 +61,6 @@ from dqa.api.reporting import read_report as read_report
 from dqa.api.reporting import write_audit_page as write_audit_page
 from dqa.api.reporting import write_report as write_report
 from dqa.api.running import evaluate as evaluate
-from dqa.api.running import play as play
-from dqa.api.runs import Evaluation as Evaluation
 from dqa.api.runs import Run as Run
 from dqa.api.scenarios import ProposedScenario as ProposedScenario
 from dqa.api.scenarios import ScenarioCheck as ScenarioCheck

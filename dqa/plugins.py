@@ -1,10 +1,9 @@
-"""Plug-ins: what other packages add, found by entry point or in a scenario's folder.
+"""Find plug-ins of other packages, by entry point or in the folder of a scenario.
 
-Nothing here imports a plug-in by name, so `dqa` depends on none of them. Deciders, databases,
-readers of question sets, and what else methods bring are entry points; a scenario is a folder
-(`dqa.scenarios.catalogue`) that says where its simulator, its generator and its scripts are. A
-plug-in is imported when it is asked for; one that cannot be, or is not what its group needs, is one
-line and hides no other.
+This module imports no plug-in by name, so `dqa` depends on none of them. Entry points register
+deciders, databases, readers of question sets, and the other parts of methods. A scenario is a
+folder (`dqa.scenarios.catalogue`), which names its simulator, its generator and its scripts. A
+plug-in is imported on use. If that fails, the error has one line and hides no other plug-in.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _CONTRACTS: Mapping[str, str] = {
     "world": "dqa.worlds.base:WorldFactory",
     "set": "importlib.resources.abc:Traversable",
 }
-"""By kind of entry point, where the class of its contract is; imported with the first plug-in."""
+"""The class of the contract of each kind of entry point. It is imported with the first plug-in."""
 
 
 @cache
@@ -67,9 +66,9 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions),
-        ``world`` or ``scripted`` (what answers for scripted models);
-        ``simulator`` and ``generator`` for the scenarios that have one.
+        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``world`` or
+        ``scripted`` (replies of scripted models); ``simulator`` and ``generator`` give the names
+        of the scenarios with such a part.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -162,7 +161,7 @@ world: Callable[[str], WorldFactory] = partial(_load, "world")
 
 
 def backend(name: str) -> Backend:
-    """Return a database backend: one of `dqa`, or of a package."""
+    """Return a database backend of `dqa` or of another package."""
     from dqa.databases.backends import BUILT_IN
 
     return BUILT_IN[name] if name in BUILT_IN else _load("database", name)
@@ -176,22 +175,22 @@ def scenario(name: str) -> Scenario:
 
 
 def find_scenario(name: str) -> Scenario | None:
-    """Return the scenario called `name`; None where there is none."""
+    """Return the scenario called `name`; None if it does not exist."""
     return scenario(name) if name in names("scenario") else None
 
 
 def scenario_of(question: Question) -> Scenario | None:
-    """Return a question's scenario; None where it is of none that is known."""
+    """Return the scenario of a question; None if it is unknown."""
     return find_scenario(question.scenario)
 
 
 def analyse(paper: str | None = None) -> Analyse:
-    """Return the function that analyses runs: that of a paper, or the first one.
+    """Return the function that analyses runs, from the paper or from the first paper with one.
 
     Raises
     ------
     UsageError
-        No installed package, or not the paper, has one.
+        The paper, or every installed package, lacks such a function.
     """
     listed = _loadable("publication", publication) if paper is None else (publication(paper),)
     for one in listed:
@@ -209,14 +208,14 @@ def deciders() -> tuple[DeciderFactory, ...]:
 
 
 def decider(name: str) -> DeciderFactory:
-    """Return the decider factory called `name`: a package's, or of a scenario's heuristic.
+    """Return the decider factory called `name`, from a package or of a scenario's heuristic.
 
     Raises
     ------
     UnknownNameError
-        There is none.
+        No decider has this name.
     PluginError
-        Two have the name, or a package's cannot be loaded.
+        Two deciders have this name, or the package cannot be loaded.
     """
     registered, heuristics = _registered("decider"), _heuristics().get(name, ())
     holders = [f"{found.folder} has a heuristic of that name" for found in heuristics]
@@ -244,7 +243,7 @@ def decider_group(name: str) -> str:
 
 
 def _heuristics() -> dict[str, list[Scenario]]:
-    """Return the scenarios that have a heuristic, by its name."""
+    """Return the scenarios with a heuristic, by the name of the heuristic."""
     found: dict[str, list[Scenario]] = {}
     for scenario in _scenarios():
         for heuristic in scenario.heuristics:
@@ -275,18 +274,18 @@ def _scenario_with(part: str, name: str) -> Scenario:
 
 
 def simulator(name: str) -> Simulator:
-    """Return the simulator of a scenario: a package's, or its own statements."""
+    """Return the simulator of a scenario: an object of a package, or the scenario's statements."""
     return simulator_of(_scenario_with("simulator", name))
 
 
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
-    """Return the simulator of a scenario, which need not be registered.
+    """Return the simulator of a scenario. The scenario may be unregistered.
 
     Raises
     ------
     ParseError
-        The text of its rules lacks one that the simulator declares.
+        The rules of the scenario omit a rule that the simulator declares.
     """
     from dqa.core.simulator import counting_of
     from dqa.scenarios.checks import unstated_rule
@@ -316,7 +315,7 @@ def script_names() -> tuple[str, ...]:
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
-    """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
+    """Return a script of a scenario. Raise `UnknownNameError` if the scenario lacks it."""
     if name not in scenario.document.scripts:
         raise UnknownNameError(
             f"script of scenario '{scenario.name}'", name, scenario.document.scripts
@@ -327,10 +326,7 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
 
 @cache
 def responders() -> tuple[Responder, ...]:
-    """Return what answers for scripted models in the methods' conversations, if it can be loaded.
-
-    By the methods' names.
-    """
+    """Return the responders of scripted models that can be loaded, ordered by method."""
     return tuple(_loadable("scripted", partial(_load, "scripted")))
 
 
@@ -343,9 +339,9 @@ def question_set(name: str) -> Traversable:
 
 @cache
 def events() -> tuple[type[Event], ...]:
-    """Return the events that traces are read into: everybody's, and each method's own.
+    """Return the classes of events in traces: those of `dqa` and those of each method.
 
-    A method that cannot be loaded has none: its events are read as `OtherEvent`.
+    The events of a method that cannot be loaded are read as `OtherEvent`.
     """
     from dqa.core.events import CORE_EVENTS
 
@@ -359,11 +355,11 @@ def backend_for(location: str) -> Backend:
     Raises
     ------
     UsageError
-        It is no existing file and no URL that a backend knows.
+        The location is neither an existing file nor a URL that a backend knows.
     """
     from dqa.databases.backends import BUILT_IN
 
-    for found in BUILT_IN.values():  # looking for packages takes longer than a statement
+    for found in BUILT_IN.values():  # finding packages takes longer than a statement
         if found.embedded and found.accepts(location):
             return found
     known, broken = [], []

@@ -177,44 +177,66 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     QueryError, DataError, InfrastructureError
         The question cannot be created from the database's contents.
     """
-    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
-    if not isinstance(question, AskedQuestion):
-        question = AskedQuestion(question=question, **given)
-    elif given:
-        question = question.changed(**given)
-    if question.scenario is not None:
-        scenario_name(question.scenario)  # the folder of a scenario may define deciders
+    asked = _question_of(question, fields)
+    if asked.scenario is not None:
+        scenario_name(asked.scenario)  # the folder of a scenario may define deciders
     if not isinstance(record, bool):
         require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
     if not isinstance(decider, ConnectedDecider):
         decider = ConnectedDecider.of(decider, calls, fields)
-    maker = decider.make()
-    with opened(database, policy=policy, audit=audit, tables=tables) as there:
+    with (
+        opened(database, policy=policy, audit=audit, tables=tables) as there,
+        watched_by(watcher or DecisionWatcher()),
+        reviewed_by(reviewing),
+    ):
         if not allow_no_evidence and not there.schema().parts:
             raise UsageError(
                 f"'{there.name}' shows no table, so nothing could support a decision: name another "
                 "database, or a policy and tables (--tables) that show one."
             )
-        about = question.read(there)
-        if reviewing is not None:
-            reviewing.question = about.text
-        described = _described(there, about)
-        decider.connected.check_reachable()
-
-        def decide() -> Decision:
-            made = maker.decide(about, described)
-            if not allow_no_evidence:
-                made = _require_evidence(made, about, queries=decider.queries)
-            return _review(made, about, described, reviewing)
-
-        with watched_by(watcher or DecisionWatcher()), reviewed_by(reviewing):
-            trace = _traced(decide, decider, about, there, debug=debug)
-        asked = record_alternatives(about, described, trace.choice, decider.fields.rule_set)
-    trace = trace.changed(asked=asked)
+        needs_evidence = not allow_no_evidence
+        trace = _asked(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
     if record is not False:
         trace = store_record(trace, None if record is True else Path(record))
     return tell_observers(trace)
+
+
+def _question_of(question: str | AskedQuestion | None, fields: dict[str, Any]) -> AskedQuestion:
+    """Return the question to ask. Remove its fields from `fields`."""
+    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
+    if isinstance(question, AskedQuestion):
+        return question.changed(**given) if given else question
+    return AskedQuestion(question=question, **given)
+
+
+def _asked(  # noqa: PLR0913  (as `ask`)
+    database: Database,
+    asked: AskedQuestion,
+    decider: ConnectedDecider,
+    reviewing: Reviewing | None,
+    *,
+    evidence: bool,
+    debug: bool,
+) -> Trace:
+    """Let a decider decide a question, and return the trace with the alternatives."""
+    maker, question = decider.make(), asked.read(database)
+    if reviewing is not None:
+        reviewing.question = question.text
+    scenario, described = plugins.scenario_of(question), database
+    if scenario is not None and isinstance(database, GuardedDatabase):
+        described = database.described(scenario.schema)
+    decider.connected.check_reachable()
+
+    def decide() -> Decision:
+        made = maker.decide(question, described)
+        if evidence:
+            made = _require_evidence(made, question, queries=decider.queries)
+        return _review(made, question, described, reviewing)
+
+    trace = _traced(decide, decider, question, database, debug=debug)
+    rule_set = decider.fields.rule_set
+    return trace.changed(asked=record_alternatives(question, described, trace.choice, rule_set))
 
 
 def _traced(
@@ -313,14 +335,6 @@ def _review(
         why = f": {settled.reason}" if settled.reason else ""
         problem = f"A person{who} refused the decision{why}. Its decider cannot continue."
     return _ended(decision, Ending.STOPPED, problem, trace)
-
-
-def _described(database: Database, question: Question) -> Database:
-    """Return the database with the table descriptions of the question's scenario."""
-    scenario = plugins.scenario_of(question)
-    if scenario is None or not isinstance(database, GuardedDatabase):
-        return database
-    return database.described(scenario.schema)
 
 
 def record_alternatives(

@@ -1,27 +1,183 @@
-"""Play tournaments for comparison with papers, and train players."""
+"""Play games and tournaments, and train players."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
 
 from dqa import plugins
-from dqa.api.running import Named, play
+from dqa.api.running import Named, StoredWork, name_deciders, name_models
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
+from dqa.core.decider import Decider
 from dqa.core.errors import PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
-from dqa.evaluation.games import CannotPlayError
-from dqa.evaluation.location import RunLocation, locate_run
+from dqa.core.secrets import redact
+from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.executors import ThreadExecutor
+from dqa.evaluation.games import CannotPlayError, prepare_games
+from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import PaperView, Publication, view_games
+from dqa.evaluation.play import GameWorker
+from dqa.evaluation.prepare import GivenObjects
+from dqa.evaluation.record import GamesRecord, RunRecord
+from dqa.evaluation.spec import PlaySpec, all_pairs
 from dqa.evaluation.store import require_writable
 from dqa.worlds.base import count_players
+from dqa.worlds.history import History
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher
+
+HISTORY = "history.db"
+"""The file in a run's folder with the events of its games."""
+
+
+def play(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: PlaySpec | str | None = None,
+    players: Named | Sequence[Named] = (),
+    opponents: Named | Sequence[Named] = (),
+    *,
+    out: RunLocation | Path | str | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    history: Path | str | None = None,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
+    watcher: Watcher | None = None,
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
+) -> Run:
+    """Play games of a world, against opponents or alone, and store them.
+
+    Parameters
+    ----------
+    world
+        The name of a world, or a spec, whose fields `fields` replace. Not needed to resume a run.
+    players, opponents
+        Programs of the world or deciders, as names or objects. Every player plays against every
+        opponent. A world for one player has no opponents.
+    out
+        Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. A run with
+        other settings at `out` is an error.
+    resume
+        Whether to resume the run at `out` with its recorded settings.
+    retry_failed
+        Whether to repeat games of a stored run that a failing server or a bug ended.
+    history
+        The database of all events, which players can query: a SQLite file or a URL. By default, a
+        file next to the run, or a temporary file for a run in memory or on a server. A run records
+        it, but not the password of a URL.
+    options, calls
+        How the run works, and how models are called. No result depends on them.
+    watcher
+        Receives the progress.
+    **fields
+        Further fields of a `PlaySpec`: games, mirror, reference, seed, model, settings, ...
+
+    Returns
+    -------
+    Run
+        The games; `Run.games` has the summary statistics.
+
+    Raises
+    ------
+    UsageError
+        An argument is wrong.
+    CrashError
+        Too many games crashed.
+    """
+    work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
+    if work.options.engine != "local" or work.options.processes > 1:
+        raise UsageError(
+            "Games are played by this process: leave out engine (--engine) and processes "
+            "(--processes). Several processes, each with the same command, may play one run."
+        )
+    named_fields, chats = name_models(fields)
+    spec, given = _play_spec(world, players, opponents, named_fields, work.earlier)
+    with watch_training(work.watcher):
+        setup = prepare_games(
+            spec,
+            calls=work.calls,
+            resumed=work.resumed,
+            given=GivenObjects(given, chats),
+        )
+    named = None if history is None else _absolute(str(history))
+    told = None if named is None else redact(named)
+    games = GamesRecord(run=uuid4().hex, history=told, weights=dict(setup.weights))
+    with ExitStack() as opened:
+        with work.storing(spec, setup.content_hash, spec.size, games) as store:
+            games = store.record.games or games
+            executor = None
+            if store.done < spec.size:  # a finished run does not need the history
+                where = named or _locate_history(games.history, store.location, opened)
+                setup = setup.with_history(where)
+                log = History(where, isolation=work.options.isolation, run=games.run)
+                executor = ThreadExecutor(GameWorker(setup, log), work.options.workers)
+            results = work.decide(store, setup, executor)
+        return work.finish(store, results)
+
+
+def _play_spec(
+    world: PlaySpec | str | None,
+    players: Named | Sequence[Named],
+    opponents: Named | Sequence[Named],
+    fields: Mapping[str, Any],
+    earlier: RunRecord | None,
+) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
+    """Return the spec, and the contestant objects by name."""
+    (players, given), (opponents, others) = name_deciders(players), name_deciders(opponents)
+    given |= others
+    changed = dict(fields)
+    if players:
+        changed["pairs"] = all_pairs(players, opponents)
+    elif opponents:
+        raise UsageError(
+            "Name both the players (players, --player) and the opponents (--opponent)."
+        )
+    if isinstance(world, PlaySpec):
+        return world.changed(**changed), given
+    if world is not None:
+        changed["world"] = world
+    if earlier is not None:
+        if not isinstance(earlier.spec, PlaySpec):
+            raise UsageError("This is a run of questions: 'dqa eval --resume' resumes it.")
+        return earlier.spec.changed(**changed), given
+    if "world" not in changed or "pairs" not in changed:
+        raise UsageError(
+            "Name a world (--world), a player (--player) and, if two play it, an opponent "
+            "(--opponent); 'dqa list' and 'dqa list --worlds' have them."
+        )
+    return PlaySpec(**changed), given
+
+
+def _absolute(location: str) -> str:
+    # Do not resolve symbolic links.
+    return location if "://" in location else os.path.abspath(location)  # noqa: PTH100
+
+
+def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
+    """Return the location of the history if the caller does not name it."""
+    if recorded is not None:
+        if "***" in recorded:
+            raise UsageError(
+                f"The history of this run is {recorded}, whose password is not stored: give the "
+                "whole URL (--history) to resume it."
+            )
+        return recorded
+    if location is not None and location.folder is not None:
+        return str(location.folder / HISTORY)
+    if location is not None and location.file is not None:
+        file, name = location.file, quote(location.name or FOLDER_RUN, safe=" ")
+        return str(file.with_name(f"{file.stem}.{name}.{HISTORY}"))
+    return str(Path(opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)
 
 
 class TrainedPlayer(Record):

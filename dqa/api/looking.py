@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -12,8 +11,7 @@ from dqa import guard
 from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
-from dqa.core.errors import QueryError, UnknownNameError, UsageError
-from dqa.core.files import problem_of_path, read_bytes
+from dqa.core.errors import QueryError, UnknownNameError
 from dqa.core.fitting import rank_fields
 from dqa.core.records import Record
 from dqa.core.schema import (
@@ -220,28 +218,6 @@ class FoundColumns(_Shown):
     """The columns that match a search, best match first."""
 
     columns: tuple[FoundColumn, ...]
-
-
-class CheckedStatement(Record):
-    """The guard's verdict on a statement of a file.
-
-    Attributes
-    ----------
-    file
-        The file of the statement; ``stdin`` for standard input.
-    line
-        The line of the statement's first word, counted from 1.
-    statement
-        The text of the statement, without the semicolon.
-    reason
-        Why the statement is refused, and what to write instead; empty if it is allowed.
-    """
-
-    file: str
-    line: int
-    statement: str
-    allowed: bool
-    reason: str
 
 
 def read_schema(
@@ -469,73 +445,3 @@ def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None
     except QueryError:  # counting takes more than a second, or the policy forbids it
         return None
     return int(str(found[0][0]))
-
-
-def check_script(
-    script: str | bytes, dialect: str, policy: guard.Policy = guard.DEFAULT, file: str = "stdin"
-) -> tuple[CheckedStatement, ...]:
-    """Return the verdict on every statement of a script, in order.
-
-    Semicolons separate statements, and a statement may span several lines. Comments and a byte
-    order mark are ignored. Each statement is checked separately. If the end of a statement is
-    ambiguous, the rest of the script is treated as one statement and refused.
-
-    Parameters
-    ----------
-    script
-        SQL or Cypher. Bytes are decoded as UTF-8, or as UTF-16 if they have a byte order mark.
-    dialect
-        One of `dqa.guard.DIALECTS`.
-    policy
-        The functions and tables that statements may use.
-    file
-        The name of the script.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such dialect.
-    """
-    text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
-    verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
-    return tuple(
-        CheckedStatement(
-            file=file,
-            line=one.line,
-            # JSON cannot represent bytes that are not text.
-            statement=one.text.encode("utf-8", "replace").decode("utf-8"),
-            allowed=verdict.allowed and one.problem is None,
-            reason=verdict.reason if one.problem is None else one.problem,
-        )
-        for one, verdict in verdicts
-    )
-
-
-def check_files(
-    files: Iterable[str | Path], dialect: str, policy: guard.Policy = guard.DEFAULT
-) -> tuple[CheckedStatement, ...]:
-    """Return the verdict on every statement of several files; see `check_script`.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such dialect.
-    UsageError
-        A file cannot be read. No file is checked then.
-    """
-    texts = {}
-    for file in files:
-        try:
-            texts[str(file)] = read_bytes(Path(file))
-        except OSError as error:
-            raise UsageError(f"{problem_of_path(file, error)}.") from error
-    return tuple(
-        one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
-    )
-
-
-def _decoded(text: bytes) -> str:
-    """Decode UTF-8. Invalid bytes become lone surrogates, which the guard refuses."""
-    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return text.decode("utf-16", errors="replace")
-    return text.decode("utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""Define runs, which `evaluate`, `play` and `read_run` return, and their summary statistics."""
+"""Define runs, which `evaluate`, `play` and `read_run` return."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dqa import plugins
+from dqa.api.figures import Evaluation
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
-from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.record import AnySpec, RunRecord, require_questions
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
-    Chance,
     Shortcut,
     ShortcutChoices,
     count_chance,
@@ -30,10 +29,7 @@ from dqa.evaluation.shortcuts import (
 from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.statistics import (
     EpochStatistics,
-    KindMean,
-    MatchTotal,
     Summary,
-    TagCount,
     count_epochs,
     count_tags,
     kind_means,
@@ -44,91 +40,14 @@ from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.counts import RunCounts, count_decisions
-from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
-from dqa.report.table import Table
-from dqa.report.tables import (
-    accuracy_tables,
-    epoch_lines,
-    epoch_tables,
-    interval_lines,
-    lines_below,
-    scoring_lines,
-    tag_lines,
-)
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from dqa.core.budgets import Prices
     from dqa.evaluation.stored_runs import RunReader
-
-
-class Evaluation(Record):
-    """The summary statistics of a run, as ``dqa eval --json`` and ``dqa show --json`` print them.
-
-    Attributes
-    ----------
-    model
-        The chat model that was named.
-    models
-        The models that answered for each decider, joined by ' + '; 'none' if there were none.
-    scripted
-        Whether a scripted program replaced the language model.
-    means
-        Mean accuracies over relational and graph databases (PlanRAG, Table 4).
-    shortcuts
-        The accuracy of each heuristic on the judged questions.
-    totals
-        How often statements match the expected result, over all databases.
-    tags
-        The results of every decider on the questions of each tag.
-    epochs
-        pass@k, pass^k and variance; empty unless questions were repeated.
-    games
-        The summary statistics of games; None for a run of questions.
-    """
-
-    model: str | None
-    models: dict[str, str]
-    scripted: bool
-    rule_set: str | None
-    strict_official: bool
-    out: str | None
-    counts: RunCounts
-    spent: Spending
-    results: tuple[Summary, ...]
-    means: tuple[KindMean, ...]
-    shortcuts: tuple[Shortcut, ...]
-    chance: tuple[Chance, ...]
-    totals: tuple[MatchTotal, ...] = ()
-    tags: tuple[TagCount, ...] = ()
-    epochs: tuple[EpochStatistics, ...] = ()
-    games: PlayFigures | None = None
-
-    def tables(self) -> list[Table]:
-        """Return the tables of accuracies and of epochs, or of games."""
-        if self.games is not None:
-            return game_tables(self.games)
-        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance)
-        return [*accuracies, *epoch_tables(self.epochs)]
-
-    def scoring(self) -> list[str]:
-        """Return lines about the scoring rule, the alternative scoring and the best shortcuts."""
-        return scoring_lines(self.results, self.shortcuts, strict_official=self.strict_official)
-
-    def lines(self) -> list[str]:
-        """Return the lines below the tables: scoring, models and usage."""
-        if self.games is not None:
-            return [*game_lines(self.games, self.models), str(self.spent)]
-        return [
-            *self.scoring(),
-            *interval_lines(self.results),
-            *epoch_lines(self.epochs),
-            *tag_lines(self.tags),
-            *lines_below(self.results, self.spent),
-        ]
 
 
 _WHY = {

@@ -110,11 +110,8 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
-    return tuple(sorted(map(_describe, found.values()), key=_latest_first))
-
-
-def _latest_first(run: StoredRun) -> tuple[float, str]:
-    return -run.began.timestamp() if run.began else inf, run.folder
+    described = sorted(map(_describe, found.values()), key=lambda run: run.folder)
+    return tuple(sorted(described, key=lambda run: -run.began.timestamp() if run.began else inf))
 
 
 def read_run(run: RunLocation | Path | str) -> Run:
@@ -208,9 +205,7 @@ def _read_asked(file: Path) -> Trace:
     """Read a file of ``dqa ask --trace``."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
-        written = read_json(file, most=DATA_BYTES)
-        # Files of the first version lack these fields.
-        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
+        return Trace.from_json(read_json(file, most=DATA_BYTES))
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

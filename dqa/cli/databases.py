@@ -24,8 +24,9 @@ from dqa.core.text import counted, shortened, spelt_out, visible
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
+    from dqa.api.checking import CheckedStatement
     from dqa.api.databases import DatabaseHealth
-    from dqa.api.looking import CheckedStatement, QueriedRows
+    from dqa.api.looking import QueriedRows
 
 _LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
 _SHOWN = 70
@@ -184,7 +185,7 @@ def check(
         Exit with code 1 if a statement is refused. Without this option, the exit code is 0.
     """
     from dqa import guard
-    from dqa.api.looking import check_files, check_script
+    from dqa.api.checking import check_files, check_script
 
     read = guard.DEFAULT if policy is None else guard.Policy.read(policy)
     if files:

@@ -27,7 +27,8 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
-    from dqa.api.runs import Evaluation, Run
+    from dqa.api.figures import Evaluation
+    from dqa.api.runs import Run
     from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
     from dqa.report.table import Table
@@ -157,7 +158,7 @@ def play(  # noqa: PLR0913  (one parameter per option)
     opponent : NAMES
         Opponents, separated by commas. Every player plays against every opponent.
     """
-    from dqa.api.running import play as play_all
+    from dqa.api.games import play as play_all
 
     record, stored = _record_of(storing), storing.arguments()
     with _progress_of(stored["out"], games=True) as progress:

@@ -13,10 +13,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dqa import plugins
 from dqa.core.distribution import install_command
@@ -38,48 +37,34 @@ _PAUSE_SECONDS = 0.25
 _LOG_LINES = 15
 
 
-@dataclass(frozen=True)
-class _Server:
+class _Server(NamedTuple):
     """The settings that start a kind of server and connect to it as its administrator."""
 
     image: str
-    variable: str
     port: int
-    environment: dict[str, str]
     url: str
+    environment: str
 
 
 _SERVERS = {
     "mysql": _Server(
-        image="mysql:8.4",
-        variable="DQA_MYSQL_IMAGE",
-        port=3306,
-        environment={"MYSQL_ROOT_PASSWORD": "{password}", "MYSQL_DATABASE": "dqa"},
-        url="mysql+pymysql://root:{password}@{where}/dqa",
+        "mysql:8.4",
+        3306,
+        "mysql+pymysql://root:{password}@{where}/dqa",
+        "MYSQL_ROOT_PASSWORD={password} MYSQL_DATABASE=dqa",
     ),
     "postgres": _Server(
-        image="postgres:17",
-        variable="DQA_POSTGRES_IMAGE",
-        port=5432,
-        environment={
-            "POSTGRES_USER": "dqa",
-            "POSTGRES_PASSWORD": "{password}",
-            "POSTGRES_DB": "dqa",
-        },
-        url="postgresql+psycopg://dqa:{password}@{where}/dqa",
+        "postgres:17",
+        5432,
+        "postgresql+psycopg://dqa:{password}@{where}/dqa",
+        "POSTGRES_USER=dqa POSTGRES_PASSWORD={password} POSTGRES_DB=dqa",
     ),
     "neo4j": _Server(
-        image="neo4j:5-community",
-        variable="DQA_NEO4J_IMAGE",
-        port=7687,
-        environment={
-            "NEO4J_AUTH": "neo4j/{password}",
-            "NEO4J_server_memory_heap_initial__size": "256m",
-            "NEO4J_server_memory_heap_max__size": "512m",
-            "NEO4J_server_memory_pagecache_size": "64m",
-            "NEO4J_dbms_usage__report_enabled": "false",
-        },
-        url="bolt://neo4j:{password}@{where}",
+        "neo4j:5-community",
+        7687,
+        "bolt://neo4j:{password}@{where}",
+        "NEO4J_AUTH=neo4j/{password} NEO4J_server_memory_heap_max__size=512m "
+        "NEO4J_server_memory_pagecache_size=64m NEO4J_dbms_usage__report_enabled=false",
     ),
 }
 SERVERS = tuple(_SERVERS)
@@ -109,11 +94,11 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
             f"No Docker engine answers ({error}). Start one, or set the variable DOCKER_HOST to "
             "the address of one."
         )
-    if name is None or (why := _why_no_image(_image(name, image))) is None:
+    if name is None or (why := _why_no_image(chosen := _image(name, image))) is None:
         return None
     return (
-        f"The image '{_image(name, image)}' is missing and cannot be pulled ({why}). Build it, "
-        f"or set the variable {_SERVERS[name].variable} to another image."
+        f"The image '{chosen}' is missing and cannot be pulled ({why}). Build it, or set the "
+        f"variable {_variable(name)} to another image."
     )
 
 
@@ -149,8 +134,13 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     why = why_no_container(name, image)
     if why is not None:
         raise DatabaseUnavailableError(why)
+    from testcontainers.core.container import DockerContainer
+
+    _settle_reaper()
     server, chosen, password = _SERVERS[name], _image(name, image), secrets.token_hex(12)
-    container = _container(server, chosen, password)
+    settings = server.environment.format(password=password).split()
+    container = DockerContainer(chosen).with_exposed_ports(server.port)
+    container.with_envs(**dict(one.split("=", 1) for one in settings))
     try:
         where = _start(container, server, chosen)
         url = server.url.format(password=password, where=where)
@@ -206,16 +196,13 @@ def wait_until_ready(
             return
 
 
+def _variable(name: str) -> str:
+    """Return the environment variable of an image."""
+    return f"DQA_{name.upper()}_IMAGE"
+
+
 def _image(name: str, image: str | None) -> str:
-    return image or os.environ.get(_SERVERS[name].variable) or _SERVERS[name].image
-
-
-def _container(server: _Server, image: str, password: str) -> DockerContainer:
-    from testcontainers.core.container import DockerContainer
-
-    _settle_reaper()
-    settings = {key: text.format(password=password) for key, text in server.environment.items()}
-    return DockerContainer(image).with_envs(**settings).with_exposed_ports(server.port)
+    return image or os.environ.get(_variable(name)) or _SERVERS[name].image
 
 
 def _start(container: DockerContainer, server: _Server, image: str) -> str:

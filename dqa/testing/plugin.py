@@ -27,16 +27,6 @@ _SHOWN = 3
 """Maximum number of decisions that the report of a failed test shows."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """The command-line options and ini settings; see docs/testing.md."""
-
-    engine: str
-    containers: str
-    record: str
-    cassettes: str
-
-
 @dataclass
 class TestRecord:
     """The last decisions of a test, their number, and whether the test passed."""
@@ -53,7 +43,6 @@ class TestRecord:
         self.decisions += 1
 
 
-OPTIONS = pytest.StashKey[Options]()
 RECORD = pytest.StashKey[TestRecord]()
 
 
@@ -89,20 +78,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _setting(config: pytest.Config, name: str) -> str:
+    """Return the value of a command-line option, or its ini setting."""
+    value: str = config.getoption(f"--dqa-{name}") or config.getini(f"dqa_{name}")
+    return value
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Read options and settings, and register the marker."""
-    containers = config.getoption("--dqa-containers") or config.getini("dqa_containers")
+    """Check the settings, and register the marker."""
+    containers = _setting(config, "containers")
     if containers not in CONTAINERS:
         raise pytest.UsageError(
             f"dqa_containers is '{containers}' in {config.inipath}: write one of "
             f"{', '.join(CONTAINERS)}."
         )
-    config.stash[OPTIONS] = Options(
-        engine=config.getoption("--dqa-engine") or config.getini("dqa_engine"),
-        containers=containers,
-        record=config.getoption("--dqa-record"),
-        cassettes=config.getini("dqa_cassettes"),
-    )
     config.addinivalue_line(
         "markers",
         f"{MARKER}: needs a database server in a container; set automatically if a test uses "
@@ -112,7 +101,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that need a server, if this is known before they run."""
-    by_default = config.stash[OPTIONS].engine in SERVERS
+    by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
@@ -168,7 +157,7 @@ def dqa_database(request: pytest.FixtureRequest) -> Iterator[DatabaseMaker]:
     """Create guarded, read-only databases from tables, scripts, files or situations."""
     from dqa.testing.databases import DatabaseMaker
 
-    engine = request.config.stash[OPTIONS].engine
+    engine = _setting(request.config, "engine")
     with DatabaseMaker(engine, request.path.parent, request.getfixturevalue) as maker:
         yield maker
 
@@ -178,7 +167,7 @@ def dqa_server(request: pytest.FixtureRequest) -> Iterator[ServerStarter]:
     """Start database servers in temporary containers, each once per session."""
     from dqa.testing.databases import ServerStarter
 
-    with ServerStarter(request.config.stash[OPTIONS].containers) as starter:
+    with ServerStarter(_setting(request.config, "containers")) as starter:
         yield starter
 
 
@@ -198,9 +187,10 @@ def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
     """Create chat models that replay the test's cassette; --dqa-record records it."""
     from dqa.testing.models import ModelRecorder
 
-    options = request.config.stash[OPTIONS]
-    folder = request.path.parent / options.cassettes / request.path.stem
-    recorder = ModelRecorder(folder, request.node.nodeid.partition("::")[2], options.record)
+    config = request.config
+    folder = request.path.parent / config.getini("dqa_cassettes") / request.path.stem
+    mode = config.getoption("--dqa-record")
+    recorder = ModelRecorder(folder, request.node.nodeid.partition("::")[2], mode)
     yield recorder
     recorder.close(keep=request.node.stash[RECORD].passed)
 

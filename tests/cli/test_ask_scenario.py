@@ -43,34 +43,3 @@ def test_the_simulator_finds_the_best_decision(
     assert answered["choice"] == truth.official
     shown = dqa("show", tmp_path / "trace.json")
     assert question.text in " ".join(shown.out.split())
-
-
-WRONG = {
-    "": "(--question), or a scenario (--scenario)",
-    "--question ? --target goods=iron": "name it (--scenario)",
-    "--scenario zoo": "no scenario 'zoo'",
-    "--scenario building --question ? --target goods=x": "of its own",
-    "--scenario building": "does not hold the scenario",
-    "--scenario locating": "--target country=",
-    "--scenario building --target good=x": "Did you mean 'goods'",
-    "--scenario building --target goods": "of the form KEY=VALUE",
-    "--scenario building --target goods=a --target goods=b": "twice",
-    "--scenario locating --target country=x": "no country in",
-    "--scenario locating --target home=x": "no home in",
-}
-
-
-def test_what_makes_no_question_is_one_line(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """It says what is missing or wrong and how to fix it, and no decider is asked."""
-    questions = read_generated(generated)
-    file = tmp_path / "q.db"
-    situation = questions.situation_of(questions.find("locating/1"))
-    plugins.backend("sqlite").load(situation, str(file)).close()
-    wrong = {}
-    for arguments, words in WRONG.items():
-        ran = dqa("ask", "--database", file, "--decider", "oracle", *arguments.split())
-        if (ran.code, ran.out) != (2, "") or words not in ran.err:
-            wrong[arguments] = ran
-    assert wrong == {}

@@ -70,29 +70,6 @@ def test_replaying_another_run_stops_and_says_what_to_do(
     assert (again.code, "already made" in again.err) == (0, True)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--record", "a", "--replay", "b"], "one of them"),
-        (["--replay", "none.jsonl"], "none.jsonl does not exist"),
-        (["--replay", "b", "--budget-tokens", "5"], "replay spends nothing"),
-        (["--budget-cost", "5"], "--price-input"),
-        (
-            ["--price-input", "5"],
-            "both price_input (--price-input) and price_output (--price-output)",
-        ),
-        (["--requests-per-minute", "0"], "--requests-per-minute"),
-    ],
-)
-def test_options_that_contradict_each_other_are_one_clear_line(
-    dqa: Command, generated: Path, options: list[str], words: str
-) -> None:
-    """Before anything is read or asked."""
-    ran = dqa("eval", "--generated", generated, *options)
-    assert (ran.code, ran.out) == (2, "")
-    assert words in ran.err
-
-
 def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     dqa: Command, generated: Path, tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa.api.looking import check_script
+from dqa.api.checking import check_script
 from tests.cli.conftest import Command
 
 SCRIPT = """\

@@ -194,19 +194,3 @@ def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str
     ]
     with pytest.raises(UsageError, match="what is right differs"):
         api.compare(*runs)
-
-
-def test_failures_are_left_out_of_their_pairs(
-    dqa: Command, another: Callable[[Change], Path]
-) -> None:
-    """What a failing server ended is nobody's wrong answer."""
-
-    def fail(line: dict[str, Any]) -> dict[str, Any]:
-        hit = line["decider"] == "planrag" and line["question"] == "locating/1"
-        return line | ({"outcome": "infrastructure", "choice": None} if hit else {})
-
-    ran = dqa("compare", another(fail), "--against", "first")
-    assert ran.code == 0
-    said = "Left out of planrag - first: 1 pair of question and database without a judged"
-    assert said in ran.out
-    assert "Left out of iterrag" not in ran.out

@@ -56,16 +56,6 @@ def test_an_answer_without_a_successful_statement_is_no_decision(
     assert (supported.ending, supported.answer) == (api.Ending.ANSWERED, "Ash")
 
 
-def test_a_database_without_a_visible_table_is_refused(dqa: Command, tmp_path: Path) -> None:
-    """Before anything is asked."""
-    file = tmp_path / "empty.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA user_version = 1")
-    ran = dqa("ask", "--database", file, "--question", QUESTION, "--decider", "first")
-    assert (ran.code, ran.out) == (2, "")
-    assert "shows no table" in ran.err
-
-
 def test_every_decision_has_a_record_with_who_when_and_why(
     dqa: Command, suppliers: Path, tmp_path: Path
 ) -> None:
@@ -103,26 +93,3 @@ def test_the_command_names_its_record_and_may_store_none(dqa: Command, suppliers
     assert (ran.code, ran.err, len(list(records_folder().iterdir()))) == (0, "", 2)
     assert dqa(*chosen, "--no-record").code == 0
     assert len(list(records_folder().iterdir())) == 2
-
-
-def test_similar_mistakes_have_one_exit_code(dqa: Command, suppliers: Path, tmp_path: Path) -> None:
-    """2 for everything that the user wrote wrong; the message is on standard error alone."""
-    (tmp_path / "bad.jsonl").write_text("{bad")
-    (tmp_path / "folder").mkdir()
-    first = ("--deciders", "first")
-    for words in (
-        ("ask", "--database", suppliers, "--question", ""),
-        ("ask", "--database", suppliers, "--question", " "),
-        ("init", "--database", suppliers, "--question", ""),
-        ("schema", suppliers, "--question", ""),
-        ("query", suppliers, ""),
-        ("eval", "--questions", tmp_path / "bad.jsonl", "--database", suppliers, *first),
-        ("eval", "--questions", tmp_path / "no.jsonl", "--database", suppliers, *first),
-        ("eval", "--release", tmp_path / "folder", *first),
-        ("eval", "--generated", tmp_path / "folder", *first),
-        ("show", tmp_path / "bad.jsonl"),
-        ("show", tmp_path / "folder"),
-    ):
-        ran = dqa(*words)
-        assert (ran.code, ran.out) == (2, ""), words
-        assert ran.err.startswith("error: "), words

@@ -51,28 +51,6 @@ def test_a_user_s_own_database_is_decided_on(
     assert [one["row_count"] for one in told["evidence"]] == [4]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ((), "--context"),
-        (("--context", "SELECT nix FROM warehouse"), "No query of the context can run"),
-        (("--context", "DROP TABLE warehouse"), "No query of the context can run"),
-        (("--context", "SELECT 1", "--set", "dellma.samples=0"), "1 or more"),
-        (("--context", "SELECT 1", "--set", "dellma.sample=8"), "Did you mean 'dellma.samples'"),
-        (("--context", "SELECT 1", "--set", "dellma.samples"), "NAME=VALUE"),
-        (("--context", "SELECT 1", "--protocol", "tools"), "protocol tools has no effect"),
-    ],
-)
-def test_what_cannot_be_is_said_in_one_line(
-    arguments: tuple[str, ...], problem: str, dqa: Command, shop: Path
-) -> None:
-    """With what to change, and exit code 2."""
-    ran = dqa(*asking(shop, "id", "--decider", "dellma-pairs", *arguments))
-    assert ran.code == 2
-    assert problem in ran.err
-    assert "Traceback" not in ran.err
-
-
 def test_a_setting_reaches_all_chosen_deciders_or_the_one_it_names(
     dqa: Command, tmp_path: Path
 ) -> None:

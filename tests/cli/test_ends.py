@@ -55,37 +55,3 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     for out in (("eval", "--generate", 1, "--out"), ("data", "generate", "--out")):
         ran = dqa(*out, tmp_path / "new" / "run")
         assert (ran.code, "may not be written to" in ran.err) == (2, True)
-
-
-PATHS = {
-    "analyse no/run": "no/run does not exist",
-    "show no/run": "no/run does not exist",
-    "data audit --generated no/dir": "no/dir does not exist",
-    "eval --generate 1 --policy no.json": "no.json does not exist",
-    "check --dialect mysql no.sql": "no.sql does not exist",
-    "eval --release bytes": "bytes is a file, but a folder is expected",
-    "ask --question ? --database gone": "'gone' does not exist",
-    "ask --question ? --database bytes": "'bytes' is not a database that one of",
-    "ask --question ? --database http://x/y": "is not a URL that one of",
-    "show bytes": "it is not UTF-8 text",
-    "show empty": "this is not JSON",
-    "eval --generate 1 --replay empty": "it is empty",
-    "eval --generate 1 --replay bytes": "not a line of a cassette",
-    "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",
-    "ask --question ? --database x.db --rules .": ". is a folder",
-}
-
-
-def test_what_a_path_is_not_is_said_in_words(
-    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No exception's name, and nothing that is there is said to be missing."""
-    monkeypatch.chdir(tmp_path)
-    Path("bytes").write_bytes(bytes(range(256)))
-    Path("empty").touch()
-    wrong = {}
-    for arguments, problem in PATHS.items():
-        ran = dqa(*arguments.split())
-        if ran.code not in (1, 2) or ran.out or problem not in ran.err or "Error(" in ran.err:
-            wrong[arguments] = ran
-    assert wrong == {}

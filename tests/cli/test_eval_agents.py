@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from dqa_planrag.recipes import RECIPES
 from tests.stored import record_of
 
@@ -45,25 +43,3 @@ def test_every_agent_runs_by_name_in_both_protocols(
         for trace in traces(tmp_path / protocol):
             (last,) = [event for event in trace["trace"] if event["kind"] == "reply"][-1:]
             assert ("Final Answer:" in last["text"]) is labelled
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--set", "thoughts=2"), "no setting of these deciders 'thoughts'"),
-        (("--set", "dellma.samples=4"), "'dellma.samples'"),
-        (("--set", "thoughts"), "NAME=VALUE"),
-        (("--set", "=2"), "of the form NAME=VALUE"),
-        (("--set", "a=1", "--set", "a=2"), "sets a twice"),
-    ],
-)
-def test_options_that_nobody_would_heed_are_refused(
-    options: tuple[str, ...], said: str, dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """Before anything runs or is written, by both commands."""
-    ran = dqa("eval", "--generated", generated, *SMALL, *options, "--out", tmp_path / "run")
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-    assert not (tmp_path / "run").exists()
-    asked = dqa("ask", "--database", tmp_path / "none.db", "--question", "?", *options)
-    assert (asked.code, said in asked.err) == (2, True)

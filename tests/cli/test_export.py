@@ -6,10 +6,8 @@ import csv
 import io
 import json
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ import pytest
 from pyarrow import parquet
 
 import dqa as api
-from dqa.api.measuring import ExportFormat
 from dqa.report.export_rows import ExportedDecision, encode_rows
 from tests.cli.conftest import Command
 from tests.stored import change_results
@@ -100,13 +97,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(kept: Path) -> api.Run:
     """The same, read back."""
     return api.read_run(kept)
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in which the command runs."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def _in_sqlite(table: list[dict[str, Any]]) -> sqlite3.Connection:
@@ -211,27 +201,6 @@ def test_the_columns_of_a_table_and_their_types_are_these(run: api.Run, tmp_path
     assert list(COLUMNS) == list(ExportedDecision.model_fields)
 
 
-def _files(place: Path) -> dict[str, bytes]:
-    found = place.iterdir() if place.is_dir() else (place,)
-    return {path.name if place.is_dir() else "": path.read_bytes() for path in found}
-
-
-@pytest.mark.parametrize("as_format", ["jsonl", "csv", "parquet", "inspect"])
-def test_what_a_format_has_no_word_for_is_written_all_the_same(
-    run: api.Run, tmp_path: Path, as_format: ExportFormat
-) -> None:
-    """An infinite share of nothing, and half of a character."""
-    odd = [
-        result.changed(relative_regret=float("inf"), regret=float("inf"), answer="half \udce9")
-        for result in run.results
-    ]
-    out = api.export_run(replace(run, results=tuple(odd)), tmp_path / "odd", as_format)
-    written = _files(out).values()
-    assert written
-    if as_format != "inspect":
-        assert "half \N{REPLACEMENT CHARACTER}".encode() in b"".join(written)
-
-
 SAID = ['=HYPERLINK("http://x")', "+1", "-5", "@x", "", 'two\n"lines"', "Süd, West"]
 
 
@@ -253,36 +222,6 @@ def test_texts_of_a_csv_are_exact_unless_a_spreadsheet_is_to_read_them(run: api.
     assert shown == [f"'{said}" for said in SAID[:4]] + SAID[4:]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("--format", "xml"), "'xml' is no format of an export"),
-        (("--out", "rows.txt"), "'txt' is no format of an export"),
-        (("--out", "rows"), "The file's name tells no format"),
-        (("--format", "parquet"), "parquet cannot be written to standard output: name a new file"),
-        (
-            ("--format", "inspect"),
-            "inspect cannot be written to standard output: name a new folder",
-        ),
-        (("--out", "none/rows.csv"), "does not exist"),
-        (("--format", "jsonl", "--for-spreadsheets"), "Only a CSV"),
-        (("--out", "rows.parquet", "--for-spreadsheets"), "Only a CSV"),
-    ],
-)
-def test_what_cannot_be_exported_is_told_and_nothing_is_written(
-    dqa: Command,
-    kept: Path,
-    here: Path,
-    arguments: tuple[str, ...],
-    told: str,
-) -> None:
-    """By exit code 2."""
-    ran = dqa("export", kept, *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
-    assert not list(here.iterdir())
-
-
 def test_standard_output_gets_the_rows_alone(
     dqa: Command,
     kept: Path,
@@ -294,17 +233,3 @@ def test_standard_output_gets_the_rows_alone(
     ran = dqa("export", kept, "--format", "csv", "--out", "-")
     assert ran.out == encode_rows(api.export_rows(kept), "csv").decode()
     assert ran.err == ""
-
-
-def test_nothing_is_written_over_and_only_the_owner_reads_it(kept: Path, tmp_path: Path) -> None:
-    """A file, a folder that has something, and one that is made."""
-    there = tmp_path / "there.csv"
-    there.write_text("mine", "utf-8")
-    with pytest.raises(api.UsageError, match="exists already"):
-        api.export_run(kept, there)
-    with pytest.raises(api.UsageError, match="is not empty"):
-        api.export_run(kept, tmp_path, "inspect")
-    assert there.read_text("utf-8") == "mine"
-    made = api.export_run(kept, tmp_path / "made.csv")
-    assert stat.S_IMODE(made.stat().st_mode) == 0o600
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["made.csv", "there.csv"]

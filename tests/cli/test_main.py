@@ -78,41 +78,6 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
     assert dqa("--version").out == f"dqa {version('decision-qa')}\n"
 
 
-WRONG = {
-    "evl": "eval",
-    "view runs/x": "now 'dqa report'",
-    "trace runs/x": "now 'dqa show'",
-    "eval --nothing": "--nothing",
-    "eval --generate 0": "--generate",
-    "eval": "--release DIR",
-    "eval --generate 1 --release x": "exactly one",
-    "eval --generate 1 --deciders planrug": "Did you mean 'planrag'?",
-    "eval --generate 1 --databases oracle": "ladybug, mysql",
-    "eval --generate 1 --scenarios cooking": "building, locating",
-    "eval --generate 1 --model scripted:oracle": "analyst",
-    "eval --generate 1 --model gpt": "provider:model",
-    "eval --generate 1 --rule-set fair": "paper, released",
-    "eval --resume nowhere": "nowhere does not exist",
-    "eval --release no/such/folder": "no/such/folder",
-    "eval --generate 1 --protocol reat": "'react', 'tools'",
-    "data question locating/99 --generate 1": "locating/1",
-    "ask --database no.db --question ? --rules no.md": "no.md",
-    "data annotate --generate 1 --rule-set clean": "'building' called 'clean'",
-    "schema no.such": "'no.such' does not exist",
-}
-
-
-def test_what_cannot_be_is_one_clear_line(dqa: Callable[..., Any]) -> None:
-    """Exit code 2, the reason on stderr, nothing on stdout."""
-    wrong = {}
-    for arguments, words in WRONG.items():
-        ran = dqa(*arguments.split())
-        is_clear = words in ran.err and ran.err.splitlines()[-1].lower().startswith("error: ")
-        if (ran.code, ran.out, is_clear) != (2, "", True):
-            wrong[arguments] = ran
-    assert wrong == {}
-
-
 def test_a_missing_key_names_the_variable(
     dqa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,16 +48,6 @@ def test_the_same_command_goes_on_with_its_own_run(
     assert "Report of few" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_a_run_is_copied_by_command(dqa: Command, generated: Path, tmp_path: Path) -> None:
-    """Into a folder, with the same table."""
-    made = dqa("eval", "--generated", generated, *HOW, "--out", f"{tmp_path}/runs.db#one")
-    copied = dqa("export", f"{tmp_path}/runs.db#one", "--format", "run", "--out", tmp_path / "one")
-    assert (copied.code, copied.err) == (0, "")
-    shown = dqa("show", tmp_path / "one").out
-    assert shown == made.out.replace(f"{tmp_path}/runs.db#one", f"{tmp_path}/one")
-    assert dqa("eval", "--resume", tmp_path / "one").code == 0
-
-
 def test_failures_are_asked_again_by_an_option(
     dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,39 +145,6 @@ def test_runs_are_listed_wherever_they_lie(
     assert "No runs were found" in dqa("runs", top / "empty").out
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--max-steps", 3), "max_steps was 20 and is now 3"),
-        (
-            ("--deciders", "first"),
-            'deciders was ["planrag", "first", "random"] and is now ["first"]',
-        ),
-        (("--databases", "sqlite"), 'databases was ["sqlite", "ladybug"] and is now ["sqlite"]'),
-        (("--row-limit", 5), "limits.rows was 200 and is now 5"),
-        (("--temperature", 0.5), "temperature was 0.0 and is now 0.5"),
-        (("--generate", 3), 'questions.source was "generated" and is now "generator"'),
-        (("--limit", 1), "questions.limit was null and is now 1"),
-        (("--strict-official",), "strict_official was false and is now true"),
-        (("--out", "elsewhere"), "leave out --out"),
-    ],
-)
-def test_an_option_that_contradicts_the_run_is_refused_by_name(
-    dqa: Command, generated: Path, copied: Path, options: tuple[object, ...], words: str
-) -> None:
-    """And nothing is changed; where its questions lie by now may be said."""
-    before = record_of(copied)
-    moved = () if "--generate" in options else ("--generated", generated)
-    ran = dqa("eval", "--resume", copied, *moved, *options)
-    assert (ran.code, ran.out) == (2, "")
-    assert words in ran.err
-    assert record_of(copied) == before
-    gone = dqa("eval", "--resume", copied)
-    assert gone.code != 0
-    assert "questions" in gone.err
-    assert dqa("eval", "--resume", copied, "--generated", generated).code == 0
-
-
 def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
     dqa: Command, copied: Path, generated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

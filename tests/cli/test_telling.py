@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.models.model_server import ModelServer, Trouble, answering
+from tests.models.model_server import answering
 
 Command = Callable[..., Any]
 
@@ -67,22 +67,3 @@ def test_a_model_that_nobody_serves_is_named_at_once(
     ran = dqa(command, *given, "--model", "openai:test", "--base-url", "localhost:8000/v1")
     assert ran.code == 2
     assert "--base-url http://localhost:8000/v1" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("trouble", "words"),
-    [(Trouble.BAD_KEY, "refuses the key"), (Trouble.UNKNOWN_MODEL, "knows no such model")],
-)
-def test_what_a_server_refuses_is_told_apart_with_its_address(
-    dqa: Command, shop: Path, trouble: Trouble, words: str
-) -> None:
-    """A wrong key and a wrong model have nothing in common but the place."""
-    server = ModelServer(lambda _: ANSWER, plan=lambda _request, _before: trouble)
-    with server:
-        ran = dqa(
-            *("ask", "--database", shop, "--question", "?", "--tables", "supplier"),
-            *("--model", "openai:test", "--base-url", server.url),
-        )
-    assert ran.code == 2
-    assert words in ran.err
-    assert f"{server.url}/chat/completions" in ran.err

@@ -42,7 +42,8 @@ from dqa.report.table import interval_text, listed
 from dqa.report.tables import epoch_lines, interval_lines
 
 if TYPE_CHECKING:
-    from dqa.api.runs import Evaluation, Run
+    from dqa.api.figures import Evaluation
+    from dqa.api.runs import Run
     from dqa.core.decision import Usage
 
 _TIES = 8

@@ -1,0 +1,104 @@
+"""Check the statements of files without running them."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from pathlib import Path
+
+from dqa import guard
+from dqa.core.errors import UsageError
+from dqa.core.files import problem_of_path, read_bytes
+from dqa.core.records import Record
+
+
+class CheckedStatement(Record):
+    """The guard's verdict on a statement of a file.
+
+    Attributes
+    ----------
+    file
+        The file of the statement; ``stdin`` for standard input.
+    line
+        The line of the statement's first word, counted from 1.
+    statement
+        The text of the statement, without the semicolon.
+    reason
+        Why the statement is refused, and what to write instead; empty if it is allowed.
+    """
+
+    file: str
+    line: int
+    statement: str
+    allowed: bool
+    reason: str
+
+
+def check_script(
+    script: str | bytes, dialect: str, policy: guard.Policy = guard.DEFAULT, file: str = "stdin"
+) -> tuple[CheckedStatement, ...]:
+    """Return the verdict on every statement of a script, in order.
+
+    Semicolons separate statements, and a statement may span several lines. Comments and a byte
+    order mark are ignored. Each statement is checked separately. If the end of a statement is
+    ambiguous, the rest of the script is treated as one statement and refused.
+
+    Parameters
+    ----------
+    script
+        SQL or Cypher. Bytes are decoded as UTF-8, or as UTF-16 if they have a byte order mark.
+    dialect
+        One of `dqa.guard.DIALECTS`.
+    policy
+        The functions and tables that statements may use.
+    file
+        The name of the script.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such dialect.
+    """
+    text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
+    verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
+    return tuple(
+        CheckedStatement(
+            file=file,
+            line=one.line,
+            # JSON cannot represent bytes that are not text.
+            statement=one.text.encode("utf-8", "replace").decode("utf-8"),
+            allowed=verdict.allowed and one.problem is None,
+            reason=verdict.reason if one.problem is None else one.problem,
+        )
+        for one, verdict in verdicts
+    )
+
+
+def check_files(
+    files: Iterable[str | Path], dialect: str, policy: guard.Policy = guard.DEFAULT
+) -> tuple[CheckedStatement, ...]:
+    """Return the verdict on every statement of several files; see `check_script`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such dialect.
+    UsageError
+        A file cannot be read. No file is checked then.
+    """
+    texts = {}
+    for file in files:
+        try:
+            texts[str(file)] = read_bytes(Path(file))
+        except OSError as error:
+            raise UsageError(f"{problem_of_path(file, error)}.") from error
+    return tuple(
+        one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
+    )
+
+
+def _decoded(text: bytes) -> str:
+    """Decode UTF-8. Invalid bytes become lone surrogates, which the guard refuses."""
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return text.decode("utf-16", errors="replace")
+    return text.decode("utf-8", errors="surrogateescape")

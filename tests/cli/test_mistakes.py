@@ -1,0 +1,171 @@
+"""Mistakes of users: one clear line on stderr, one exit code, and nothing is written."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from dqa import plugins
+from dqa.loaders.generator import read_generated
+from tests.cli.conftest import Command
+
+EVAL = "eval --generate 1 --scenarios locating --databases sqlite --deciders first"
+ASK = "ask --database shop.db --question ? --decider"
+DELLMA = f"{ASK} dellma-pairs --candidate a --candidate b"
+CONTEXT = f"{DELLMA} --context"
+STORED = "ask --database stored.db --decider oracle"
+WRONG = {
+    # Commands and their options
+    "evl": "eval",
+    "view runs/x": "now 'dqa report'",
+    "trace runs/x": "now 'dqa show'",
+    "eval --nothing": "--nothing",
+    "eval --generate 0": "--generate",
+    "eval": "--release DIR",
+    "eval --generate 1 --release x": "exactly one",
+    "eval --generate 1 --deciders planrug": "Did you mean 'planrag'?",
+    "eval --generate 1 --databases oracle": "ladybug, mysql",
+    "eval --generate 1 --scenarios cooking": "building, locating",
+    "eval --generate 1 --model scripted:oracle": "analyst",
+    "eval --generate 1 --model gpt": "provider:model",
+    "eval --generate 1 --rule-set fair": "paper, released",
+    "eval --generate 1 --protocol reat": "'react', 'tools'",
+    "eval --resume nowhere": "nowhere does not exist",
+    "eval --release no/such/folder": "no/such/folder",
+    "data question locating/99 --generate 1": "locating/1",
+    "data annotate --generate 1 --rule-set clean": "'building' called 'clean'",
+    "schema no.such": "'no.such' does not exist",
+    # Calls of models, and settings of deciders
+    f"{EVAL} --record a --replay b": "one of them",
+    "eval --generate 1 --replay none.jsonl": "none.jsonl does not exist",
+    f"{EVAL} --replay b --budget-tokens 5": "replay spends nothing",
+    f"{EVAL} --budget-cost 5": "--price-input",
+    f"{EVAL} --price-input 5": "--price-output",
+    f"{EVAL} --requests-per-minute 0": "--requests-per-minute",
+    f"{EVAL} --set thoughts=2": "no setting of these deciders 'thoughts'",
+    f"{EVAL} --set thoughts": "NAME=VALUE",
+    f"{EVAL} --set =2": "of the form NAME=VALUE",
+    f"{EVAL} --set a=1 --set a=2": "sets a twice",
+    f"{DELLMA}": "--context",
+    f"{CONTEXT} 'DROP TABLE supplier'": "No query of the context",
+    f"{CONTEXT} 'SELECT 1' --set dellma.samples=0": "1 or more",
+    f"{CONTEXT} 'SELECT 1' --set dellma.sample=8": ("Did you mean 'dellma.samples'"),
+    f"{DELLMA} --protocol tools": "protocol tools has no effect",
+    "eval --generate 1 --scenarios locating,agriculture --databases sqlite --deciders planrag": (
+        "scripted:analyst answers only questions of the scenarios locating, building"
+    ),
+    # Paths
+    "analyse no/run": "no/run does not exist",
+    "show no/run": "no/run does not exist",
+    "show folder": "folder",
+    "show bad.jsonl": "bad.jsonl",
+    "show bytes": "it is not UTF-8 text",
+    "show empty": "this is not JSON",
+    "data audit --generated no/dir": "no/dir does not exist",
+    "eval --release bytes": "bytes is a file, but a folder is expected",
+    "eval --release folder": "folder",
+    "eval --generated folder": "folder",
+    "eval --questions bad.jsonl --database shop.db": "bad.jsonl",
+    "eval --questions no.jsonl --database shop.db": "no.jsonl",
+    "eval --generate 1 --policy no.json": "no.json does not exist",
+    "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",
+    "eval --generate 1 --replay empty": "it is empty",
+    "eval --generate 1 --replay bytes": "not a line of a cassette",
+    "check --dialect mysql no.sql": "no.sql does not exist",
+    "ask --database gone --question ?": "'gone' does not exist",
+    "ask --database bytes --question ?": "'bytes' is not a database that one of",
+    "ask --database http://x/y --question ?": "is not a URL that one of",
+    f"{ASK} first --rules .": ". is a folder",
+    f"{ASK} first --rules no.md": "no.md",
+    # Questions
+    "ask --database shop.db --question ''": "is empty",
+    "ask --database shop.db --question ' '": "is empty",
+    "init --database shop.db --question ''": "--question is empty",
+    "schema shop.db --question ''": "--question is empty",
+    "query shop.db ''": "STATEMENT is empty",
+    "ask --database blank.db --question ? --decider first": "shows no table",
+    STORED: "(--question), or a scenario (--scenario)",
+    f"{STORED} --question ? --target goods=iron": "name it (--scenario)",
+    f"{STORED} --scenario zoo": "no scenario 'zoo'",
+    f"{STORED} --scenario building --question ? --target goods=x": "of its own",
+    f"{STORED} --scenario building": "does not hold the scenario",
+    f"{STORED} --scenario locating": "--target country=",
+    f"{STORED} --scenario building --target good=x": "Did you mean 'goods'",
+    f"{STORED} --scenario building --target goods": "of the form KEY=VALUE",
+    f"{STORED} --scenario building --target goods=a --target goods=b": "twice",
+    f"{STORED} --scenario locating --target country=x": "no country in",
+    f"{STORED} --scenario locating --target home=x": "no home in",
+    # Generated questions
+    "data generate --out new --mix direct=0.3": "must sum to 1",
+    "data generate --out new --mix direct=x,far=1": "direct=0.3,far=0.7",
+    "data generate --out new --mix near=0.3,far=0.7": "no share in --mix called 'near'",
+    "data generate --out new --mix 0.3": "of the form direct=X,far=X",
+    "data generate --out new --set hard-0": "There is no question set 'hard-0'. There are: hard-1",
+    "data generate --out new --set hard-1 --seed 2": "--set NAME is a fixed set",
+    "data generate --out new --set hard-1 --questions 2": "--set NAME is a fixed set",
+    # Stored runs
+    "eval --resume run --max-steps 3": "max_steps was 20 and is now 3",
+    "eval --resume run --deciders random": 'deciders was ["first"] and is now ["random"]',
+    "eval --resume run --row-limit 5": "limits.rows was 200 and is now 5",
+    "eval --resume run --limit 1": "questions.limit was null and is now 1",
+    "eval --resume run --release folder": "folder",
+    "eval --resume run --strict-official": "strict_official was false and is now true",
+    "eval --resume run --out elsewhere": "leave out --out",
+    "eval --resume run --spec missing.yaml": "leave out --spec",
+    "export run --format xml": "'xml' is no format of an export",
+    "export run --out rows.txt": "'txt' is no format of an export",
+    "export run --out rows": "The file's name tells no format",
+    "export run --format parquet": "parquet cannot be written to standard output",
+    "export run --format inspect": "inspect cannot be written to standard output",
+    "export run --out none/rows.csv": "does not exist",
+    "export run --out bytes --format csv": "exists already",
+    "export run --out folder --format inspect": "is not empty",
+    "export run --format jsonl --for-spreadsheets": "Only a CSV",
+    "show run --decider planrug": "no decider 'planrug'",
+    "show run --outcome lucky": "is not one of 'correct'",
+    "report run": "--json",
+    "compare run": "nothing to compare",
+}
+"""Commands, and a part of their message."""
+
+
+@pytest.fixture(scope="module")
+def world(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with databases, a run, and files that are not what a command expects."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "bytes").write_bytes(bytes(range(256)))
+    (folder / "empty").touch()
+    (folder / "bad.jsonl").write_text("{bad", "utf-8")
+    (folder / "folder").mkdir()
+    (folder / "folder" / "file").touch()
+    for name, script in (
+        ("shop.db", "CREATE TABLE supplier (name TEXT)"),
+        ("blank.db", "PRAGMA user_version = 1"),
+    ):
+        with closing(sqlite3.connect(folder / name)) as connection:
+            connection.execute(script)
+    questions = read_generated(generated)
+    situation = questions.situation_of(questions.find("locating/1"))
+    plugins.backend("sqlite").load(situation, str(folder / "stored.db")).close()
+    return folder
+
+
+def test_every_mistake_is_one_line_and_writes_nothing(
+    dqa: Command, world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, and the message is on stderr alone."""
+    monkeypatch.chdir(world)
+    assert dqa(*EVAL.split(), "--out", "run").code == 0
+    before = sorted(world.rglob("*"))
+    wrong = {}
+    for arguments, words in WRONG.items():
+        ran = dqa(*shlex.split(arguments))
+        is_clear = words in ran.err and ran.err.splitlines()[-1].lower().startswith("error: ")
+        if (ran.code, ran.out, is_clear) != (2, "", True) or "Error(" in ran.err:
+            wrong[arguments] = (ran.code, ran.out[:99], ran.err[-300:])
+    assert wrong == {}
+    assert sorted(world.rglob("*")) == before

@@ -68,7 +68,6 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     _require_one_scoring(read)
     found, differing = _contestants(read, times=times)
     found = _select(found, deciders, scenario)
-    _require_several(found)
     _require_one_truth(found)
     found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
     compared = compare_contestants(
@@ -144,29 +143,31 @@ def compare_games(
     return found
 
 
-def _require_several(found: Sequence[Contestant]) -> None:
-    """Raise `UsageError` unless there are several contestants."""
-    if len(found) < 2:
-        taking_part = ", ".join(f"'{one.name}'" for one in found) or "no decider"
-        raise UsageError(
-            f"There is nothing to compare: {taking_part} took part. Name a run with several "
-            "deciders, or several runs."
-        )
-
-
 def _select(
     found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
 ) -> list[Contestant]:
-    """Return the contestants with these deciders' names, and only their results on the scenario."""
+    """Return the contestants with these deciders' names, and only their results on the scenario.
+
+    Raises
+    ------
+    UsageError
+        There are fewer than two.
+    """
     if scenario is not None:
         _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
         found = _limited(found, lambda result: result.scenario == scenario)
         found = [one for one in found if one.results]
     for name in deciders:
         _require_known("decider", name, {one.decider for one in found})
-    if not deciders:
-        return list(found)
-    return [one for name in deciders for one in found if one.decider == name]
+    chosen = [one for name in deciders for one in found if one.decider == name]
+    chosen = chosen if deciders else list(found)
+    if len(chosen) < 2:
+        taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
+        raise UsageError(
+            f"There is nothing to compare: {taking_part} took part. Name a run with several "
+            "deciders, or several runs."
+        )
+    return chosen
 
 
 def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) -> list[Contestant]:

@@ -44,7 +44,7 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     for folder in scenarios:
         plugins.scenario(scenario_name(folder))
     found = {f"{kind}s": tuple(_entry(kind, n) for n in plugins.names(kind)) for kind in _KINDS}
-    found["deciders"] = _deciders()
+    found["deciders"] = list_deciders()
     program = "a program, not a language model"
     models = (
         Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
@@ -61,10 +61,6 @@ def list_worlds() -> tuple[Entry, ...]:
 
 def list_deciders() -> tuple[Entry, ...]:
     """Return the deciders in this order: from papers, baselines, heuristics by scenario."""
-    return _deciders()
-
-
-def _deciders() -> tuple[Entry, ...]:
     groups = {name: plugins.decider_group(name) for name in plugins.names("decider")}
     groups = {name: "baselines" if group == "dqa" else group for name, group in groups.items()}
     own = ("baselines", "heuristics of")

@@ -59,8 +59,7 @@ def read_report(
     UsageError
         There is no run, or one holds no finished decision.
     """
-    reported = _read_runs(runs, questions, details=None)
-    return _report(title, reported, is_detailed=_is_detailed(reported, None))
+    return _report(title, *_read_runs(runs, questions, details=None))
 
 
 def write_report(
@@ -92,9 +91,8 @@ def write_report(
     """
     require_new_file(Path(file))
     listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
-    reported = _read_runs(listed, questions, details=details)
-    is_detailed = _is_detailed(reported, details)
-    report = _report(title, reported, is_detailed=is_detailed)
+    reported, is_detailed = _read_runs(listed, questions, details=details)
+    report = _report(title, reported, is_detailed)
     write_page(render_report(report, _details(report, reported) if is_detailed else {}), Path(file))
     return report
 
@@ -104,8 +102,11 @@ def _read_runs(
     questions: QuestionSet | Path | str | None,
     *,
     details: bool | None,
-) -> list[ReportedRun]:
-    """Return the runs with their names, and with their questions if details are wanted."""
+) -> tuple[list[ReportedRun], bool]:
+    """Return the runs with their names, and whether the report has details.
+
+    With details, the runs have their questions.
+    """
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
@@ -113,20 +114,16 @@ def _read_runs(
         run.require_questions(_NO_REPORT)
         run.require_results("nothing to report")
     reported = [ReportedRun(run, name) for run, name in zip(opened, name_runs(opened), strict=True)]
-    if _is_detailed(reported, details):
+    count = sum(len(run.results) for run in opened)
+    is_detailed = count <= MOST_DETAILS if details is None else details
+    if is_detailed:
         for number, one in enumerate(reported):
             asked, lacking = find_questions(one.run, questions)
             reported[number] = replace(one, asked=asked, lacking=lacking)
-    return reported
+    return reported, is_detailed
 
 
-def _is_detailed(reported: Sequence[ReportedRun], details: bool | None) -> bool:
-    if details is not None:
-        return details
-    return sum(len(one.run.results) for one in reported) <= MOST_DETAILS
-
-
-def _report(title: str | None, reported: Sequence[ReportedRun], *, is_detailed: bool) -> Report:
+def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: bool) -> Report:
     """Return the data of the report, with notes about missing details."""
     outcomes = traces = None
     lacking = [one.lacking or "" for one in reported if one.asked is None]

@@ -128,8 +128,8 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     database: options.Location,
     *,
     question: str | None = None,
-    tables: options.Tables = None,
-    policy: options.Policy = None,
+    tables: str | None = None,
+    policy: Path | None = None,
     samples: Annotated[
         int, option("--samples N", MODELS, _DISPLAY["samples"].text, least=0)
     ] = DEFAULT_DISPLAY.samples,
@@ -146,6 +146,10 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     ----------
     question
         Describe the tables that match the words of this question first.
+    tables : NAMES
+        Show only these tables (in a graph: labels and relationship types), separated by commas.
+    policy
+        JSON file with the tables, columns and rows that may be read (see docs/guard.md).
     """
     from dqa.api.looking import read_schema
 
@@ -166,7 +170,7 @@ def check(
     *,
     files: Annotated[list[Path] | None, argument("FILE...")] = None,
     dialect: str,
-    policy: options.Policy = None,
+    policy: Path | None = None,
     exit_code: bool = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -181,6 +185,8 @@ def check(
     dialect : NAME
         Dialect of the statements: mysql, mariadb, postgres, sqlite, duckdb, ansi (any other SQL),
         neo4j or ladybug.
+    policy
+        JSON file with the tables, columns and rows that may be read (see docs/guard.md).
     exit_code
         Exit with code 1 if a statement is refused. Without this option, the exit code is 0.
     """
@@ -212,7 +218,7 @@ def doctor(
     database: list[str] | None = None,
     scenario: Path | None = None,
     target: list[str] | None = None,
-    policy: options.Policy = None,
+    policy: Path | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Report which databases work, which are broken, and which are not set up.
@@ -233,6 +239,8 @@ def doctor(
     target : KEY=VALUE
         Value of a target parameter, used to run the scenario's statements. Values for other
         parameters come from the database. May be repeated.
+    policy
+        JSON file with the tables, columns and rows that may be read (see docs/guard.md).
     """
     from dqa.api.databases import HealthState, examine
 

@@ -16,8 +16,7 @@ from annotated_types import Ge
 
 from dqa.cli import options
 from dqa.cli.fields import EVALUATING, PLAYING, spec_fields
-from dqa.cli.help import OUTPUT
-from dqa.cli.options import names_in, option, with_options
+from dqa.cli.options import names_in, with_options
 from dqa.cli.output import echo, echo_json, show
 from dqa.cli.progress import Progress
 from dqa.cli.questions import AnyQuestionOptions, set_in
@@ -39,16 +38,6 @@ _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
 _TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
 """Groups of options that exclude each other: a new value of one discards the recorded others."""
 
-HistoryAt = Annotated[
-    str | None,
-    option(
-        "--history FILE|URL",
-        OUTPUT,
-        "Database for the events of all games; players read it. By default it is next to the run. "
-        "Use a new one for each run, because games are numbered from 1.",
-    ),
-]
-
 
 @with_options(
     deciding=EVALUATING,
@@ -60,7 +49,7 @@ HistoryAt = Annotated[
 def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
     context: typer.Context,
-    scenarios: options.Scenarios = None,
+    scenarios: str | None = None,
     limit: options.CountOrNone = None,
     spec: Path | None = None,
     strict: bool = False,
@@ -75,6 +64,9 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
 
     Parameters
     ----------
+    scenarios : NAMES
+        Scenarios (names or folders), separated by commas. By default, all scenarios of the release
+        or folder; with --generate, all scenarios that have a simulator.
     limit
         Maximum number of questions from each scenario.
     spec
@@ -139,7 +131,7 @@ def play(  # noqa: PLR0913  (one parameter per option)
     player: str | None = None,
     opponent: str | None = None,
     storing: options.ResumingOptions,
-    history: HistoryAt = None,
+    history: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play games, and print each player's results with confidence intervals.
@@ -157,6 +149,9 @@ def play(  # noqa: PLR0913  (one parameter per option)
         gives a decider its own chat model.
     opponent : NAMES
         Opponents, separated by commas. Every player plays against every opponent.
+    history : FILE|URL
+        Database for the events of all games; players read it. By default it is next to the run. Use
+        a new one for each run, because games are numbered from 1.
     """
     from dqa.api.games import play as play_all
 
@@ -183,7 +178,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     opponents: str | None = None,
     mirror: bool | None = None,
     storing: options.StoringOptions,
-    history: HistoryAt = None,
+    history: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play every player against every opponent, and compare the results with a paper's tables.
@@ -201,6 +196,9 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     mirror
         Play every deal twice, the second time with the hidden information of the two players
         swapped. By default, worlds for two players do this.
+    history : FILE|URL
+        Database for the events of all games; players read it. By default it is next to the run. Use
+        a new one for each run, because games are numbered from 1.
     """
     del mirror  # `given_by` reads it from the context
     from dqa.api.games import play_tournament

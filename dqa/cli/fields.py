@@ -16,9 +16,7 @@ from pydantic_core import PydanticUndefined
 
 from dqa.cli.help import LIMITS
 from dqa.cli.options import (
-    AuditFile,
     Described,
-    Policy,
     declared,
     descriptions,
     names_in,
@@ -52,13 +50,11 @@ _PLACEHOLDERS: Mapping[str, str] = {
 _TYPES: Mapping[str, object] = {
     **dict.fromkeys(("deciders", "models", "databases", "extra_body", "world"), str | None),
     **dict.fromkeys(("settings", "target"), list[str] | None),
-    "rules": Path | None,
+    **dict.fromkeys(("rules", "policy"), Path | None),
     "candidates": str | None,
 }
 """Types of options that differ from the types of their fields."""
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
-_DECLARED = {"policy": Policy, "audit": AuditFile}
-"""Options that are also declared in `dqa.cli.options`, for commands without a spec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +126,6 @@ def spec_option(name: str, spec: type[Record] = RunSpec) -> tuple[Any, Any]:
 
 def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object = None) -> Any:  # noqa: ANN401  (an annotation)
     """Return the type annotation of an option."""
-    if name in _DECLARED:
-        return _DECLARED[name]
     kind = _TYPES.get(name, kind or info.annotation)
     if kind == tuple[str, ...]:
         kind = list[str] | None

@@ -29,7 +29,7 @@ import typer
 from annotated_types import Ge
 from typer.models import ArgumentInfo, OptionInfo
 
-from dqa.cli.help import DATABASES, GROUP_OF, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.help import DATABASES, GROUP_OF, MODELS, OUTPUT
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
 
@@ -212,53 +212,32 @@ def parameter(name: str, annotation: object, default: object) -> inspect.Paramet
 _DATABASE_HELP = "Database to read: the URL of a server, a database file, or CSV and Parquet files."
 Location = Annotated[str, argument("DATABASE", _DATABASE_HELP)]
 DatabaseLocation = Annotated[str, option("--database URL|PATH", DATABASES, _DATABASE_HELP)]
-AuditFile = Annotated[
-    Path | None,
-    option("--audit FILE", DATABASES, "Append every statement and its result to this file."),
-]
-Policy = Annotated[
-    Path | None,
-    option(
-        "--policy FILE",
-        DATABASES,
-        "JSON file with the tables, columns and rows that may be read (see docs/guard.md).",
-    ),
-]
-Tables = Annotated[
-    str | None,
-    option(
-        "--tables NAMES",
-        DATABASES,
-        "Show and read only these tables (in a graph: labels and relationship types), separated "
-        "by commas.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
 class AccessOptions:
-    """Options for the readable part of a database and for the audit of statements."""
+    """Options for the readable part of a database and for the audit of statements.
 
-    tables: Tables = None
-    policy: Policy = None
-    audit: AuditFile = None
+    Attributes
+    ----------
+    tables : NAMES
+        Show and read only these tables (in a graph: labels and relationship types), separated by
+        commas.
+    policy
+        JSON file with the tables, columns and rows that may be read (see docs/guard.md).
+    audit
+        Append every statement and its result to this file.
+    """
+
+    tables: str | None = None
+    policy: Path | None = None
+    audit: Path | None = None
 
     def fields(self) -> Access:
         """Return the arguments of `dqa.open_database`."""
         tables = names_in("--tables", self.tables)
         return {"tables": tables, "policy": self.policy, "audit": self.audit}
 
-
-# Questions
-Scenarios = Annotated[
-    str | None,
-    option(
-        "--scenarios NAMES",
-        QUESTIONS,
-        "Scenarios (names or folders), separated by commas. By default, all scenarios of the "
-        "release or folder; with --generate, all scenarios that have a simulator.",
-    ),
-]
 
 # Runs
 _RUN_HELP = "Run that 'dqa eval --out' wrote: its folder, or STORE#NAME for a run in a store."
@@ -281,13 +260,6 @@ OnDatabase = Annotated[
 ]
 ByDecider = Annotated[
     str | None, option("--decider NAME", MODELS, "Only decisions of this decider.")
-]
-OfScenario = Annotated[
-    str | None, option("--scenario NAME", QUESTIONS, "Only questions of this scenario.")
-]
-QuestionsFolder = Annotated[
-    Path | None,
-    option("--questions DIR", QUESTIONS, "New folder of the run's questions, if they were moved."),
 ]
 
 

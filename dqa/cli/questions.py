@@ -140,6 +140,9 @@ class ReadOptions:
 
     Attributes
     ----------
+    scenarios : NAMES
+        Scenarios (names or folders), separated by commas. By default, all scenarios of the release
+        or folder; with --generate, all scenarios that have a simulator.
     form
         Which of the release's files to read: its relational or graph databases, or its variant for
         MySQL or PostgreSQL.
@@ -147,7 +150,7 @@ class ReadOptions:
         Stop at the first defect in the data instead of fixing it.
     """
 
-    scenarios: options.Scenarios = None
+    scenarios: str | None = None
     seed: Seed = 0
     form: FormName = "relational"
     strict: bool = False

@@ -98,7 +98,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     wrong: bool = False,
     failed: bool = False,
     outcome: list[Outcome] | None = None,
-    scenario: options.OfScenario = None,
+    scenario: str | None = None,
     database: options.OnDatabase = None,
     decider: options.ByDecider = None,
     epoch: options.CountOrNone = None,
@@ -123,6 +123,8 @@ def show(  # noqa: PLR0913  (one parameter per option)
         List decisions with this outcome: correct, wrong, forbidden, no_candidate, ambiguous,
         step_limit, unparsable, infrastructure, budget, stopped, crashed, no_decision or played.
         May be repeated.
+    scenario : NAME
+        Only questions of this scenario.
     epoch
         Only this repetition of the questions, counted from 1.
     full
@@ -250,7 +252,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     deciders: str | None = None,
     against: str | None = None,
     all_pairs: bool = False,
-    scenario: options.OfScenario = None,
+    scenario: str | None = None,
     shared: bool = False,
     times: bool = False,
     as_json: options.AsJson = False,
@@ -272,6 +274,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     all_pairs
         Compare all pairs. By default, runs with the same deciders or players are compared decider
         by decider.
+    scenario : NAME
+        Only questions of this scenario.
     shared
         If the runs have different questions, compare on the questions that they share.
     times
@@ -311,7 +315,7 @@ def analyse(
     *,
     run: options.Run,
     reference: str | None = None,
-    questions: options.QuestionsFolder = None,
+    questions: Path | None = None,
     paper: str | None = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -325,6 +329,8 @@ def analyse(
     reference : DECIDER
         Decider whose number of retrievals classifies questions as single-retrieval (SR) or
         multiple-retrieval (MR). By default, the decider of the paper, if it is in the run.
+    questions : DIR
+        New folder of the run's questions, if they were moved.
     paper : NAME
         Print the tables and figures of this paper with the run's numbers below.
     """
@@ -353,7 +359,7 @@ def report(  # noqa: PLR0913  (one parameter per option)
     runs: options.Runs,
     out: Path | None = None,
     title: str | None = None,
-    questions: options.QuestionsFolder = None,
+    questions: Path | None = None,
     details: bool | None = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -367,6 +373,8 @@ def report(  # noqa: PLR0913  (one parameter per option)
         New HTML file. Optional with --json.
     title
         Title of the report. By default, the names of the runs.
+    questions : DIR
+        New folder of the run's questions, if they were moved.
     details
         Include all traces and the outcomes of all candidates. By default, this is done for runs
         with at most 2,500 decisions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +16,7 @@ from dqa.api.running import Named
 from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Ending
-from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
+from dqa.core.docstrings import descriptions
 from dqa.core.errors import AuditError, DqaError, UnknownNameError, UsageError
 from dqa.core.events import ReviewAction, ReviewKind
 from dqa.core.question import Candidate
@@ -230,9 +231,6 @@ class Decisions:
 Databases: TypeAlias = Database | Mapping[str, Database]
 """An open database, or several by name."""
 
-_MOST_SAMPLED = 100
-"""The maximum number of rows in a sample, and of columns in a search result."""
-
 
 class _Strict(Arguments):
     """Base class of arguments. It rejects unknown names, so that a misspelt name is an error."""
@@ -309,28 +307,19 @@ def agent_tools(
     if not opened:
         raise UsageError("databases is empty: pass an open database, or several by name.")
     languages = ", ".join(dict.fromkeys(database.language for database in opened.values()))
+    bounds = f"at most {limits.rows:,} rows within {limits.seconds:g} seconds"
     tools = [
         *_LOOKING,
         _tool(
             "query",
-            f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows "
-            f"within {limits.seconds:g} seconds, or says what to change.",
-            looking.QueriedRows,
+            f"Run one read-only statement ({languages}). Returns {bounds}, or says what to change.",
             partial(looking.query, limits=limits),
-            statement=_STATEMENT,
         ),
     ]
     if decisions is not None:
         fields = AskedQuestion.model_fields.items()
-        asking = _tool(
-            "ask",
-            "Have a whole question decided: a decider plans, queries the database and chooses one "
-            "of the candidates, with its evidence. Takes minutes, and may cost money.",
-            Decided,
-            decisions.ask,
-            **{name: (one.annotation, one) for name, one in fields},
-        )
-        tools.append(asking)
+        asked = {name: (one.annotation, one) for name, one in fields}
+        tools.append(_tool("ask", _ASKING, decisions.ask, **asked))
     return tuple(
         replace(tool, arguments=_naming_database(tool.arguments, tuple(opened)), databases=opened)
         for tool in tools
@@ -340,68 +329,53 @@ def agent_tools(
 def _tool(
     name: str,
     description: str,
-    result: type[looking.ToolRecord],
     action: Callable[..., looking.ToolRecord],
     **arguments: Any,  # noqa: ANN401  (types and fields)
 ) -> AgentTool:
+    """Return a tool. By default, its arguments are the parameters of the action."""
+    signature = inspect.signature(action, eval_str=True)
+    texts = descriptions(getattr(action, "func", action), "Parameters")
+    for one in [*signature.parameters.values()][1:] if not arguments else ():
+        if one.kind is one.POSITIONAL_OR_KEYWORD:
+            is_required = one.default is one.empty
+            field = Field(... if is_required else one.default, description=texts[one.name].text)
+            arguments[one.name] = (Text if is_required else one.annotation, field)
     model = create_model(f"{name.capitalize()}Arguments", __base__=_Strict, **arguments)
-    return AgentTool(name, description, model, result, action)
+    return AgentTool(name, description, model, signature.return_annotation, action)
 
 
-_TABLE = (Text, Field(description="a table; in a graph database, a label or relationship type"))
-_STATEMENT = (Text, Field(description="one read-only statement in the database's language"))
+_ASKING = (
+    "Have a whole question decided: a decider plans, queries the database and chooses one of the "
+    "candidates, with its evidence. Takes minutes, and may cost money."
+)
 _LOOKING = (
     _tool(
         "schema",
         "List the contents of a database: tables, columns, types and keys; or labels, relationship "
         "types and properties. If not all can be described, a question selects what matters.",
-        looking.SchemaText,
-        looking.SchemaText.of,
-        question=(
-            str,
-            Field("", description="a question or topic: its tables are described first"),
-        ),
-        tokens=(
-            int,
-            Field(
-                MOST_TOKENS,
-                ge=LEAST_TOKENS,
-                le=MOST_TOKENS,
-                description="approximate maximum number of tokens of the description",
-            ),
-        ),
+        looking.describe_database,
     ),
     _tool(
         "describe",
         "Describe one table, or label or relationship type: columns, types, keys, references "
         "and, where counting is quick, the number of rows.",
-        looking.DescribedTable,
         looking.describe_table,
-        table=_TABLE,
     ),
     _tool(
         "sample",
         "Show some rows of one table, or label or relationship type.",
-        looking.QueriedRows,
         looking.sample_rows,
-        table=_TABLE,
-        rows=(int, Field(5, ge=1, le=_MOST_SAMPLED, description="maximum number of rows")),
     ),
     _tool(
         "find",
         "Find the columns or properties that match some words, in any table, label or "
         "relationship type.",
-        looking.FoundColumns,
         looking.find_columns,
-        words=(Text, Field(description="words that describe the column")),
-        most=(int, Field(20, ge=1, le=_MOST_SAMPLED, description="maximum number of columns")),
     ),
     _tool(
         "check",
         "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
-        looking.StatementVerdict,
         looking.check_statement,
-        statement=_STATEMENT,
     ),
 )
 

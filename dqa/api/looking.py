@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Annotated, Any, Self, TypeAlias, Unpack
+
+from annotated_types import Ge, Le
 
 from dqa import guard
 from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
-from dqa.core.display import MOST_TOKENS, Display
+from dqa.core.display import LEAST_TOKENS, MOST_TOKENS, Display
 from dqa.core.errors import QueryError, UnknownNameError
 from dqa.core.fitting import rank_fields
 from dqa.core.records import Record
@@ -29,6 +31,8 @@ _COUNTING = Limits(rows=1, seconds=1.0)
 """The limits of counting the rows of a table."""
 _LONGEST_CELL = 200
 """The maximum number of characters of a cell in a sample."""
+_Few: TypeAlias = Annotated[int, Ge(1), Le(100)]
+"""A number of rows or columns; tools check its bounds."""
 
 
 class ToolRecord(Record):
@@ -93,20 +97,6 @@ class SchemaText(_Shown):
     language: str
     described: int
     total: int
-
-    @classmethod
-    def of(cls, database: Database, question: str, tokens: int) -> Self:
-        """Describe a database within a limit of tokens. The tables a question names come first."""
-        shown = read_schema(database, about=question, tokens=tokens)
-        described = len(shown.described.parts)
-        return cls(
-            database=shown.database,
-            text=f"{shown.language}\n{shown.text}",
-            kind=shown.kind,
-            language=shown.language,
-            described=described,
-            total=described + len(shown.left_out),
-        )
 
 
 class QueriedRows(ToolRecord):
@@ -266,6 +256,34 @@ def read_schema(
         )
 
 
+def describe_database(
+    database: Database,
+    question: str = "",
+    tokens: Annotated[int, Ge(LEAST_TOKENS), Le(MOST_TOKENS)] = MOST_TOKENS,
+) -> SchemaText:
+    """Describe the contents of an open database.
+
+    Parameters
+    ----------
+    database
+        An open database.
+    question
+        A question or topic. The tables that it names are described first.
+    tokens
+        The approximate maximum number of tokens of the description.
+    """
+    shown = read_schema(database, about=question, tokens=tokens)
+    described = len(shown.described.parts)
+    return SchemaText(
+        database=shown.database,
+        text=f"{shown.language}\n{shown.text}",
+        kind=shown.kind,
+        language=shown.language,
+        described=described,
+        total=described + len(shown.left_out),
+    )
+
+
 def query(
     database: str | Path | Database,
     statement: str,
@@ -280,7 +298,7 @@ def query(
     database
         A URL, files, or an open database.
     statement
-        SQL or Cypher.
+        One read-only statement in the database's language: SQL or Cypher.
     limits
         The limits of the statement.
     **access
@@ -304,8 +322,10 @@ def check_statement(
 
     Parameters
     ----------
-    database, statement, **access
+    database, **access
         As in `query`.
+    statement
+        One statement in the database's language: SQL or Cypher.
     """
     with opened(database, **access) as there:
         if isinstance(there, guard.GuardedDatabase):
@@ -328,7 +348,8 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     database
         An open database. Data that its policy hides is not described.
     table
-        The name as in the schema. Upper or lower case matters only if names differ in case alone.
+        A table; in a graph database, a label or relationship type. Upper or lower case matters only
+        if names differ in case alone.
 
     Raises
     ------
@@ -358,13 +379,15 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     )
 
 
-def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
+def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
     """Return some rows of one table, label or relationship type. Long cells are shortened.
 
     Parameters
     ----------
-    database, table
-        As in `describe_table`.
+    database
+        An open database.
+    table
+        A table; in a graph database, a label or relationship type.
     rows
         The maximum number of rows.
 
@@ -381,7 +404,7 @@ def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
     return QueriedRows.of(database, statement, Limits(rows=rows, cell=_LONGEST_CELL))
 
 
-def find_columns(database: Database, words: str, most: int = 20) -> FoundColumns:
+def find_columns(database: Database, words: str, most: _Few = 20) -> FoundColumns:
     """Find the columns or properties whose names or comments match words.
 
     Parameters

@@ -15,10 +15,11 @@ import typer
 
 from dqa.cli import options
 from dqa.cli.help import LIMITS, MODELS
-from dqa.cli.options import argument, descriptions, option, with_options
+from dqa.cli.options import argument, option, with_options
 from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
+from dqa.core.docstrings import descriptions
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, shortened, spelt_out, visible
 from dqa.report.table import Table

@@ -15,14 +15,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from dqa.cli.help import LIMITS
-from dqa.cli.options import (
-    Described,
-    declared,
-    descriptions,
-    names_in,
-    pairs_in,
-    parameter,
-)
+from dqa.cli.options import declared, names_in, pairs_in, parameter
+from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
 from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
 

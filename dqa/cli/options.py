@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
@@ -18,7 +17,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     TypeAlias,
     get_args,
     get_origin,
@@ -30,6 +28,7 @@ from annotated_types import Ge
 from typer.models import ArgumentInfo, OptionInfo
 
 from dqa.cli.help import DATABASES, GROUP_OF, MODELS, OUTPUT
+from dqa.core.docstrings import Described, descriptions
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
 
@@ -43,13 +42,6 @@ CountOrNone: TypeAlias = Annotated[int | None, Ge(1)]
 _SPELLINGS = {"settings": "set", "question_set": "set", "own": "questions"}
 """The spellings of options that differ from the names of their parameters."""
 _PLACEHOLDERS = {int: "N", float: "X", Path: "FILE", bool: ""}
-
-
-class Described(NamedTuple):
-    """The help of an option and, if it is not clear from the type, its placeholder."""
-
-    text: str
-    placeholder: str | None = None
 
 
 def option(
@@ -117,18 +109,6 @@ def declared(
     spelling = f"--{spelled}{both} {placeholder}"
     group = GROUP_OF.get(name, group)
     return Annotated[kind, option(spelling, group, text, least=least, most=most)]
-
-
-def descriptions(documented: Any, section: str) -> dict[str, Described]:  # noqa: ANN401
-    """Return the descriptions in a section of a NumPy docstring, by name."""
-    found: dict[str, Described] = {}
-    rest = (inspect.getdoc(documented) or "").partition(f"\n{section}\n{'-' * len(section)}\n")[2]
-    for part in re.split(r"\n(?=\S)", rest.split("\n\n", 1)[0]):
-        head, _, text = part.partition("\n")
-        names, _, placeholder = head.partition(" : ")
-        one = Described(" ".join(text.split()), placeholder or None)
-        found |= dict.fromkeys(names.split(", "), one)
-    return found
 
 
 def documented(command: Callable[..., None]) -> Callable[..., None]:

@@ -113,33 +113,6 @@ def test_questions_are_generated_written_and_decided(
     assert "first 1, oracle 1" in dqa("analyse", run).out
 
 
-def test_questions_are_shown_annotated_audited_and_loaded(
-    dqa: Command, branches: str, alone: Callable[[], None], tmp_path: Path
-) -> None:
-    """And the database is listed and asked."""
-    made = ("--generate", "2", "--scenarios", branches)
-    listed = json.loads(dqa("list", "--scenarios", branches, "--json").out)
-    described = "choose a branch to minimise the lost profit"
-    assert {"name": "branches", "description": described, "group": ""} in listed["scenarios"]
-    assert "branches" in {entry["name"] for entry in listed["simulators"]}
-    alone()
-    shown = json.loads(dqa("data", "question", "branches/2", *made, "--json").out)
-    assert shown["candidates"] == ["York", "Hull", "Bath"]
-    alone()
-    assert "2 of 2 official answers agree" in dqa("data", "annotate", *made).out
-    alone()
-    assert "2 labels, 2 agree under stated" in dqa("data", "audit", *made).out
-    alone()
-    file = tmp_path / "firm.db"
-    loaded = dqa("load", *made, "--question", "branches/2", "--database", file)
-    assert loaded.code == 0, loaded.err
-    alone()
-    assert "branches firm-1, 4 rows" in dqa("list", "--database", file).out
-    about = ("ask", "--database", file, "--scenario", branches, "--target", "kept=Leeds")
-    asked = json.loads(dqa(*about, "--decider", "oracle", "--json").out)
-    assert asked["choice"] == shown["answer"]
-
-
 def test_an_installed_scenario_takes_nothing_from_the_others(
     dqa: Command, installed: str, tmp_path: Path
 ) -> None:

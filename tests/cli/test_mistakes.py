@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import dqa as api
 from dqa import plugins
-from dqa.loaders.generator import read_generated
 from tests.cli.conftest import Command
 
 EVAL = "eval --generate 1 --scenarios locating --databases sqlite --deciders first"
@@ -148,7 +148,7 @@ def world(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         with closing(sqlite3.connect(folder / name)) as connection:
             connection.execute(script)
-    questions = read_generated(generated)
+    questions = api.read_generated(generated)
     situation = questions.situation_of(questions.find("locating/1"))
     plugins.backend("sqlite").load(situation, str(folder / "stored.db")).close()
     return folder

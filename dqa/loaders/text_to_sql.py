@@ -151,8 +151,7 @@ class TextToSqlReader:
         UnknownNameError
             A database or the form is unknown.
         """
-        layout = self._layout(folder, form)
-        return _Reading(self, layout, folder, limit, scenarios).read()
+        return _Reading(self._layout(folder, form), folder, limit, scenarios).read()
 
     def _layout(self, folder: Path, form: Form) -> _Layout:
         known = {"relational", *(one.engine for one in self.layouts)} - {"sqlite"}
@@ -201,7 +200,6 @@ DEFOG = TextToSqlReader(
 class _Reading:
     """Reads one folder."""
 
-    form: TextToSqlReader
     layout: _Layout
     folder: Path
     limit: int | None

@@ -249,9 +249,6 @@ class ReleasePart(Part):
     braces, whose value names the database."""
     constants: dict[str, str] = {}
     """Further fields of every question's entry when it is written; ignored when it is read."""
-    wordings: tuple[str, ...] = ()
-    """Regular expressions that find the parameters in questions with other words than the
-    scenario's: a group for each parameter."""
 
 
 class HiddenPart(Part):

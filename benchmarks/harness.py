@@ -30,10 +30,11 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import open_executor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
-from dqa.evaluation.prepare import GivenObjects, prepare
+from dqa.evaluation.prepare import prepare
 from dqa.evaluation.record import RunRecord, now, versions
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.store import RunStore

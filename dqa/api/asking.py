@@ -31,7 +31,6 @@ from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
-from dqa.core.simulator import Outcomes
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import DeciderFactory
@@ -40,14 +39,14 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.asked import AskedQuestion
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.decide import decide_or_end
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
-from dqa.evaluation.prepare import Connected, GivenObjects, connect
 from dqa.evaluation.spec import Deciding
-from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
+from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
@@ -258,7 +257,10 @@ def _traced(
         decision = decide_or_end(decide, debug=debug)
         describe_decision(span, decision)
     spent = replace(decision, usage=decision.usage + decision.lost)
-    return Trace.of(key, database.kind, model, spent).changed(
+    return Trace.of(
+        *(key, spent),
+        kind=database.kind,
+        model=model,
         cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, decision_id, time),
     )
@@ -372,27 +374,10 @@ def record_alternatives(
         alternatives=Alternative.among(
             outcomes, () if choice is None else (choice,), _STORED - _WORST, _WORST
         ),
-        spread=_spread(outcomes) if len(outcomes.candidates) > _STORED else None,
         unit=simulation.unit,
         goal=outcomes.goal,
         baseline=outcomes.baseline,
         statement=simulation.statement,
-    )
-
-
-def _spread(outcomes: Outcomes) -> Spread:
-    import numpy as np
-
-    values = outcomes.values
-    low, middle, high = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
-    is_known = outcomes.baseline is not None
-    return Spread(
-        best=outcomes.best,
-        worst=float(values.min() if outcomes.goal == "maximise" else values.max()),
-        mean=float(values.mean()),
-        quartiles=(low, middle, high),
-        ties=len(outcomes.ties),
-        unmoved=len(outcomes.unmoved(outcomes.candidates)) if is_known else None,
     )
 
 

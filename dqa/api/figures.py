@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dqa.core.records import Record
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.statistics import EpochStatistics, KindMean, MatchTotal, Summary, TagCount
+from dqa.evaluation.statistics.epochs import EpochStatistics
 from dqa.evaluation.statistics.games import PlayFigures
+from dqa.evaluation.statistics.summaries import KindMean, MatchTotal, Summary, TagCount
 from dqa.report.counts import RunCounts
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.spending import Spending
 from dqa.report.table import Table
 from dqa.report.tables import (
     accuracy_tables,
-    epoch_lines,
     epoch_tables,
     interval_lines,
     lines_below,
@@ -41,7 +41,7 @@ class Evaluation(Record):
     tags
         The results of every decider on the questions of each tag.
     epochs
-        pass@k, pass^k and variance; empty unless questions were repeated.
+        pass@k and pass^k; empty unless questions were repeated.
     games
         The summary statistics of games; None for a run of questions.
     """
@@ -67,12 +67,13 @@ class Evaluation(Record):
         """Return the tables of accuracies and of epochs, or of games."""
         if self.games is not None:
             return game_tables(self.games)
-        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance)
+        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance, self.totals)
         return [*accuracies, *epoch_tables(self.epochs)]
 
     def scoring(self) -> list[str]:
         """Return lines about the scoring rule, the alternative scoring and the best shortcuts."""
-        return scoring_lines(self.results, self.shortcuts, strict_official=self.strict_official)
+        strict = self.strict_official
+        return scoring_lines(self.results, self.shortcuts, self.totals, strict_official=strict)
 
     def lines(self) -> list[str]:
         """Return the lines below the tables: scoring, models and usage."""
@@ -81,7 +82,6 @@ class Evaluation(Record):
         return [
             *self.scoring(),
             *interval_lines(self.results),
-            *epoch_lines(self.epochs),
             *tag_lines(self.tags),
             *lines_below(self.results, self.spent),
         ]

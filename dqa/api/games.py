@@ -22,16 +22,16 @@ from dqa.core.files import require_new_file
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import ThreadExecutor
 from dqa.evaluation.games import CannotPlayError, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.play import GameWorker
-from dqa.evaluation.prepare import GivenObjects
+from dqa.evaluation.play_spec import PlaySpec, all_pairs
 from dqa.evaluation.record import GamesRecord, RunRecord
-from dqa.evaluation.spec import PlaySpec, all_pairs
-from dqa.evaluation.store import require_writable
+from dqa.evaluation.store_checks import require_writable
 from dqa.worlds.base import count_players
 from dqa.worlds.history import History
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights

@@ -25,18 +25,28 @@ from dqa.core.errors import (
 from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import Executor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.prepare import GivenObjects, PreparedRun, prepare
-from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, require_questions, versions
+from dqa.evaluation.prepare import PreparedRun, prepare
+from dqa.evaluation.record import (
+    AnySpec,
+    GamesRecord,
+    RunRecord,
+    name_run,
+    now,
+    require_questions,
+    versions,
+)
 from dqa.evaluation.results import Result
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, RunSpec
-from dqa.evaluation.store import RunStore, has_recorded, name_run, refuse_asked, require_writable
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.store_checks import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command

@@ -17,6 +17,7 @@ from dqa.core.question_set import Defect
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
+from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.record import AnySpec, RunRecord, require_questions
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
@@ -26,17 +27,16 @@ from dqa.evaluation.shortcuts import (
     count_shortcuts,
     right_answers,
 )
-from dqa.evaluation.spec import PlaySpec, RunSpec
-from dqa.evaluation.statistics import (
-    EpochStatistics,
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.statistics.epochs import EpochStatistics, count_epochs
+from dqa.evaluation.statistics.games import PlayFigures, count_games
+from dqa.evaluation.statistics.summaries import (
     Summary,
-    count_epochs,
     count_tags,
     kind_means,
     summarise,
     total_matches,
 )
-from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.counts import RunCounts, count_decisions
@@ -298,7 +298,7 @@ class Run:
             results=self.summaries,
             means=kind_means(self.summaries),
             chance=count_chance(self.shortcut_choices, right, strict_official=self.strict_official),
-            totals=total_matches(self.summaries),
+            totals=total_matches(self.results),
             tags=count_tags(self.results),
             **{name: getattr(self, name) for name in same},
         )

@@ -74,7 +74,7 @@ def query(  # noqa: PLR0913  (one parameter per option)
         _print_csv(found)
     else:
         rows = [[_shown(cell) for cell in row] for row in found.rows]
-        table = Table("", [visible(name) for name in found.columns], [], rows, wraps=True)
+        table = Table("", [visible(name) for name in found.columns], [], rows)
         show(found, [table, counted(len(rows), "row")], as_json=as_json)
     if found.cut is not None:
         echo(f"warning: {_cut(found)}", err=True)

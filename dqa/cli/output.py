@@ -11,7 +11,7 @@ import typer
 
 from dqa.core.text import spelt_out, visible
 from dqa.report.plain import plain
-from dqa.report.table import Table, piped_width
+from dqa.report.table import Table
 
 if TYPE_CHECKING:
     from dqa.core.question_set import Defect
@@ -54,17 +54,16 @@ def echo_json(value: object) -> None:
 
 
 def echo_table(table: Table) -> None:
-    """Print a table with its title, as wide as the terminal; a pipe gets a fixed width."""
+    """Print a table with its title. Cells are wrapped to fit a terminal, but not in a pipe."""
     from rich.console import Console
 
     console = Console(highlight=False)
     if table.title:
         echo(table.title)
-    if not console.is_terminal:
-        echo(*table.to_text(piped_width()).splitlines())
-        return
-    for block in table.blocks(console.width):
-        console.print(block)
+    if console.is_terminal:
+        console.print(table.to_rich())
+    else:
+        echo(*table.to_text().splitlines())
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:

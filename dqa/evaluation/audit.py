@@ -1,9 +1,9 @@
 """Audit every official label of a release.
 
-A label is judged under every rule set that its scenario's simulator has. Where the simulator
-declares which of them follows the text of the rules, and the grounds of the others
-(`dqa.core.simulator.CountingRules`), a label is right by the text, or rests on the grounds that
-only the rule sets have under which it is best: a sum that counts twice, or another constant.
+A label is judged under every rule set of its scenario's simulator. The simulator may declare which
+rule set follows the text of the rules, and how the others count
+(`dqa.core.simulator.CountingRules`). A label is then right by the text, or it rests on what only
+the rule sets count under which it is best, such as a sum that counts twice.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
 EVERY, NONE, BY_TEXT = "every rule set", "no rule set", "right by the text"
-"""The ground of a label; the first of several. Others are ``rests on ...``, what rule
-sets count by, or ``only NAME`` of rule sets whose simulator declares nothing."""
+"""The ground of a label. Other grounds are ``rests on ...`` with what rule sets count, and ``only
+NAME`` for rule sets whose simulator declares nothing."""
 
 
 class LabelAudit(Record):
@@ -39,24 +39,24 @@ class LabelAudit(Record):
     scenario, question
         The question's scenario and id.
     official
-        The label, None where the question has none.
+        The label; None if the question has no label.
     verdict
-        Its ground, in a word.
+        Its ground.
     reason
-        Its place under each rule set, a sentence each; or why it cannot be judged.
+        A sentence about its rank under each rule set; or why it cannot be judged.
     best
-        By rule set the best candidate to the last bit; empty where the label cannot be judged.
-        Rule sets are in the simulator's order.
+        By rule set, the exactly best candidate; empty if the label cannot be judged. Rule sets are
+        in the simulator's order.
     agrees
         By rule set, whether the label is that candidate.
     regret, rank
-        By rule set what the label gives away (same unit as the outcome) and its rank.
+        By rule set, the loss of the label relative to the best candidate, and its rank.
     tie_of
-        How many candidates are best, up to rounding, under the first rule set; 1 where one is.
+        The number of candidates that are best, up to rounding, under the first rule set.
     decided_by_last_bit
-        Whether rounding decides among these.
+        Whether rounding decides which of them is the best.
     defects
-        The problems in the label's files, and their fixes.
+        The defects in the files of the label, with their fixes.
     """
 
     scenario: str
@@ -74,12 +74,12 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """Counts over a scenario's labels; unlike verdicts, these may overlap.
+    """Counts over the labels of a scenario. Unlike verdicts, they may overlap.
 
     Attributes
     ----------
     rule_sets
-        By rule set, its description in a sentence; empty if the simulator has none.
+        By rule set, a sentence that describes it; empty if the simulator has none.
     agree
         By rule set, the labels that are best.
     only_first
@@ -118,7 +118,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
     UnknownNameError
         A scenario without a simulator.
     SituationError
-        A situation that breaks what its scenario needs.
+        A situation is not valid for its scenario.
     """
     outcomes = _outcomes(question_set)
     scenarios = {question.scenario for question in question_set.questions}
@@ -161,7 +161,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return the problems of a question's database: a file called as its situation or number."""
+    """Return the defects of a question's files, whose names are its situation or its number."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"
@@ -189,7 +189,7 @@ def _label(
     if official is None:
         return unknown
     if official not in first.candidates:
-        return unknown.changed(reason=f"The label {official} is no candidate of this question.")
+        return unknown.changed(reason=f"The label {official} is not a candidate of this question.")
     return unknown.changed(
         verdict=_verdict(official, by_rules, counting),
         reason=" ".join(_under(name, official, found) for name, found in by_rules.items()),
@@ -270,17 +270,17 @@ class Annotation(Record):
     rule_set
         The rule set.
     answer
-        The best candidate to the last bit; the first of equal ones in table order.
+        The exactly best candidate; of equal ones, the first in table order.
     ties
-        Every candidate that is as good up to rounding, in table order.
+        The candidates that are equally good up to rounding, in table order.
     value
-        The profit or price of the answer, in the scenario's unit.
+        The outcome of the answer, in the unit of the scenario.
     margin
-        How much better the best is than the best one not tied with it; 0 if all tie.
+        The difference between the best outcome and the next one that is not a tie; 0 if all tie.
     official
         The official answer, or None.
     agrees
-        Whether the official answer is `answer`, as in the release; None without one.
+        Whether the official answer is `answer`; None without an official answer.
     decided_by_last_bit
         Whether rounding decides among the ties.
     """

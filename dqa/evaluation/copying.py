@@ -1,4 +1,4 @@
-"""Copies of runs."""
+"""Copies of runs, also of runs that a version before 0.5 stored."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _read_folder(folder: Path) -> RunContent:
 
 
 def _record(written: Mapping[str, Any]) -> RunRecord:
-    """Return the record of an old run; its spec without the fields that are gone."""
+    """Return the record of an old run, without the fields that were removed since."""
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]

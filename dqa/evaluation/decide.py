@@ -1,8 +1,8 @@
 """Make and judge one decision. Threads of a process share one worker.
 
 An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is
-never judged; the run continues. Errors that are the same for every decision (a wrong key or name, a
-plug-in that cannot be loaded) stop a run.
+never judged, and the run continues. An error that would end every decision (a wrong key or name, a
+plug-in that cannot be loaded) stops the run.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -53,15 +53,8 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
         lines = "".join(traceback.format_exception(error))
         event = EndingEvent(kind="crashed", problem=problem, traceback=lines)
     trace = (*decision.trace, event)
-    return replace(
-        decision,
-        ending=ending,
-        answer="",
-        choice=None,
-        error=problem,
-        outage=outage,
-        trace=trace,
-    )
+    ended = replace(decision, ending=ending, error=problem, outage=outage, trace=trace)
+    return replace(ended, answer="", choice=None)
 
 
 def decide_or_end(
@@ -142,7 +135,6 @@ class Worker:
         self._databases = OpenDatabases(setup.open, most_open + 1)
         self._patience: dict[str, Patience] = {}
         self._seconds = patience
-        self._lock = threading.Lock()
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
@@ -169,10 +161,7 @@ class Worker:
         return found[0]
 
     def _patience_of(self, database: str) -> Patience:
-        with self._lock:
-            if database not in self._patience:
-                self._patience[database] = Patience(self._seconds, self._stopped)
-            return self._patience[database]
+        return self._patience.setdefault(database, Patience(self._seconds, self._stopped))
 
     def close(self, *, is_deciding: bool = False) -> None:
         """Stop waiting for databases, and close them unless a decision is still being made."""
@@ -189,11 +178,9 @@ class Worker:
             decider = self._setup.decider_of(task)
             with self._databases.of(task) as database:
                 decision: object = decider.decide(task.question, database)
-            if not isinstance(decision, Decision):
-                raise TypeError(
-                    f"the decider '{task.decider}' returned {decision!r}, not a Decision"
-                )
-            return decision
+            if isinstance(decision, Decision):
+                return decision
+            raise TypeError(f"the decider '{task.decider}' returned {decision!r}, not a Decision")
 
         def attempt() -> bool:
             with attempt_by(*task.key.requester) as models:
@@ -234,9 +221,19 @@ def decide_task(
             assessment = Assessment.of_ending(decision)
         result = Result.of(task, decision, assessment)
         provenance = Provenance.of(decision, task.key.id, time_asked)
-        trace = Trace.of(task.key, task.kind, task.model, decision, provenance)
+        about = {"kind": task.kind, "model": task.model, "provenance": provenance}
+        trace = Trace.of(task.key, decision, **about)
         describe_decision(span, decision, result)
     return Made(result, trace, decision.lost)
+
+
+@dataclass
+class _OpenDatabase:
+    """A database of a group with the number of its users; None before it is open."""
+
+    database: Database | None = None
+    users: int = 0
+    opening: threading.Lock = field(default_factory=threading.Lock)
 
 
 class OpenDatabases:
@@ -247,45 +244,34 @@ class OpenDatabases:
     open_for
         Opens the database of a task.
     most
-        How many databases are open; more only while more are in use.
+        Maximum number of open databases. There are more only while more are in use.
     """
 
     def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
         self._open_for = open_for
         self._most = most
         self._lock = threading.Lock()
-        self._opening: dict[Group, threading.Lock] = {}
-        self._users: dict[Group, int] = {}
-        self._open: dict[Group, Database] = {}
+        self._open: dict[Group, _OpenDatabase] = {}
 
     @contextmanager
     def of(self, task: Task) -> Iterator[Database]:
         """Yield the database of a task. The first task of a group opens it."""
-        group = task.group
         with self._lock:
-            self._users[group] = self._users.get(group, 0) + 1
-            opening = self._opening.setdefault(group, threading.Lock())
-        try:
-            self._close_unused()  # before another one is opened
-            with opening:
-                with self._lock:
-                    database = self._open.pop(group, None)
-                database = database or self._open_for(task)
-                with self._lock:
-                    self._open[group] = database  # the latest is the last
-            yield database
-        finally:
-            with self._lock:
-                self._users[group] -= 1
-
-    def _close_unused(self) -> None:
-        """Close the oldest unused databases beyond the number that may be open."""
-        with self._lock:
-            used = {group for group, users in self._users.items() if users}
-            unused = [group for group in self._open if group not in used]
-            excess = max(0, len(used) + len(unused) - self._most)
+            one = self._open.pop(task.group, None) or _OpenDatabase()
+            self._open[task.group] = one  # the latest is the last
+            one.users += 1
+            unused = [group for group, other in self._open.items() if not other.users]
+            excess = max(0, len(self._open) - self._most)
             closing = [self._open.pop(group) for group in unused[:excess]]
         _close(closing)
+        try:
+            with one.opening:
+                if one.database is None:
+                    one.database = self._open_for(task)
+            yield one.database
+        finally:
+            with self._lock:
+                one.users -= 1
 
     def close(self) -> None:
         """Close all databases."""
@@ -294,11 +280,11 @@ class OpenDatabases:
         _close(closing)
 
 
-def _close(databases: Iterable[Database]) -> None:
-    for database in databases:
-        # Its decisions are made: an error here changes none of them.
-        with suppress(Exception):
-            database.close()
+def _close(opened: Iterable[_OpenDatabase]) -> None:
+    for one in opened:
+        if one.database is not None:
+            with suppress(Exception):  # the decisions are made: an error changes none of them
+                one.database.close()
 
 
 class Patience:

@@ -1,8 +1,7 @@
 """Executors: threads of this process, processes of this machine, or a Ray cluster.
 
-A worker of another process receives packed data, which it opens when it knows that its versions are
-the sender's. Errors come back as data: the class of an error and its message. Only
-`dqa.evaluation.ray_cluster` imports Ray.
+A worker of another process receives packed data, and returns errors as data: the class of an error
+and its message. Only `dqa.evaluation.ray_cluster` imports Ray.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import copyreg
 import os
 import pickle
-import platform
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,29 +19,26 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from dqa.core.decision import Usage
-from dqa.core.distribution import find_versions, install_command
+from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decide import Made, TaskWorker, Worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.prepare import GivenObjects, Group, PreparedRun, Task, prepare
+from dqa.evaluation.prepare import Group, PreparedRun, Task, prepare
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.evaluation.targets import parse_database
 from dqa.loaders.locations import variable_of
-
-if TYPE_CHECKING:
-    from dqa.evaluation.ray_cluster import RayCluster
 
 CLOSING_SECONDS: Final = 10.0
 """How long a worker may take to close its databases."""
 _EXIT_SECONDS: Final = 1.0
 """How long the system may take to report how a process ended."""
-Versions: TypeAlias = Mapping[str, str]
 Dumps: TypeAlias = Callable[[Any], bytes]
 """Packs data and objects."""
 
@@ -253,12 +248,6 @@ def pack_run(
     return dumps((run.spec, run.questions, given, environment))
 
 
-def own_versions() -> Versions:
-    """Return the versions that sender and worker must share."""
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **find_versions("langchain-core", "pydantic")}
-
-
 def divide(count: int, parts: int) -> list[int]:
     """Divide a number into parts that differ by one at most."""
     each, more = divmod(count, parts)
@@ -304,12 +293,10 @@ class RemoteWorker:
     def __init__(self) -> None:
         self._problem: Problem | None = None
 
-    def prepare(
-        self, expected: Versions, packed: bytes, calls: CallOptions, options: RunOptions
-    ) -> None:
+    def prepare(self, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
         """Build the run; `decide` reports a failure."""
         try:
-            spec, questions, given, environment = unpack(expected, packed)
+            spec, questions, given, environment = unpack(packed)
             os.environ.update(environment)
             run = prepare(spec, calls=calls, options=options, questions=questions, given=given)
         except Exception as error:  # noqa: BLE001  (raised again by the sender)
@@ -350,13 +337,11 @@ class RemoteWorker:
             self._worker.close()
 
 
-def serve(
-    requests: Connection, versions: Versions, packed: bytes, calls: CallOptions, options: RunOptions
-) -> None:
-    """Make the decisions that a parent process asks for; end with it."""
+def serve(requests: Connection, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
+    """Make the decisions that a parent process requests, and end with that process."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     worker = RemoteWorker()
-    worker.prepare(versions, packed, calls, options)
+    worker.prepare(packed, calls, options)
     requests.send(None)  # it is ready
     with suppress(EOFError, ConnectionError):  # the parent was killed
         while (request := requests.recv()) is not None:
@@ -379,31 +364,14 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
-def unpack(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack data of a sender with these versions.
-
-    Raises
-    ------
-    UsageError
-        The versions differ, or this machine cannot import something.
-    """
-    own = own_versions()
-    differing = [
-        f"{name} {own.get(name, 'none')}, not {wanted}"
-        for name, wanted in expected.items()
-        if own.get(name) != wanted
-    ]
-    if differing:
-        raise UsageError(
-            f"The workers of the cluster have {', '.join(differing)}: install the same versions "
-            "on every node."
-        )
+def unpack(packed: bytes) -> Any:  # noqa: ANN401
+    """Unpack data of a sender; `UsageError` if this machine cannot import something."""
     try:
         return pickle.loads(packed)  # noqa: S301  (from the sender, whose code runs here anyway)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(
-            f"A worker cannot import what it received ({error}): put it into a module that every "
-            "node finds, in an installed package or on PYTHONPATH, and not into the script."
+            f"A worker cannot read what it received ({error}): install the same packages on every "
+            "node, and define your own classes in a module on PYTHONPATH, not in the script."
         ) from error
 
 
@@ -423,21 +391,23 @@ def open_executor(
         The cluster cannot be reached.
     """
     if options.engine == "ray":
-        with open_ray(options) as cluster:
-            yield cluster.executor(run, given, calls, options)
+        with open_ray(options):
+            from dqa.evaluation.ray_cluster import ray_executor
+
+            yield ray_executor(run, given, calls, options)
     elif options.processes > 1:
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
         packed = pack_run(run, given, pickle.dumps, {})
         shares = share_options(calls, options, threads)
-        lanes = [ProcessLane(own_versions(), packed, *share) for share in shares]
+        lanes = [ProcessLane(packed, *share) for share in shares]
         yield Executor(lanes, max(threads))
     else:
         worker = Worker(run, options.patience, options.workers)
         yield ThreadExecutor(worker, options.workers)
 
 
-def open_ray(options: RunOptions) -> AbstractContextManager[RayCluster]:
+def open_ray(options: RunOptions) -> AbstractContextManager[None]:
     """Connect to a Ray cluster, or start one."""
     try:
         from dqa.evaluation.ray_cluster import connected

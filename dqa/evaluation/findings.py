@@ -1,4 +1,4 @@
-"""The findings of an analysis: measures of each run, and tables."""
+"""The findings of an analysis: measures of each decision, and tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import locate_run
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics import share_of_questions
+from dqa.evaluation.statistics.clusters import share_of_questions
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 
@@ -31,7 +31,7 @@ class FindingShare(Record):
     Attributes
     ----------
     rate
-        The share, in 0..1; None of nothing.
+        The share, in 0..1; None if `of` is 0.
     low, high
         The 95 % interval. Repeats of a question count as one question (`share_of_questions`).
     """
@@ -53,31 +53,31 @@ class FindingShare(Record):
 
 @dataclass(frozen=True)
 class Case:
-    """One judged decision: its result, and the trace that led to it."""
+    """One judged decision: its result and its trace."""
 
     result: Result
     trace: Trace
 
     @property
     def correct(self) -> bool:
-        """Whether it was right."""
+        """Whether the decision was right."""
         return self.result.outcome is Outcome.CORRECT
 
     @cached_property
     def has_steps(self) -> bool:
-        """Whether the trace has the steps of the decision; that of a baseline has none."""
+        """Whether the trace has steps. The trace of a baseline has none."""
         kinds = {event.kind for event in self.trace.events}
         return bool(self.trace.evidence) or not kinds <= ENDING_KINDS
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The runs to analyse, in the order of their results.
+    """The decisions to analyse, in the order of their results.
 
     Attributes
     ----------
     judged
-        Decisions that say something about their decider, each with its trace.
+        Judged decisions with their traces.
     unjudged
         Decisions that a failing server or a spent budget ended.
     """
@@ -86,7 +86,7 @@ class Cases:
     unjudged: int = 0
 
     def notes(self) -> list[str]:
-        """Return the cases that an analysis leaves out, a line each."""
+        """Return a line for each kind of decision that an analysis leaves out."""
         without_steps = Counter(case.result.decider for case in self.judged if not case.has_steps)
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
@@ -103,7 +103,7 @@ def read_cases(run: RunReader | Path) -> Cases:
     Raises
     ------
     UsageError
-        There is no run, or no decision of it is finished.
+        There is no run, or it has no finished decision.
     """
     reader = RunReader(locate_run(run)) if isinstance(run, Path) else run
     results = reader.results()
@@ -119,7 +119,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a column of a table counts a run; a scenario of "" means all together."""
+    """Whether a column of a table counts a decision. The scenario "" means all scenarios."""
 
     scenario: str
     decider: str
@@ -142,9 +142,9 @@ class FindingTable(Record):
     Attributes
     ----------
     measure
-        Its name, which a paper's tables refer to.
+        Its name in the tables of papers.
     title
-        What its shares are of.
+        Its title.
     """
 
     measure: str
@@ -153,7 +153,7 @@ class FindingTable(Record):
 
     @classmethod
     def of(cls, measure: str, title: str, findings: Iterable[Finding]) -> Self:
-        """Count findings by scenario and decider as they first appear, and by column in order."""
+        """Count findings by scenario, decider and column."""
         found: dict[tuple[str, str], dict[str, list[tuple[str, bool]]]] = {}
         for one in findings:
             columns = found.setdefault((one.scenario, one.decider), {})
@@ -177,9 +177,9 @@ class AnalysedRun(Record):
     Attributes
     ----------
     failure, reason
-        The class of its failure and the rule that chose it; None where it did not fail.
+        The class of its failure and the rule for it; None for a right decision.
     measures
-        Everything else, by name.
+        The other measures, by name.
     """
 
     question: str
@@ -207,17 +207,17 @@ class Analysis(Record):
     reference
         The decider whose retrievals classify the questions; None if there is no reference.
     without_data
-        Runs whose questions are not available, so that all data count as relevant.
+        The number of decisions without available questions. All their data counts as relevant.
     lacking
         Why the questions are not available.
     models
-        Everything that answered.
+        The models that answered.
     tables
-        Every measure of all runs.
+        The tables of all measures.
     notes
-        The cases that the tables leave out, a line each.
+        A line for each kind of decision that the tables leave out.
     runs
-        Every judged run with a trace, in the order of the results.
+        The judged decisions with a trace, in the order of the results.
     """
 
     reference: str | None = None
@@ -235,12 +235,12 @@ class Analyse(Protocol):
     def __call__(
         self, cases: Cases, reference: str | None, questions: QuestionSet | None
     ) -> Analysis:
-        """Measure runs, with the questions and their data where these are available.
+        """Measure decisions, with the questions and their data if they are available.
 
         Raises
         ------
         UnknownNameError
-            The reference decided nothing here.
+            The reference made no decision in the run.
         UsageError
-            The reference's traces do not say how often it retrieved.
+            The traces of the reference lack the number of retrievals.
         """

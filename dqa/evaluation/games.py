@@ -19,17 +19,18 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import read_settings
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.prepare import Connected, GivenObjects, Task, check_decider, connect
+from dqa.evaluation.play_spec import PlaySpec, decider_of
+from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.spec import PlaySpec, decider_of
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.training import hash_weights, learn
 from dqa.worlds.world import World
 
 _MOST_HASHED = 25
-"""Deals whose beginnings identify a world."""
+"""Number of deals whose beginnings identify a world."""
 _TWO = 2
 _VERSUS = " vs "
 """Joins the names of two contestants in results."""
@@ -62,7 +63,7 @@ class Game:
     seed
         The seed of the deal.
     mirrored
-        Whether the players have each other's hidden things.
+        Whether the hidden information of the two players is swapped.
     player, opponent
         The contestants; the opponent is ``""`` in a world of one player.
     match
@@ -125,15 +126,15 @@ class GameSetup:
         return replace(self, database=backend.name, kind=backend.kind)
 
     def world(self, history: History | None) -> World:
-        """Make the world, whose games are written into a history."""
+        """Make the world, which writes its games into a history."""
         return _make_world(self.factory, self.spec, history)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """Every game of the run: deal by deal, each with its mirror, of all pairs.
 
-        A deal follows from the run's seed and its number alone, so all pairs, and any two runs of
-        the same seed, have the same ones.
+        A deal depends only on the seed of the run and its number. So all pairs, and all runs with
+        the same seed, play the same deals.
         """
         spec, mirrors = self.spec, (False, True) if self.spec.mirror else (False,)
         matches = list(enumerate(product(range(1, spec.epochs + 1), spec.pairs)))
@@ -196,8 +197,8 @@ def prepare_games(
     _require_known(factory, asked, known)
     if spec.decider_settings and not asked:
         raise UsageError(
-            f"{next(iter(spec.decider_settings))} (--set) sets neither the world {spec.world}, "
-            f"whose settings are written {spec.world}.NAME, nor anybody who plays."
+            f"{next(iter(spec.decider_settings))} (--set) is a setting of neither the world "
+            f"({spec.world}.NAME) nor a player."
         )
     connected, labels = _connect(spec, asked, calls, resumed, given)
     weights: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Where a run is stored. This module alone parses ``--out`` and RUN.
+"""Where a run is stored. Only this module parses ``--out`` and RUN.
 
-A run is stored in a database: a SQLite file, or any database by its SQLAlchemy URL. A folder stands
-for the file ``run.db`` in it. Behind ``#`` stands the name of a run::
+A run is stored in a database: a SQLite file, or any database by its SQLAlchemy URL. A folder means
+the file ``run.db`` in it. The name of a run follows ``#``::
 
     runs/first              a folder with one run
     runs.db                 a SQLite file
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 """Suffixes of files that are stores before they exist."""
 STORE_VARIABLE = "DQA_STORE_URL"
-"""Contains the URL of a store with its password, which no message and no file repeats."""
+"""The variable with the URL of a store and its password, which no message contains."""
 DATABASE = "run.db"
 """The file of a folder that contains its run."""
 FOLDER_RUN = "run"
@@ -45,7 +45,7 @@ class RunLocation:
     url
         The URL of the store with its password, which is never shown.
     name
-        The name of the run; None for the only run, or for a name from what is evaluated.
+        The name of the run; None for the only run, or for a name that is derived from the spec.
     file
         The SQLite file; None for a server.
     folder
@@ -107,12 +107,12 @@ def locate_run(run: RunLocation | Path | str) -> RunLocation:
     Parameters
     ----------
     run
-        As a user names it; see this module.
+        The location in the notation of this module.
 
     Raises
     ------
     UsageError
-        The URL cannot be read, or lacks the password.
+        The URL is not valid, or its password is missing.
     """
     if isinstance(run, RunLocation):
         return run
@@ -156,7 +156,7 @@ def _locate_url(text: str) -> RunLocation:
 
 
 def _with_password(url: str) -> str:
-    """Return a URL with the password that messages leave out."""
+    """Return a URL with the password that messages omit."""
     if ":***@" not in url:
         return url
     known = os.environ.get(STORE_VARIABLE, "").partition("#")[0]

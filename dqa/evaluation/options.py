@@ -28,16 +28,16 @@ EngineName: TypeAlias = Literal["local", "ray"]
 
 
 class RunOptions(Record, use_attribute_docstrings=True):
-    """How many decisions are made at once, where, and how long the run waits.
+    """How many decisions run in parallel, where they run, and how long the run waits.
 
-    The `workers` are threads of all `processes` together; on a cluster, of each of its workers.
-    Without an address, Ray (extra ``ray``) takes that of ``RAY_ADDRESS``, or starts a cluster.
+    `workers` is the number of threads of all `processes` together, or of each worker of a cluster.
+    Without an address, Ray (extra ``ray``) uses ``RAY_ADDRESS``, or starts a cluster.
     """
 
     engine: EngineName = "local"
     """Where work is done: local, or ray for a Ray cluster."""
     ray_address: str | None = None
-    """The Ray cluster's head (host:6379), or auto; else its own is started."""
+    """Head of the Ray cluster (host:6379), or auto. By default, a cluster is started."""
     workers: Annotated[int, Field(ge=1)] = 4
     """Threads that decide."""
     processes: Annotated[int, Field(ge=1)] = 1
@@ -104,7 +104,9 @@ class CallOptions(Record, use_attribute_docstrings=True):
     def _agree(self) -> Self:
         """Raise an error for options that contradict each other."""
         if self.record is not None and self.replay is not None:
-            raise UsageError("record asks the model and replay does not: give one of them.")
+            raise UsageError(
+                "record (--record) and replay (--replay) exclude each other: give one of them."
+            )
         if self.replay is not None and self.limits_spending:
             raise UsageError(
                 "A replay spends nothing: leave out budget_tokens (--budget-tokens) and "
@@ -135,7 +137,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         return Prices(self.price_input, self.price_output, *more)
 
     def cassette(self, models: Sequence[str], *, resume: bool) -> Cassette | None:
-        """Open the cassette for `models`; None where nothing is recorded or replayed."""
+        """Open the cassette for `models`; None if nothing is recorded or replayed."""
         from dqa.models.cassette import Cassette
 
         if self.record is not None:

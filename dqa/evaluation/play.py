@@ -10,20 +10,21 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import GameTakenError, UnknownNameError
+from dqa.core.errors import GameTakenError
 from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
 from dqa.deciders.base import ByScenario
 from dqa.evaluation.decide import Made, decide_or_end, decide_task, end_decision
+from dqa.evaluation.episodes import UNDECIDED, Played, PlayedMove, play_episode
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Outcome, PlayedGame
@@ -31,173 +32,12 @@ from dqa.evaluation.score import Assessment
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
-from dqa.worlds.observed import GOAL, events_of, trajectory_of
+from dqa.worlds.observed import events_of, trajectory_of
 from dqa.worlds.world import Move, World
 
 _OF_GAME = ("world", "number", "seed", "mirrored", "player", "opponent")
 _SHOWN_ACTIONS: Final = 12
 """Legal actions of a move in a trace; their number is always there."""
-UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
-"""Endings of a decision after which the position's fallback counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedMove:
-    """A move that was decided.
-
-    Attributes
-    ----------
-    player
-        The player who moved.
-    actions
-        The legal actions.
-    decision
-        The decision.
-    choice
-        The action that was carried out; None if the episode ended here.
-    fallback
-        Whether that is the position's fallback, as the decision named no legal action.
-    reference
-        The action of the reference in the same position; None without one.
-    shown
-        The knowledge of the player in addition to the events.
-    """
-
-    player: str
-    actions: tuple[Candidate, ...]
-    decision: Decision
-    choice: Candidate | None
-    fallback: bool = False
-    reference: Candidate | None = None
-    shown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """An episode that was played.
-
-    Attributes
-    ----------
-    moves
-        The moves in order.
-    returns
-        By player, the result of the episode; None if it did not reach its end.
-    facts
-        The other facts of the world; see `dqa.worlds.world.Episode.facts`.
-    goal
-        The goal in the target of the first question, or else the text of that question.
-    failure
-        The error of the world that ended the episode; None for another end.
-    """
-
-    moves: tuple[PlayedMove, ...]
-    returns: Mapping[str, float] | None
-    facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
-    goal: str = ""
-    failure: Exception | None = None
-
-    @property
-    def decisions(self) -> tuple[tuple[str, Decision], ...]:
-        """The decisions in order, each with its player."""
-        return tuple((move.player, move.decision) for move in self.moves)
-
-    def fallbacks(self, player: str) -> int:
-        """Return how many of a player's moves were the position's fallback."""
-        return sum(move.fallback for move in self.moves if move.player == player)
-
-
-Reference = Callable[[Move], Candidate | None]
-"""Returns the action of a reference for a move; None where it is not compared."""
-
-
-def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller)
-    world: World,
-    deciders: Mapping[str, Decider],
-    seed: int,
-    *,
-    mirrored: bool = False,
-    names: tuple[str, ...] | None = None,
-    reference: Reference | None = None,
-    keep_moves: bool = False,
-) -> Played:
-    """Play one episode to its end, or to the first decision that was not made.
-
-    Parameters
-    ----------
-    world
-        The world.
-    deciders
-        The decider of each player.
-    seed
-        The seed of the episode.
-    mirrored
-        Whether the players have each other's hidden things.
-    names
-        The names in which models are asked, so that a recording separates two episodes; None for
-        the world and the seed.
-    reference
-        Is asked before each move.
-    keep_moves
-        Whether an error of the world is returned with the moves until then, not raised.
-
-    Raises
-    ------
-    UnknownNameError
-        A player has no decider.
-    GameTakenError
-        Another process plays the game now.
-    """
-    for player in world.players:
-        if player not in deciders:
-            raise UnknownNameError("decider of the player", player, deciders)
-    named = (world.name, str(seed)) if names is None else names
-    episode = world.start(seed, mirrored=mirrored)
-    moves: list[PlayedMove] = []
-    goal = ""
-    try:
-        while (move := episode.next_move()) is not None:
-            goal = goal or move.question.target.get(GOAL, move.question.text)
-            decider, number = deciders[move.player], str(len(moves))
-            # Two moves may have the same question: a recording separates them by their number.
-            with attempt_by(*named, number, move.player, decider.name):
-                expected = None if reference is None else reference(move)
-                where = f"move {len(moves) + 1} of {' '.join(named)}"
-                decision = decide_or_end(partial(_decide, decider, move, (*named, number)), where)
-            moves.append(_played(move, decision, expected))
-            choice = moves[-1].choice
-            if choice is None:
-                return Played(tuple(moves), None, goal=goal)
-            episode.choose(choice)
-        return Played(tuple(moves), episode.returns(), episode.facts(), goal)
-    except GameTakenError:
-        raise
-    except Exception as error:
-        if not keep_moves:
-            raise
-        return Played(tuple(moves), None, goal=goal, failure=error)
-    finally:
-        episode.close()
-
-
-def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decision:
-    if isinstance(decider, PolicyDecider):  # it knows the position
-        return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
-    return decider.decide(move.question, move.database)
-
-
-def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
-    """Return a move by its decision, or by the fallback if that names no legal action."""
-    choice = decision.choice if decision.ending is Ending.ANSWERED else None
-    is_fallback = choice is None or not move.position.accepts(choice)
-    if is_fallback:
-        is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
-        choice = move.position.fallback if is_move else None
-    return PlayedMove(
-        *(move.player, move.position.actions, decision, choice),
-        fallback=is_fallback and choice is not None,
-        reference=expected,
-        shown=move.position.describe(),
-    )
 
 
 class GameWorker:
@@ -432,25 +272,20 @@ class GameOfRun:
         return int(number)
 
     def _play_again(self, counted: Played) -> Played:
-        """Play an attempt again, by its choices alone."""
+        """Play an attempt again by its choices, so that the history ends with it."""
         with closing(self._world.start(self._game.seed)) as episode:
             for move in counted.moves:
                 asked, choice = episode.next_move(), move.choice
                 if asked is None or choice is None or not asked.position.accepts(choice):
-                    raise self._differs(f"'{choice}' is not legal")
+                    break
                 episode.choose(choice)
-            if episode.next_move() is not None:
-                raise self._differs("it has not ended")
-            returns, facts = episode.returns(), episode.facts()
-        if dict(returns) != dict(counted.returns or {}):
-            raise self._differs(f"it brings {dict(returns)}")
-        return Played(counted.moves, returns, facts, counted.goal)
-
-    def _differs(self, how: str) -> ValueError:
-        return ValueError(
-            f"Game {self._task.question.id} of '{self._game.world}' does not go the same way "
-            f"twice: attempt {self._counted} was played again by its own choices, and {how}. A "
-            "world has to follow from its seed and the choices alone."
+            is_same = episode.next_move() is None and dict(episode.returns()) == counted.returns
+        if is_same:
+            return counted
+        raise ValueError(
+            f"Game {self._task.question.id} of '{self._game.world}' differs when attempt "
+            f"{self._counted} is played again with the same choices. A game must depend only on "
+            "its seed and the choices."
         )
 
     def _describe(self, played: Played) -> PlayedGame:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dqa import plugins
-from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
@@ -17,12 +14,11 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import describe
-from dqa.deciders.base import DeciderFactory, Settings, share_options
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge, usual_rules
-from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
+from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.targets import Access, DatabaseLocation, descriptions_for, places_of, targets_of
 from dqa.guard import Audit, Policy
 from dqa.guard.visible import require_known
@@ -30,9 +26,8 @@ from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from dqa.evaluation.games import Game
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 
 Group: TypeAlias = tuple[str, str]
 """A situation and a database: tasks of one group share an open database."""
@@ -152,97 +147,6 @@ class Setup:
         return self.targets[task.database].load(self.questions.situation_of(task.question))
 
 
-@dataclass(frozen=True, slots=True)
-class GivenObjects:
-    """Deciders and chat models that a Python caller passed, by name."""
-
-    deciders: Mapping[str, Decider | DeciderFactory] = field(default_factory=dict)
-    chats: Mapping[str, BaseChatModel] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _ConnectedDecider:
-    """A decider with its own settings and its model."""
-
-    factory: DeciderFactory
-    options: Mapping[str, str]
-    model: ModelSpec
-
-
-@dataclass(frozen=True, slots=True)
-class Connected:
-    """Deciders that are looked up and whose models are connected, before a question is read.
-
-    Attributes
-    ----------
-    ready
-        The deciders that a caller passed.
-    contestants
-        By name, the factories and models of the others.
-    settings
-        The settings of all.
-    chats
-        By epoch, every model.
-    models
-        By decider the name of its model, or `NO_MODEL`.
-    warnings
-        How the versions of a cassette differ from ours.
-    """
-
-    ready: Mapping[str, Decider]
-    contestants: Mapping[str, _ConnectedDecider]
-    settings: Settings
-    chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
-    models: Mapping[str, str]
-    warnings: tuple[str, ...]
-
-    @property
-    def scenarios(self) -> Mapping[str, tuple[str, ...]]:
-        """The scenarios of the deciders that decide some alone, by decider."""
-        return {
-            name: made.factory.scenarios
-            for name, made in self.contestants.items()
-            if made.factory.scenarios
-        }
-
-    @property
-    def makers(self) -> Mapping[str, Decider | DeciderFactory]:
-        """The deciders that a caller passed, and the factories of the others, by name."""
-        return {**self.ready, **{name: one.factory for name, one in self.contestants.items()}}
-
-    def check_reachable(self) -> None:
-        """Connect to the models' servers, before anything is asked.
-
-        Raises
-        ------
-        ModelUnavailableError
-            No server answers at the address of a model.
-        """
-        if self.chats[0]:  # else nothing that talks to one is imported
-            from dqa.models.registry import check_reachable
-
-            for model, chat in self.chats[0].items():
-                check_reachable(model.called, chat)
-
-    def deciders(self, rule_set: str | None) -> tuple[Mapping[str, Decider], ...]:
-        """Make the deciders of each epoch, by name.
-
-        Parameters
-        ----------
-        rule_set
-            The rules of simulators; None for the first of each.
-        """
-        epochs = []
-        for number, chats in enumerate(self.chats, 1):
-            shared = replace(self.settings, rules=rule_set, epoch=number)
-            made = dict(self.ready) | {
-                name: one.factory(chats.get(one.model), replace(shared, options=one.options))
-                for name, one in self.contestants.items()
-            }
-            epochs.append({name: made[name] for name in self.models})
-        return tuple(epochs)
-
-
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun(Setup):
     """A run of questions that is ready to begin.
@@ -269,7 +173,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     options: RunOptions = DEFAULT_RUN,
     resumed: Callable[[], Usage] | None = None,
     questions: QuestionSet | None = None,
-    given: GivenObjects = GivenObjects(),
+    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> PreparedRun:
     """Look up every name, connect the models and read the questions.
 
@@ -397,147 +301,3 @@ def check_decider(decider: Decider, question: Question) -> None:
             "decider (--deciders)."
         )
     decider.check(question)
-
-
-def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
-    deciding: Deciding,
-    names: Sequence[str],
-    calls: CallOptions,
-    *,
-    models: Sequence[ModelSpec] = (),
-    epochs: int = 1,
-    resumed: Callable[[], Usage] | None = None,
-    given: GivenObjects = GivenObjects(),
-) -> Connected:
-    """Look deciders up and connect the models that they ask.
-
-    A decider that needs no model leaves it alone, so no key is asked for on its behalf.
-
-    Parameters
-    ----------
-    deciding
-        The models, and what bounds the deciders.
-    names
-        The deciders.
-    calls
-        How models are called.
-    models
-        Several models; every decider asks each of them. () for that of `deciding` alone.
-    epochs
-        How often each question will be asked.
-    resumed
-        For a run that resumes, returns its usage outside of this process; None for a new run.
-    given
-        Deciders without an entry point, and chat models without a provider.
-
-    Raises
-    ------
-    UsageError
-        None of them has one of the settings, or follows the protocol.
-    """
-    ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
-    factories = {
-        name: made if isinstance(made, DeciderFactory) else plugins.decider(name)
-        for name, made in ((name, given.deciders.get(name)) for name in names if name not in ready)
-    }
-    if factories and not any(deciding.protocol in one.protocols for one in factories.values()):
-        raise UsageError(
-            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support one "
-            "protocol only."
-        )
-    made_of = _contestants(deciding, factories, models or (deciding.model,))
-    contestants = {label: one for of in made_of.values() for label, one in of.items()}
-    asking = {name: one for name, one in contestants.items() if one.factory.needs_model}
-    used = tuple(dict.fromkeys(one.model for one in asking.values()))
-    chats, warnings = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
-    settings = Settings(
-        max_steps=deciding.max_steps,
-        max_parse_failures=deciding.max_parse_failures,
-        limits=deciding.limits,
-        display=deciding.display,
-        calls=calls.policy(deciding.seed, resumed or Usage),
-        protocol=deciding.protocol,
-        budget=_priced(deciding.budget, calls) if used else deciding.budget,
-    )
-    labels = [label for name in names for label in made_of.get(name, {name: None})]
-    answering = {name: asking[name].model.name if name in asking else NO_MODEL for name in labels}
-    return Connected(ready, contestants, settings, chats, answering, warnings)
-
-
-def _contestants(
-    deciding: Deciding, factories: Mapping[str, DeciderFactory], models: Sequence[ModelSpec]
-) -> dict[str, dict[str, _ConnectedDecider]]:
-    """Return each decider with its models, by what results call it: ``decider@model`` of several.
-
-    A decider that asks no model appears once.
-    """
-    shared = share_options(factories.values(), deciding.settings)
-    found: dict[str, dict[str, _ConnectedDecider]] = {}
-    for name, factory in factories.items():
-        asking = models if factory.needs_model else models[:1]
-        for model in asking:
-            label = name if len(asking) == 1 else f"{name}@{model.called}"
-            found.setdefault(name, {})[label] = _ConnectedDecider(factory, shared[name], model)
-    return found
-
-
-def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
-    """Return a budget with the prices for its cost."""
-    if budget.cost is None or budget.price_input is not None:
-        return budget
-    prices = calls.prices
-    if prices is None:
-        raise UsageError(
-            "A budget in money (--max-cost) needs prices: give --price-input and --price-output, "
-            "for a million tokens each."
-        )
-    return replace(
-        budget,
-        price_input=prices.input,
-        price_output=prices.output,
-        price_cached=prices.cached,
-        price_reasoning=prices.reasoning,
-    )
-
-
-def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
-    models: Sequence[ModelSpec],
-    deciding: Deciding,
-    epochs: int,
-    calls: CallOptions,
-    given: GivenObjects,
-    *,
-    resumed: bool,
-) -> tuple[tuple[dict[ModelSpec, BaseChatModel], ...], tuple[str, ...]]:
-    """Return the chat models of each epoch, and how the versions of their cassette differ."""
-    if not models:  # and nothing that talks to one is imported
-        return ({},) * epochs, ()
-    from dqa.models.registry import Connection, chat_model, given_model
-
-    names = tuple(dict.fromkeys(model.name for model in models))
-    cassette = calls.cassette(names, resume=resumed)
-
-    def connected(model: ModelSpec, seed: int) -> BaseChatModel:
-        if model.name in given.chats:
-            connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
-            return given_model(model.name, given.chats[model.name], connection)
-        if model.base_url is not None and ":***@" in model.base_url:
-            raise UsageError(
-                f"The address of {model.name}, {model.base_url}, was written without its "
-                "password: give the whole address (--base-url)."
-            )
-        if "***" in json.dumps(model.parameters):
-            raise UsageError(
-                f"The parameters of {model.name} contain ***, which stands for a secret that is "
-                "not stored: give the whole object (--extra-body)."
-            )
-        connection = Connection(
-            *(model.base_url, calls.timeout, cassette, calls.reply_limit),
-            reply_tokens=deciding.reply_tokens,
-            parameters=model.parameters,
-        )
-        return chat_model(model.name, connection, seed, deciding.temperature)
-
-    seeds = range(deciding.seed, deciding.seed + epochs)
-    asked = tuple({model: connected(model, seed) for model in models} for seed in seeds)
-    return asked, () if cassette is None else cassette.warnings

@@ -24,6 +24,7 @@ from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayT
 
 from dqa.core.decision import Usage
 from dqa.core.errors import InfrastructureError, UsageError
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import (
     CLOSING_SECONDS,
     Batch,
@@ -31,12 +32,10 @@ from dqa.evaluation.executors import (
     Lane,
     RemoteWorker,
     needed_variables,
-    own_versions,
     pack_run,
     share_options,
 )
-from dqa.evaluation.prepare import GivenObjects
-from dqa.evaluation.runner import WorkerDiedError, WorkerLateError, WorkerNotStartedError
+from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 
 if TYPE_CHECKING:
     from dqa.evaluation.options import CallOptions, RunOptions
@@ -52,7 +51,7 @@ _ROOM_SECONDS: Final = 120.0
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[RayCluster]:
+def connected(address: str | None) -> Iterator[None]:
     """Connect to a cluster, or start one, until the context ends.
 
     Parameters
@@ -68,7 +67,7 @@ def connected(address: str | None) -> Iterator[RayCluster]:
         The cluster has another version of Ray or Python.
     """
     if ray.is_initialized():  # by the caller, who ends it
-        yield RayCluster()
+        yield
         return
     # Left alone, Ray joins any cluster that someone started on this machine.
     named = address or os.environ.get("RAY_ADDRESS") or _OWN
@@ -92,7 +91,7 @@ def connected(address: str | None) -> Iterator[RayCluster]:
         option = "engine='ray' (--engine ray)" if named == _OWN else "ray_address (--ray-address)"
         raise UsageError(f"{option} {shown}: {_first_line(error)}") from error
     try:
-        yield RayCluster()
+        yield
     finally:
         ray.shutdown()
 
@@ -104,84 +103,56 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
 
 
-class RayCluster:
-    """A Ray cluster that this process is connected to.
+def ray_executor(
+    run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions
+) -> Executor:
+    """Return the executor of a run on the connected cluster: one worker per processor.
 
-    Attributes
-    ----------
-    has_worker
-        Whether a worker has begun.
-    ready
-        The lanes whose worker has begun and did not die.
+    Raises
+    ------
+    UsageError
+        A decider or a chat model cannot be sent to a worker.
     """
-
-    def __init__(self) -> None:
-        self.has_worker = False
-        self.ready: set[RayLane] = set()
-
-    @property
-    def slots(self) -> int:
-        """The processors of the cluster."""
-        return max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-    def executor(
-        self, run: PreparedRun, given: GivenObjects, calls: CallOptions, options: RunOptions
-    ) -> Executor:
-        """Return the executor of a run: one worker per processor.
-
-        Raises
-        ------
-        UsageError
-            A decider or a chat model cannot be sent to a worker.
-        """
-        count = min(self.slots, run.size, calls.max_concurrency or self.slots)
-        threads = [options.workers] * count
-        packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
-        shares = share_options(calls, options, threads)
-        lanes = [RayLane(self, own_versions(), packed, *share) for share in shares]
-        return Executor(lanes, options.workers)
+    slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    count = min(slots, run.size, calls.max_concurrency or slots)
+    packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
+    shares = share_options(calls, options, [options.workers] * count)
+    return Executor([RayLane(packed, *share) for share in shares], options.workers)
 
 
 class RayLane(Lane):
     """An actor of a cluster."""
 
-    def __init__(self, cluster: RayCluster, *given: object) -> None:
-        self._cluster = cluster
+    def __init__(self, *given: object) -> None:
         self._given = given
         self._actor: Any = None
+        self._cpus = 1
 
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch."""
         died: type[WorkerDiedError] = WorkerNotStartedError
         try:
             if self._actor is None:
-                # A replacement gets no processor of its own: those of its node may be gone.
-                cpus = 0 if self._cluster.has_worker else 1
-                options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+                options: dict[str, Any] = {"num_cpus": self._cpus, "max_restarts": 0}
+                options["scheduling_strategy"] = "SPREAD"
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
+                self._cpus = 0  # a replacement needs no processor: those of its node may be gone
                 # Secrets go to a method: the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
-                self._cluster.has_worker = True
-                self._cluster.ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
             raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
         except GetTimeoutError as error:
-            if self._cluster.ready:  # a node was lost: the next one needs no processor
-                ray.kill(self._actor)
-                self._actor = None
-                raise WorkerLateError("it did not begin in time") from error
             raise InfrastructureError(
-                f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
-                "processor of a node that has room. Free some, or add a node."
+                f"A worker did not begin within {_ROOM_SECONDS:.0f} seconds: each of the first "
+                "workers needs a free processor. Free some, or add a node."
             ) from error
         except RayTaskError:
             raise
         except RayError as error:
             self._actor = None
-            self._cluster.ready.discard(self)
             raise died(_first_line(error)) from error
         return batch
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +15,8 @@ from dqa.core.distribution import find_versions
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.spec import PlaySpec, RunSpec, differences
+from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.spec import RunSpec, differences
 from dqa.scenarios import scenario_name
 
 _PACKAGES = (
@@ -148,27 +151,39 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     differing = differences(spec, current.spec)
     if differing:
         raise UsageError(
-            f"{where} is a run with other settings: {'; '.join(differing)}. "
-            "Leave these out, or give --resume and no other option, to resume it; or name another "
-            "location."
+            f"{where} is a run with other settings: {'; '.join(differing)}. Give --resume and no "
+            "other option to resume it, or name another location."
         )
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
-            f"The questions of {where} are not the ones it began with ({what}): they, "
-            "their databases, their candidates or the world have changed. Restore them, or name "
-            "another location."
+            f"The questions, databases, candidates or the world of {where} have changed since it "
+            f"began ({what}): restore them, or name another location."
         )
     games, began = current.games, earlier.games or GamesRecord()
     if games is not None:
         for player, learned in began.weights.items():
             if games.weights.get(player, learned) != learned:
                 raise UsageError(
-                    f"The player '{player}' of {where} has learnt something else since: restore "
-                    "the trained players (DQA_CACHE), or name another location."
+                    f"The player '{player}' of {where} has been trained again: restore the weights "
+                    "(DQA_CACHE), or name another location."
                 )
         games = games.changed(run=began.run, history=games.history or began.history)
     return current.changed(began=earlier.began, versions=earlier.versions, games=games)
+
+
+def name_run(record: RunRecord) -> str:
+    """Return the name of an unnamed run: a hash of its spec and its data."""
+    spec = None if record.spec is None else record.spec.to_json()
+    if spec is not None and isinstance(record.spec, RunSpec):
+        # The content identifies questions, not their path.
+        spec["questions"] = {
+            name: value
+            for name, value in spec["questions"].items()
+            if name not in {"file", "folder"}
+        }
+    written = json.dumps([spec, record.content_hash], sort_keys=True)
+    return f"run-{hashlib.sha256(written.encode()).hexdigest()[:12]}"
 
 
 def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:

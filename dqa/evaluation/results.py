@@ -28,7 +28,7 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 
 
 NO_MODEL = "none"
-"""The name of the model of a decider that asks none."""
+"""The name of the model of a decider that uses no model."""
 
 
 class Outcome(StrEnum):
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
     CORRECT = "correct"
     WRONG = "wrong"
     FORBIDDEN = "forbidden"
-    """A candidate that the rules forbid: worse than a wrong one."""
+    """A candidate that the rules forbid."""
     NO_CANDIDATE = "no_candidate"
     AMBIGUOUS = "ambiguous"
     STEP_LIMIT = "step_limit"
@@ -48,21 +48,18 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
     PLAYED = "played"
-    """A game that reached its end; its payoff is the value, and nothing is right or wrong."""
+    """A game that reached its end. Its value is the payoff; it is neither right nor wrong."""
     UNLABELLED = "unlabelled"
-    """The right answer is unknown: the question has none, and no simulator.
-
-    Other decisions that were not judged are `repeated`.
-    """
+    """The right answer is unknown: the question has no answer and no simulator."""
 
     @property
     def repeated(self) -> bool:
-        """Whether the decision was not made, so that a resumed run asks again."""
+        """Whether a resumed run makes the decision again, because it was not completed."""
         return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, Outcome.CRASHED}
 
     @property
     def judged(self) -> bool:
-        """Whether the outcome can be used to assess the decider."""
+        """Whether the outcome counts for or against the decider."""
         return not self.repeated and self not in {Outcome.UNLABELLED, Outcome.PLAYED}
 
 
@@ -71,16 +68,7 @@ OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PL
 
 _OF_TASK = ("database", "kind", "decider", "model", "epoch", "situation")
 MOST_TIES = 1_000
-"""The most best decisions that a line holds."""
-
-
-def _some(ties: tuple[Candidate, ...], choice: Candidate | None) -> tuple[Candidate, ...]:
-    if len(ties) <= MOST_TIES:
-        return ties
-    return (
-        *ties[:MOST_TIES],
-        *([choice] if choice in ties[MOST_TIES:] and choice is not None else ()),
-    )
+"""Maximum number of best decisions in a line."""
 
 
 class PlayedGame(Record):
@@ -134,7 +122,7 @@ class PlayedGame(Record):
 class Result(Record, use_attribute_docstrings=True):
     """A line of ``results.jsonl``: a decision and its value.
 
-    It holds no times, so the same run gives the same file.
+    It contains no times, so that the same run gives the same file.
     """
 
     version: Literal[1] = 1
@@ -143,39 +131,39 @@ class Result(Record, use_attribute_docstrings=True):
     database: str
     kind: Kind
     decider: str
-    """who decided; of several models as 'decider@model'"""
+    """The decider; with several models 'decider@model'."""
     model: str
-    """what answered: several joined by ' + ', or 'none'"""
+    """The models that answered, joined by ' + '; or 'none'."""
     epoch: int = Field(ge=1, default=1)
-    """which repeat this is, from 1"""
+    """The number of the repetition, from 1."""
     situation: str | None = None
-    """which data the question is about: questions that share it are no independent sample; null of
-    a line that an earlier version wrote"""
+    """The data of the question. Questions with the same data are not independent. Null in lines of
+    earlier versions."""
     outcome: Outcome
     answer: str
-    """the decider's last words"""
+    """The last text of the decider."""
     choice: Candidate | None
-    """the candidate that they name"""
+    """The candidate that the answer names."""
     official: Candidate | None
-    """the official answer, where there is one"""
+    """The official answer, if there is one."""
     ties: tuple[Candidate, ...]
-    """every best decision; of more than 1,000 some, and the choice where it is one"""
+    """The best decisions: at most 1,000, and the choice if it is one of the others."""
     regret: float | None = Field(ge=0)
-    """value given away against the best, in the scenario's unit"""
+    """The loss relative to the best decision, in the unit of the scenario."""
     relative_regret: float | None = Field(ge=0)
-    """the same as a share of what the best gains over deciding nothing"""
+    """The loss as a share of the gain of the best decision over doing nothing."""
     rank: int | None = Field(ge=1)
-    """of the choice; ties share the better one"""
+    """The rank of the choice. Equally good candidates share the better rank."""
     value: float | None
-    """what the choice leads to"""
+    """The outcome of the choice."""
     best_value: float | None
-    """what the best decision leads to"""
+    """The outcome of the best decision."""
     baseline: float | None
-    """what deciding nothing leads to"""
+    """The outcome of doing nothing."""
     goal: Goal | None
-    """whether more or less value is better"""
+    """Whether a larger or a smaller outcome is better."""
     steps: int = Field(ge=0)
-    """replies of the model"""
+    """The number of model replies."""
     statements: int = Field(ge=0)
     plans: int = Field(ge=0)
     error: str | None
@@ -183,26 +171,26 @@ class Result(Record, use_attribute_docstrings=True):
     output_tokens: int = Field(ge=0, default=0)
     calls: int = Field(ge=0, default=0)
     cached_tokens: int = Field(ge=0, default=0)
-    """of input_tokens, from a cache"""
+    """The part of input_tokens that came from a cache."""
     reasoning_tokens: int = Field(ge=0, default=0)
-    """of output_tokens, reasoning"""
+    """The part of output_tokens that was reasoning."""
     uncounted: int = Field(ge=0, default=0)
-    """calls whose tokens are unknown"""
+    """The number of calls whose tokens are unknown."""
     failed_calls: int = Field(ge=0, default=0)
-    """calls that gave no reply"""
+    """The number of calls without a reply."""
     tags: tuple[str, ...] = ()
-    """the question's, where it has any"""
+    """The tags of the question."""
     match: MatchRule | None = None
-    """how rows were compared, where a statement is the answer; else null"""
+    """The rule by which rows were compared; null unless the answer is a statement."""
     ended_by: str | None = None
-    """what ended the run before its decider did, such as 'budget: 3 statements'"""
+    """The limit that ended the decision early, such as 'budget: 3 statements'."""
     content: str | None = None
-    """digests of the question's text, rules and candidates: what tells the same question in another
-    run; null of a line that an earlier version wrote"""
+    """Digests of the text, rules and candidates of the question, to find it in another run. Null in
+    lines of earlier versions."""
     official_metrics: dict[str, float] = Field(default_factory=dict)
-    """what the set's own evaluation gives, by metric, where statements are answers"""
+    """The metrics of the question set's own evaluation, if answers are statements."""
     game: PlayedGame | None = None
-    """the game that was played; null of a decision"""
+    """The game that was played; null for a decision."""
 
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
@@ -210,6 +198,9 @@ class Result(Record, use_attribute_docstrings=True):
         known = {one.name: getattr(assessed, one.name) for one in fields(assessed)}
         known |= {name: getattr(task, name) for name in _OF_TASK}
         problem = known.pop("problem")
+        choice, ties = assessed.choice, assessed.ties[:MOST_TIES]
+        if choice is not None and choice in assessed.ties[MOST_TIES:]:
+            ties = (*ties, choice)
         return cls(
             question=task.question.key,
             scenario=task.question.scenario,
@@ -223,7 +214,7 @@ class Result(Record, use_attribute_docstrings=True):
             tags=task.question.tags,
             ended_by=decision.ended_by,
             content=task.question.content,
-            **known | {"ties": _some(assessed.ties, assessed.choice)},
+            **known | {"ties": ties},
         )
 
     @property
@@ -239,19 +230,19 @@ class Result(Record, use_attribute_docstrings=True):
     def to_json(self) -> dict[str, Any]:
         """Return the line's object, without secrets in texts of models and servers.
 
-        The choice stays as it is: a candidate that looks like a secret is still that candidate.
+        The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
         said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
         return super().to_json() | said
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read a line's object back; `ValueError` where it is none."""
+        """Read the object of a line; raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))
 
 
 def hash_results(results: Iterable[Result]) -> str:
-    """Return the hash of results in their order; they hold no times."""
+    """Return the hash of results in their order. Results contain no times."""
     digest = hashlib.sha256()
     for result in results:
         digest.update(json.dumps(result.to_json(), sort_keys=True).encode("ascii") + b"\n")

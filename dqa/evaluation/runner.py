@@ -48,10 +48,6 @@ class WorkerNotStartedError(WorkerDiedError):
     """The worker died before it was ready, so no decision is to blame."""
 
 
-class WorkerLateError(WorkerNotStartedError):
-    """The worker did not begin in time, while others are ready."""
-
-
 def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     tasks: Sequence[Task],
     executor: Executor,
@@ -202,8 +198,7 @@ class _Loop:
     def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
         """Let other workers make decisions, each alone, unless several workers died of one."""
         if isinstance(error, WorkerNotStartedError):
-            if not isinstance(error, WorkerLateError):
-                self._failed_starts += 1
+            self._failed_starts += 1
             if self._failed_starts >= _FAILED_STARTS:
                 raise InfrastructureError(
                     f"{_FAILED_STARTS} workers in a row died before they were ready: {error}"

@@ -1,9 +1,9 @@
-"""Judge decisions: right or wrong, and how much a wrong one gives away.
+"""Judge decisions: right or wrong, and the loss of a wrong decision.
 
-A decision is right if its choice is tied for best under the rules; strictly, only if it is the
-official answer. Without a simulator the recorded outcomes count, and without those the known
-answers are the ties. An answer that is a statement is right if its rows match those of the known
-one (`dqa.evaluation.execution`). Decisions that a failing server ended, and those without a known
+A decision is right if its choice ties for the best outcome under the rules. Strictly, only the
+official answer is right. Without a simulator, recorded outcomes count; without outcomes, the known
+answers are right. A statement is right if its rows match those of a right statement
+(`dqa.evaluation.execution`). Decisions that a failing server ended, and questions without a known
 answer, are not judged (`Outcome.judged`).
 """
 
@@ -30,7 +30,7 @@ from dqa.evaluation.results import Goal, Outcome, PlayedGame
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
-    """Return the rule set of a scenario's simulator; for None its first one.
+    """Return a rule set of a scenario's simulator by name; None returns the first one.
 
     Raises
     ------
@@ -110,20 +110,19 @@ class Assessment:
     official
         The official answer; None without one.
     ties
-        Every best candidate by the simulator or the record, or the known answers where there is
-        neither.
+        The best candidates by the simulator or the recorded outcomes; without outcomes, the known
+        answers.
     regret, relative_regret, rank
-        As in `Outcomes`; None without a choice or outcomes, or where they are infinite.
+        As in `Outcomes`; None without a choice or outcomes, or if infinite.
     value
         The outcome of the choice, in the scenario's unit; None without a choice or outcomes.
     best_value, baseline, goal
-        As in `Outcomes`, for every outcome; None without outcomes. Of a record the
-        baseline is 0, so where more is better, ``value / best_value`` is DeLLMa's normalised
-        utility (appendix B) and ``1 - relative_regret``.
+        As in `Outcomes`; None without outcomes. The baseline of recorded outcomes is 0. So if more
+        is better, ``value / best_value`` is DeLLMa's normalised utility (appendix B).
     match
         The rule by which rows were compared, if the answer is a statement.
     problem
-        Why such an answer gave no rows to compare, or the right one did not.
+        Why the statement or the right statement has no rows to compare.
     official_metrics
         The metrics of the set's own evaluation, by name.
     game
@@ -170,14 +169,14 @@ class Judge:
     strict_official
         Whether only the official answer is right.
     r_ves
-        How often statements are timed for BIRD's R-VES; 0 for not.
+        The number of time measurements for BIRD's R-VES; 0 measures nothing.
 
     Raises
     ------
     UnknownNameError
         A scenario's simulator has no such rule set.
     UsageError
-        Only the official answer is to be right, and some answers are statements.
+        Only the official answer counts as right, although some answers are statements.
     """
 
     def __init__(
@@ -192,8 +191,8 @@ class Judge:
         self._strict = strict_official
         if strict_official and any(q.answer_form == "statement" for q in questions.questions):
             raise UsageError(
-                "strict_official (--strict-official) has no meaning where statements are compared "
-                "by the rows that they return: leave it out."
+                "strict_official (--strict-official) does not apply to statements, whose rows are "
+                "compared: leave it out."
             )
         self._outcomes: dict[str, Outcomes] = {}
         self._simulations = {
@@ -259,7 +258,7 @@ class Judge:
     ) -> Assessment:
         """Return the value of a statement: that of its rows.
 
-        Any statement with these rows is as good as the official one, so none is official here.
+        Every statement with the right rows is equally good, so there is no official answer.
         """
         truth = self._set.truth_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)

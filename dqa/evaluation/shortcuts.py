@@ -1,7 +1,7 @@
 """Measure the accuracy of a scenario's heuristics and of chance on scored questions.
 
-A heuristic (`dqa.deciders.heuristics`) is one query and calculates nothing by the rules. A score
-says little about decisions as long as a heuristic reaches it on the same questions.
+A heuristic (`dqa.deciders.heuristics`) is one query that ignores the rules. A score that a
+heuristic reaches on the same questions says little about decisions.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from dqa.evaluation.targets import DatabaseLocation, places_of
 
 
 class RightAnswers(NamedTuple):
-    """The right answers to a question, by both ways of counting.
+    """The right answers to a question, by both rules of scoring.
 
     Attributes
     ----------
     with_ties
-        Every tie of the best.
+        All best candidates.
     by_label
-        Only the official label; the ties of a question without one.
+        The official label; without a label, all best candidates.
     """
 
     with_ties: Sequence[Candidate]
@@ -60,9 +60,9 @@ class ShortcutChoices(Record):
     question, scenario
         The question's key, and its scenario.
     candidates
-        How many there are to choose from; None where the question does not list them.
+        The number of candidates; None if the question does not list them.
     choices
-        By heuristic its answer; None where it names no candidate.
+        The answer of each heuristic; None if it names no candidate.
     """
 
     version: Literal[1] = 1
@@ -78,12 +78,12 @@ class Shortcut(Record):
     Attributes
     ----------
     name
-        The heuristic, which is a decider by that name.
+        The name of the heuristic, which is also a decider.
     questions, right
-        Questions of its scenario, and how many of them it answers rightly.
+        The numbers of questions of its scenario, and of right answers.
     with_ties, by_label
-        Right answers where every tie of the best counts, and where the official label alone does;
-        one of the two is `right`.
+        Right answers if all best candidates count, and if only the official label counts. One of
+        the two is `right`.
     """
 
     name: str
@@ -182,7 +182,7 @@ def _opened(
 
 
 def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
-    """Return what is right in the questions of a run that were judged, by key."""
+    """Return the right answers of the judged questions of a run, by key."""
     return {
         result.question: RightAnswers.of(result.official, result.ties)
         for result in results
@@ -235,7 +235,7 @@ def count_shortcuts(
 def count_chance(
     choices: Iterable[ShortcutChoices], right: Right, *, strict_official: bool = False
 ) -> tuple[Chance, ...]:
-    """Return what chance gets right in each scenario; the parameters are `count_shortcuts`'."""
+    """Return the accuracy of chance by scenario. The parameters are those of `count_shortcuts`."""
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
@@ -249,7 +249,7 @@ def count_chance(
 
 
 def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
-    """Return the shortcut that is right most often, by scenario; of equals the first."""
+    """Return the shortcut that is right most often, by scenario; the first of equal ones."""
     by_scenario = grouped(shortcuts, lambda found: found.scenario)
     return {name: max(found, key=lambda one: one.share) for name, found in by_scenario.items()}
 
@@ -264,9 +264,9 @@ def measure_shortcuts(
     question_set
         The questions.
     rule_set
-        The rule set of simulators; None for that of the set, or else the first of each.
+        The rule set of simulators; None for the rule set of the questions, or the first of each.
     strict_official
-        Whether only the official answer is right, and no tie.
+        Whether only the official answer is right, and not a tie.
 
     Returns
     -------

@@ -1,15 +1,15 @@
-"""Specs of runs as data: written, read, compared, and prepared here or in another process.
+"""Specs of runs: data that can be written, read, compared, and sent to another process.
 
-A spec contains everything on which results depend, and nothing else; other options are in
-`dqa.evaluation.options`. A password in a URL is never written: a spec that was read takes it from
-the variable of that database (``DQA_MYSQL_URL`` for a MySQL server).
+A spec contains exactly what results depend on; `dqa.evaluation.options` has the other options. A
+password in a URL is never written. When a spec is read, the password comes from the variable of the
+database (``DQA_MYSQL_URL`` for a MySQL server).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -33,9 +33,9 @@ from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.loaders.sources import QuestionSource, Source
 
-SPEC_VERSION, PLAY_VERSION = 2, 1
+SPEC_VERSION = 2
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
-"""The fields of a `ModelSpec` that its provider's chat model takes."""
+"""The fields of a `ModelSpec` that become parameters of the chat model."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
 
 
@@ -48,7 +48,7 @@ def _as_text(value: object) -> object:
 
 
 def _json_object(value: object) -> object:
-    """Return the object of a JSON text, as the command line has it."""
+    """Return the object of a JSON text from the command line."""
     if not isinstance(value, str):
         return value
     try:
@@ -62,7 +62,7 @@ def _is_unset(value: object) -> bool:
 
 
 def _policy_lists(value: object) -> object:
-    """Return a policy, or a file of one, as the lists of names that it is written as."""
+    """Return the lists of names of a policy, or of a file with a policy."""
     if value is None:
         return None
     from dqa.guard import DEFAULT, Policy
@@ -124,12 +124,12 @@ class ModelSpec(Record, use_attribute_docstrings=True):
 
     @property
     def called(self) -> str:
-        """What results call it where there are several."""
+        """The name of the model in results of several models."""
         return self.label or self.name
 
     @property
     def description(self) -> str:
-        """Its label with its name, or its name alone."""
+        """The label with the name, or only the name."""
         return f"{self.label} ({self.name})" if self.label else self.name
 
 
@@ -203,7 +203,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     Raises
     ------
     UsageError
-        A field is wrong, or the version is another one.
+        A field is not valid, or the spec has another version.
     """
 
     version: Literal[2] = 2
@@ -243,7 +243,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        _require_version(cls, given, SPEC_VERSION)
+        require_version(cls, given, SPEC_VERSION)
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
@@ -289,7 +289,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         return names
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
-        """Return the spec with some fields changed; a model replaces several, and these it."""
+        """Return the spec with changed fields. `model` replaces `models`, and the reverse."""
         models = fields.get("models")
         if isinstance(models, list | tuple) and models:
             fields.setdefault("model", models[0])
@@ -299,7 +299,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @classmethod
     def from_json(cls, written: object) -> Self:
-        """Read what `to_json` returned; `UsageError` names the field that is wrong."""
+        """Read the result of `to_json`. `UsageError` names a field that is not valid."""
         if not isinstance(written, Mapping):
             raise UsageError("A RunSpec is a JSON object of its fields.")
         return cls(**written)
@@ -308,12 +308,12 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     def read(cls, file: Path | str) -> Self:
         """Read a spec from a file of JSON, or of YAML (``.yaml``, ``.yml``).
 
-        Folders and files that it names are looked for from where the command runs.
+        Paths in the spec are relative to the current directory.
 
         Raises
         ------
         UsageError
-            It cannot be read, or is no spec; the field that is wrong is named.
+            The file cannot be read, or a field is not valid.
         """
         written = _read_document(file)
         try:
@@ -331,138 +331,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
-DEALS = 1_000_000
-"""The most deals of a run; so many seeds lie between those of two runs."""
-_MODEL = "@"
-"""Between a decider's name and its model's."""
-Pair: TypeAlias = tuple[str, str]
-"""A player and an opponent, or `NOBODY` in a world of one player."""
-NOBODY = ""
-"""The opponent in a world of one player."""
-
-
-class PlaySpec(Deciding, use_attribute_docstrings=True):
-    """A run of games: a world, contestants in pairs, and the number of games.
-
-    A contestant is one of the world's own programs, or else a decider, by name: one that asks a
-    model asks `model`, or the one behind ``@`` (``bidder@openai:gpt-5``). The settings of the world
-    stand among `settings`, behind its name.
-
-    Raises
-    ------
-    UsageError
-        A field is wrong, or the version is another one.
-    """
-
-    version: Literal[1] = 1
-    """Version of this form."""
-    world: str
-    """World of the games. 'dqa list --worlds' shows all worlds."""
-    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
-    """Each player with each opponent, or with `NOBODY` in a world of one player."""
-    games: Annotated[int, Field(ge=1, le=DEALS)] = 100
-    """Number of deals. All pairs of players play the same deals."""
-    mirror: bool = False
-    """Play every deal twice, the second time with the hidden information of the two players
-    swapped. Statistics treat both games as one unit."""
-    epochs: Annotated[int, Field(ge=1)] = 1
-    """Number of repetitions of each game. Players use consecutive seeds from --seed; the deals stay
-    the same."""
-    reference: str | None = None
-    """Program of the world to compare the player's decisions with. The share of equal decisions is
-    the rational degree. A tournament uses the paper's program by default; 'none' uses none."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        _require_version(cls, given, PLAY_VERSION)
-        return given
-
-    @field_validator("pairs")
-    @classmethod
-    def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        if len({opponent == NOBODY for _, opponent in pairs}) > 1:
-            raise UsageError(
-                "Some of the players have an opponent and some have none: a world is played by one "
-                "or by two."
-            )
-        return tuple(dict.fromkeys(pairs))
-
-    @property
-    def alone(self) -> bool:
-        """Whether the world has one player."""
-        return self.pairs[0][1] == NOBODY
-
-    @property
-    def contestants(self) -> tuple[str, ...]:
-        """All contestants, each once, players first."""
-        players, opponents = zip(*self.pairs, strict=True)
-        return tuple(name for name in dict.fromkeys((*players, *opponents)) if name != NOBODY)
-
-    @property
-    def size(self) -> int:
-        """How many games there are to play."""
-        return self.games * len(self.pairs) * self.epochs * (2 if self.mirror else 1)
-
-    def deal(self, number: int) -> int:
-        """Return the seed of a deal, from 1; runs of two seeds have no deal in common."""
-        return self.seed * DEALS + number
-
-    def first_number(self, match: int) -> int:
-        """Return what to add to a world's numbers, so that a run's games are numbered from 1.
-
-        Worlds number games by twice their seed, and one more for a mirrored one; the games of two
-        matches, which have the same seeds, must not have the same numbers.
-        """
-        return 2 * (match * self.games - self.deal(1)) + 1
-
-    @property
-    def description(self) -> str:
-        """A short description of the run."""
-        mirrored = ", each with its mirror" if self.mirror else ""
-        games = "1 game" if self.games == 1 else f"{self.games} games"
-        return f"{games} of {self.world}{mirrored}, seed {self.seed}"
-
-    @property
-    def world_settings(self) -> dict[str, str]:
-        """The settings of the world, by field."""
-        own = f"{self.world}."
-        return {n.removeprefix(own): v for n, v in self.settings.items() if n.startswith(own)}
-
-    @property
-    def decider_settings(self) -> dict[str, str]:
-        """The settings of deciders."""
-        own = f"{self.world}."
-        return {name: v for name, v in self.settings.items() if not name.startswith(own)}
-
-    def model_of(self, contestant: str) -> ModelSpec:
-        """Return the model that a contestant asks if it needs one."""
-        _, mark, name = contestant.partition(_MODEL)
-        if not mark or name == self.model.called:
-            return self.model
-        if not name:
-            raise UsageError(f"'{contestant}' names no model: write NAME or NAME@PROVIDER:MODEL.")
-        same = name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
-        return ModelSpec(name=name, base_url=self.model.base_url if same else None)
-
-
-def decider_of(contestant: str) -> str:
-    """Return the name of a contestant without that of its model."""
-    return contestant.partition(_MODEL)[0]
-
-
-def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:
-    """Return every player with every opponent; each alone where there is none."""
-    faced = tuple(opponents) or (NOBODY,)
-    return tuple((player, opponent) for player in players for opponent in faced)
-
-
-def _require_version(kind: type, given: object, newest: int) -> None:
-    """Raise `UsageError` for a spec of another version; one that names none is of the newest."""
+def require_version(kind: type, given: object, newest: int) -> None:
+    """Raise `UsageError` for a spec of another version. The default is the newest version."""
     version = given.get("version", newest) if isinstance(given, Mapping) else newest
     if version != newest:
         raise UsageError(
@@ -479,11 +349,11 @@ def _called(model: object) -> str | None:
 
 
 _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
-"""Where questions lie says nothing: their content is compared."""
+"""Fields that are not compared, because the content identifies questions."""
 
 
 def differences(earlier: Deciding, now: Deciding) -> list[str]:
-    """Return the fields that differ in two specs, a line each."""
+    """Return a line for each field that differs in two specs."""
     return list(_differing(earlier.to_json(), now.to_json()))
 
 

@@ -8,11 +8,7 @@ without waiting for the claims of the dead process.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,28 +20,26 @@ from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
-from uuid import uuid4
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError, UsageError
-from dqa.core.files import make_private_folder, open_private, problem_of_path, require_room
+from dqa.core.errors import DqaError
 from dqa.databases.store_locations import (
     is_transient,
     open_store,
-    require_right,
     translate_errors,
     write,
 )
+from dqa.evaluation.claims import is_dead, name_worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prepare import Group, Task
-from dqa.evaluation.record import RunRecord, resume_record
+from dqa.evaluation.record import RunRecord, name_run, resume_record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.store_checks import make_folder, write_lines
 from dqa.evaluation.stored_runs import (
     CLAIMS,
     LOST,
@@ -53,20 +47,14 @@ from dqa.evaluation.stored_runs import (
     RUNS,
     USAGE,
     RunReader,
-    connected,
     create_tables,
     has_key,
-    is_store,
     key_of,
     pack,
     parse_record,
     read_results,
-    require_free,
-    require_version,
-    run_names,
     store_of,
     sum_usage,
-    version_of,
 )
 from dqa.evaluation.traces import Trace
 
@@ -79,10 +67,6 @@ _PATIENCE_SECONDS: Final = 60.0
 """How long a run waits for a store that went away."""
 _PAUSE_SECONDS: Final = 0.25
 _CONFLICTS: Final = 100
-
-
-RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
-"""The files of a run in a folder next to its database when it ends."""
 
 
 class RunStore:
@@ -140,7 +124,7 @@ class RunStore:
         self.on_elsewhere: Callable[[int], object] | None = None
         self.used_elsewhere = Usage()
         self._own = Usage()
-        self._worker = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._worker = name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
         self._left: dict[DecisionKey, Task] = {}
         self._positions: dict[DecisionKey, int] = {}
@@ -185,7 +169,7 @@ class RunStore:
         self._lock_run(connection)
         claimed = CLAIMS.c.run_id == self._run
         workers = connection.execute(select(CLAIMS.c.worker).where(claimed).distinct()).scalars()
-        dead = [worker for worker in workers if _is_dead(worker)]
+        dead = [worker for worker in workers if is_dead(worker)]
         connection.execute(delete(CLAIMS).where(claimed & CLAIMS.c.worker.in_(dead)))
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
@@ -453,124 +437,6 @@ class RunStore:
                     time.sleep(_PAUSE_SECONDS)
 
 
-def _host() -> str:
-    """Return a short name for the processes that this one can see, for claims.
-
-    Containers may share a host name; their processes have numbers of their own.
-    """
-    space = Path("/proc/self/ns/pid")
-    name = f"{socket.gethostname()} {space.readlink() if space.is_symlink() else ''}"
-    return hashlib.sha256(name.encode()).hexdigest()[:12]
-
-
-def _is_dead(worker: str) -> bool:
-    """Whether the process of a claim ran on this machine and has ended."""
-    host, _, rest = worker.partition("-")
-    if host != _host() or os.name != "posix":
-        return False
-    try:
-        os.kill(int(rest.partition("-")[0]), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # the process of another user
-        return False
-    return False
-
-
-def name_run(record: RunRecord) -> str:
-    """Return the name of an unnamed run: a hash of its spec and its data."""
-    spec = None if record.spec is None else record.spec.to_json()
-    if spec is not None and isinstance(record.spec, RunSpec):
-        # The content identifies questions, not their path.
-        spec["questions"] = {
-            name: value
-            for name, value in spec["questions"].items()
-            if name not in {"file", "folder"}
-        }
-    written = json.dumps([spec, record.content_hash], sort_keys=True)
-    return f"run-{hashlib.sha256(written.encode()).hexdigest()[:12]}"
-
-
 def _finite(value: float | None) -> float | None:
     """Return a number for a column; a server cannot store infinities."""
     return value if value is not None and isfinite(value) else None
-
-
-def write_lines(run: RunReader, folder: Path) -> None:
-    """Write the results and the traces of a run as JSON lines into a folder."""
-    results = (result.to_line() for result in run.results())
-    traces = (trace.to_line() for trace in run.traces())
-    for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
-        unfinished = folder / f"{name}.{uuid4().hex[:8]}"  # other processes may write, too
-        try:
-            with open(unfinished, "x", encoding="utf-8", opener=open_private) as file:
-                file.writelines(f"{line}\n" for line in lines)
-            unfinished.replace(folder / name)
-        finally:
-            unfinished.unlink(missing_ok=True)
-
-
-def require_writable(location: RunLocation | None) -> None:
-    """Raise `UsageError` if a run cannot be stored at a location, before anything is asked."""
-    if location is None:
-        return
-    if location.folder is not None:
-        require_room(location.folder)
-        _require_own_folder(location.folder)
-    elif location.file is not None and not location.file.exists():
-        require_room(location.file)
-    else:
-        require_right(store_of(location))
-        with connected(location, writing=location.file is None) as connection:
-            if version_of(connection) is None:
-                require_free(connection, location)
-            else:
-                require_version(connection, location)
-
-
-def _require_own_folder(folder: Path) -> None:
-    """Raise `UsageError` if a folder contains something, but no run."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
-        raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
-
-
-def make_folder(location: RunLocation) -> None:
-    """Make the folder of a run, unless it is stored elsewhere."""
-    if location.folder is None:
-        return
-    _require_own_folder(location.folder)
-    try:
-        make_private_folder(location.folder)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
-
-
-def refuse_asked(location: RunLocation | None, asked: Iterable[str]) -> None:
-    """Raise `UsageError` if a store is a database that questions are about, or are loaded into.
-
-    Models would see its tables, and its runs would be lost with the database.
-
-    Parameters
-    ----------
-    location
-        Where a run is stored.
-    asked
-        The locations of the databases.
-    """
-    if location is not None and any(map(location.is_same_database, asked)):
-        raise UsageError(
-            f"{location.store} is a database that is asked, so no run can be stored in it: name "
-            "another database, or a file such as runs.db (--out)."
-        )
-
-
-def has_recorded(location: RunLocation, cassette: Path) -> bool:
-    """Whether a run at a location, or any run of its store, recorded a cassette."""
-    if location.file is not None and not (location.file.exists() and location.file.stat().st_size):
-        return False
-    if not is_store(location):
-        return False
-    names = run_names(location)
-    wanted = names if location.name is None else [n for n in names if n == location.name]
-    records = (RunReader(location.named(name)).record for name in wanted)
-    return any(record.calls.record == cassette for record in records)

@@ -1,6 +1,6 @@
-"""Databases of a run: embedded ones by name, servers by URL or from the environment.
+"""Databases of a run: embedded databases by name, servers by URL or from the environment.
 
-A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` for ``mysql``.
+The URL of a server that is named alone is in the environment: ``DQA_MYSQL_URL`` for ``mysql``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class DatabaseLocation:
 
 
 def configured() -> dict[str, str]:
-    """Return the URLs that the environment gives, by backend."""
+    """Return the URLs of servers in the environment, by backend."""
     urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
     return {name: url for name, url in urls.items() if url}
 
@@ -118,7 +118,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     for database in databases:
         label, location = parse_database(database)
         if label in targets:
-            raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
+            raise UsageError(f"databases names two of '{label}': name one for each run.")
         backend = plugins.backend(label)
         if location is not None:
             location = whole_url(location)
@@ -126,7 +126,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
         location = location or os.environ.get(variable_of(label)) or None
         if location is None and not backend.embedded:
             raise UsageError(
-                f"'{label}' is a server: give its URL in its place, or in {variable_of(label)}."
+                f"'{label}' is a server: give its URL, or set {variable_of(label)} to it."
             )
         targets[label] = DatabaseLocation(backend, location, access)
     return targets
@@ -139,8 +139,8 @@ def places_of(
 ) -> dict[str, DatabaseLocation]:
     """Return the users' own databases by name.
 
-    Each is opened once, so that one that cannot be asked costs no decision. `described` is what
-    scenarios say of their tables, by the databases' names.
+    Each database is opened once, so that an unreachable one is an error before any decision.
+    `described` has the scenarios' descriptions of its tables, by the name of the database.
 
     Raises
     ------

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, Union
 
-from pydantic import AliasChoices, Field, SerializeAsAny, create_model, field_validator
+from pydantic import (
+    AliasChoices,
+    Field,
+    SerializeAsAny,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from dqa import plugins
 from dqa.core.database import Kind
@@ -26,7 +33,7 @@ _DECIDED = (
 )
 """The fields of a trace that its `Decision` has as well."""
 _SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
-"""What models, servers and databases said, where a secret may have slipped in."""
+"""The fields with texts of models, servers and databases, which may contain secrets."""
 
 
 class Alternative(Record):
@@ -46,7 +53,7 @@ class Alternative(Record):
     def among(
         cls, outcomes: Outcomes, chosen: Iterable[Candidate], best: int, worst: int
     ) -> tuple[Self, ...]:
-        """Return the alternatives by rank; of more the `best`, the `worst` and the chosen ones."""
+        """Return the alternatives by rank: all, or the `best`, the `worst` and the chosen ones."""
         listed = outcomes.best_first()
         if len(listed) > best + worst:
             picked = (one for one in chosen if one in outcomes)
@@ -56,29 +63,6 @@ class Alternative(Record):
             cls(candidate=one, outcome=outcomes.value(one), rank=ranks[one])
             for one in sorted(listed, key=ranks.__getitem__)
         )
-
-
-class Spread(Record):
-    """How the outcomes of all candidates are spread, where not all of these are kept.
-
-    Attributes
-    ----------
-    best, worst, mean
-        Of all.
-    quartiles
-        The outcomes that a quarter, half and three quarters of the candidates do not exceed.
-    ties
-        How many are as good as the best.
-    unmoved
-        The number of candidates with the same outcome as doing nothing; None if that is unknown.
-    """
-
-    best: float
-    worst: float
-    mean: float
-    quartiles: tuple[float, float, float]
-    ties: int = Field(ge=1)
-    unmoved: int | None = Field(default=None, ge=0)
 
 
 class AskedRecord(Record):
@@ -91,16 +75,15 @@ class AskedRecord(Record):
     total
         The number of candidates; None if they are not listed.
     alternatives
-        The candidates, the best first where outcomes are known; of very many the best and the worst
-        (or, without outcomes, the first), and always the one that was chosen.
-    spread
-        How the outcomes of all are spread, where not all alternatives are kept.
+        The candidates, the best first if outcomes are known. Of very many candidates, only the best
+        and the worst (without outcomes: the first) and the chosen one.
     unit, goal, baseline
-        What outcomes are, which are better, and that of deciding nothing; None without outcomes.
+        The unit of outcomes, which ones are better, and the outcome of doing nothing; None without
+        outcomes.
     statement
-        What asked the database for the outcomes; None where a simulator worked them out.
+        The statement that queried the outcomes; None if a simulator calculated them.
     problem
-        Why there are no outcomes, where the scenario should tell them.
+        Why there are no outcomes, although the scenario has them.
     """
 
     text: str
@@ -109,7 +92,6 @@ class AskedRecord(Record):
     target: dict[str, str] = Field(default_factory=dict)
     total: int | None = Field(default=None, ge=0)
     alternatives: tuple[Alternative, ...] = ()
-    spread: Spread | None = None
     unit: str | None = None
     goal: Goal | None = None
     baseline: float | None = None
@@ -118,20 +100,20 @@ class AskedRecord(Record):
 
 
 class Provenance(Record):
-    """Who asked, when, and why the decision was made as it was.
+    """The user, the time and the reason of a decision.
 
     Attributes
     ----------
     decision
         The id of the decision, as in the audit of its statements.
     time
-        When it was asked: ISO 8601, UTC.
+        The time of the question: ISO 8601, UTC.
     user
-        The login that asked.
+        The login name of the user.
     dqa
         The version of dqa.
     reason
-        The last reply of the model, or what ended the decision.
+        The last reply of the model, or the problem that ended the decision.
     """
 
     decision: str
@@ -160,16 +142,15 @@ class Trace(Record):
     Attributes
     ----------
     question, database, kind, decider, model, epoch
-        Who was asked what, on which database, and which repeat it is.
+        The question, its database, the decider, its model and the number of the repetition.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         As in `dqa.core.decision.Decision`.
     warnings
-        Gaps of the decision: candidates that were not compared, tables that the model did not see.
+        Gaps of the decision, such as candidates that were not compared.
     asked
-        The question and its candidates, if it was asked by itself; None in a run, which stores its
-        questions and results separately.
+        The question and its candidates, for a decision of ``dqa ask``; None in a run.
     provenance
-        Who asked and when, and the reason; None of a run's, whose record has it.
+        The user, the time and the reason; None in older files.
     cost
         The cost of the tokens, if the caller gave prices.
     events
@@ -202,18 +183,16 @@ class Trace(Record):
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"
     )
 
-    @field_validator("evidence", mode="before")
+    @model_validator(mode="before")
     @classmethod
-    def _without_former(cls, evidence: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        """Leave out the scanned rows, which earlier releases recorded."""
-        if not isinstance(evidence, list):
-            return evidence
-        return [
-            {name: value for name, value in one.items() if name != "scanned"}
-            if isinstance(one, dict)
-            else one
-            for one in evidence
-        ]
+    def _without_former(cls, line: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        """Remove the fields of earlier releases: scanned rows, and the spread of outcomes."""
+        if isinstance(line, Mapping):
+            for part in (line.get("asked"), *(line.get("evidence") or ())):
+                if isinstance(part, dict):
+                    part.pop("scanned", None)
+                    part.pop("spread", None)
+        return line
 
     @field_validator("events", mode="before")
     @classmethod
@@ -227,32 +206,16 @@ class Trace(Record):
         )
 
     @classmethod
-    def of(
-        cls,
-        key: DecisionKey,
-        kind: Kind,
-        model: str,
-        decision: Decision,
-        provenance: Provenance | None = None,
-    ) -> Self:
-        """Return the trace of one decision."""
-        return cls(
-            question=key.question,
-            database=key.database,
-            kind=kind,
-            decider=key.decider,
-            model=model,
-            epoch=key.epoch,
-            events=decision.trace,
-            provenance=provenance,
-            **{name: getattr(decision, name) for name in _DECIDED},
-        )
+    def of(cls, key: DecisionKey, decision: Decision, **fields: Any) -> Self:  # noqa: ANN401
+        """Return the trace of one decision; `fields` are its other fields."""
+        decided = {name: getattr(decision, name) for name in _DECIDED}
+        return cls(events=decision.trace, **key._asdict(), **decided, **fields)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a line, with the events of all packages that are installed.
 
-        An event of a package that is not installed can be read, and is not described.
+        The schema does not describe the events of packages that are not installed.
         """
         kinds: Any = Annotated[Union[plugins.events()], Field(discriminator="kind")]  # noqa: UP007
         described = create_model(
@@ -269,9 +232,9 @@ class Trace(Record):
         return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line's object, without secrets in its texts.
+        """Return the object of a line, without secrets in its texts.
 
-        The choice stays as it is: a candidate that looks like a secret is still that candidate.
+        The choice is not redacted: a candidate that looks like a secret is still a candidate.
         """
         line = super().to_json()
         said: dict[str, Any] = redacted({name: line[name] for name in _SAID})
@@ -281,5 +244,5 @@ class Trace(Record):
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read a line's object back; `ValueError` where it is none."""
+        """Read the object of a line; raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, TypeAlias
+from statistics import fmean
+from typing import Any, TypeAlias, TypeGuard
 from urllib.parse import quote
 
 from dqa.core.decision import Usage
@@ -32,6 +33,7 @@ from dqa.core.secrets import redacted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL, Outcome
+from dqa.evaluation.statistics.summaries import grouped
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, json_bytes
 
@@ -40,7 +42,7 @@ Json: TypeAlias = dict[str, Any]
 _SCHEMA = 2
 _SCORER = "decision"
 _MOST_CHOICES = 1_000
-"""Maximum number of candidates that a sample lists."""
+"""Maximum number of candidates that a sample lists; the first ones of more."""
 _OLDEST = (1980, 1, 1, 0, 0, 0)
 """Time stamp of all files in an archive, so that equal runs give equal bytes."""
 _LONGEST = 1_000
@@ -83,15 +85,12 @@ class InspectRun:
 
 def write_logs(run: InspectRun) -> Iterator[tuple[str, bytes]]:
     """Yield the file name and the content of each log of a run."""
-    cells: dict[tuple[str, str, str], list[ExportedDecision]] = {}
-    for row in run.rows:
-        cells.setdefault((row.scenario, row.database, row.decider), []).append(row)
+    cells = grouped(run.rows, lambda row: (row.scenario, row.database, row.decider))
     began = run.began.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S+00-00")
     for cell, rows in cells.items():
         task = "-".join(cell)
         identity = _identity(run.name, run.began.isoformat(), task)
-        samples = [_sample(run, row) for row in rows]
-        archive = _archive(_header(run, rows, identity), samples)
+        archive = _archive(_header(run, rows, identity), [_sample(run, row) for row in rows])
         safe = quote(task, safe=" ()[],;=@").translate(dict.fromkeys(map(ord, "_% "), "-"))
         yield f"{began}_{safe}_{identity}.eval", archive  # Inspect splits names at underscores
 
@@ -101,65 +100,56 @@ def _identity(*parts: str) -> str:
 
 
 def _header(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
-    decider, at = rows[0].decider, run.began.isoformat()
-    step = {"solver": decider, "params": {}, "params_passed": {}}
-    times = {"started_at": at, "completed_at": at}
+    first, at = rows[0], run.began.isoformat()
+    ids = list(dict.fromkeys(map(_sample_id, rows)))
+    spec = {} if run.spec is None else redacted(run.spec.to_json())
     return {
         "version": _SCHEMA,
         "status": "success" if run.complete else "cancelled",
-        "eval": _eval(run, rows, identity),
-        "plan": {"name": decider, "steps": [step], "config": {}},
+        "eval": {
+            "eval_id": identity,
+            "run_id": _identity(run.name, at),
+            "created": at,
+            "task": f"{first.scenario}/{first.database}",
+            "task_id": identity,
+            "solver": first.decider,
+            "dataset": {"name": first.scenario, "samples": len(ids), "sample_ids": ids},
+            "model": first.model,
+            "config": {"epochs": max(row.epoch for row in rows)},
+            "packages": dict(run.versions),
+            "metadata": {"run": run.name, "database": first.database, "spec": spec},
+            "scorers": [{"name": _SCORER, "metrics": [{"name": "accuracy"}]}],
+        },
+        "plan": {"name": first.decider, "steps": [{"solver": first.decider}]},
         "results": _results(rows),
-        "stats": times | {"model_usage": _usage(rows)},
-        "invalidated": False,
-    }
-
-
-def _eval(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
-    first, ids = rows[0], list(dict.fromkeys(map(_sample_id, rows)))
-    spec = {} if run.spec is None else redacted(run.spec.to_json())
-    empty = (
-        *("task_attribs", "task_args", "task_args_passed", "solver_args", "solver_args_passed"),
-        *("model_generate_config", "model_args"),
-    )
-    dataset = {"name": first.scenario, "samples": len(ids), "sample_ids": ids, "shuffled": False}
-    return {name: {} for name in empty} | {
-        "eval_id": identity,
-        "run_id": _identity(run.name, run.began.isoformat()),
-        "created": run.began.isoformat(),
-        "task": f"{first.scenario}/{first.database}",
-        "task_id": identity,
-        "task_version": 0,
-        "solver": first.decider,
-        "dataset": dataset,
-        "model": first.model,
-        "config": {"epochs": max(row.epoch for row in rows)},
-        "packages": dict(run.versions),
-        "metadata": {"run": run.name, "database": first.database, "spec": spec},
-        "scorers": [{"name": _SCORER, "metrics": [{"name": "accuracy"}]}],
+        "stats": {"started_at": at, "completed_at": at, "model_usage": _usage(rows)},
     }
 
 
 def _results(rows: Sequence[ExportedDecision]) -> Json:
     judged = [row for row in rows if row.judged]
-    known = (row.regret for row in judged if row.regret is not None)
-    right = [float(row.outcome is Outcome.CORRECT) for row in judged]
-    scores = [
-        _mean(_SCORER, "accuracy", right),
-        _mean("regret", "mean", [regret for regret in known if isfinite(regret)]),
-    ]
+    measured = {
+        (_SCORER, "accuracy"): [float(row.outcome is Outcome.CORRECT) for row in judged],
+        ("regret", "mean"): [row.regret for row in judged if _is_known(row.regret)],
+    }
     return {
         "total_samples": len(rows),
         "completed_samples": sum(not row.outcome.repeated for row in rows),
-        "scores": [score for score in scores if score["scored_samples"]],
+        "scores": [
+            {
+                "name": name,
+                "scorer": name,
+                "scored_samples": len(values),
+                "metrics": {metric: {"name": metric, "value": fmean(values)}},
+            }
+            for (name, metric), values in measured.items()
+            if values
+        ],
     }
 
 
-def _mean(name: str, metric: str, values: Sequence[float]) -> Json:
-    mean = sum(values) / max(1, len(values))
-    metrics = {metric: {"name": metric, "value": mean, "params": {}}}
-    scorer = {"name": name, "scorer": name, "scored_samples": len(values), "params": {}}
-    return scorer | {"metrics": metrics}
+def _is_known(regret: float | None) -> TypeGuard[float]:
+    return regret is not None and isfinite(regret)
 
 
 def _sample_id(row: ExportedDecision) -> str:
@@ -170,45 +160,33 @@ def _sample_id(row: ExportedDecision) -> str:
 def _sample(run: InspectRun, row: ExportedDecision) -> Json:
     trace, question = run.traces.get(row.key), run.questions.get(row.question)
     at, scores, line = run.began.isoformat(), _scores(row), row.to_json()
-    talk = _Conversation(() if trace is None else trace.events, row.model, at)
+    talk = _Conversation(() if trace is None else trace.events, row.model)
     asked = row.question
     if question is not None:
         asked = "\n\n".join(filter(None, (question.text, question.rules)))
-    prompt, target = talk.prompt or asked, [str(tie) for tie in row.ties] or ""
-    candidates = None if question is None else question.candidates
-    listed = candidates is not None and len(candidates) <= _MOST_CHOICES
-    begin = {"event": "sample_init", "timestamp": at, "working_start": 0.0, "state": {}}
-    scored = {"event": "score", "timestamp": at, "working_start": row.seconds or 0.0}
-    scored |= {"target": target, "intermediate": False}
+    candidates = () if question is None or question.candidates is None else question.candidates
     sample: Json = {
         "id": _sample_id(row),
         "epoch": row.epoch,
-        "input": prompt,
-        "choices": [str(candidate) for candidate in candidates or ()] if listed else None,
-        "target": target,
+        "input": talk.prompt or asked,
+        "choices": [str(one) for one in candidates[:_MOST_CHOICES]] or None,
+        "target": [str(tie) for tie in row.ties] or "",
         "messages": talk.messages or [{"role": "user", "content": asked}],
         "output": _output(row),
         "scores": scores,
         "metadata": {name: line[name] for name in _METADATA} | {"tags": list(row.tags)},
-        "store": {},
-        "events": [
-            begin | {"sample": {"input": prompt, "target": target}},
-            *talk.events,
-            *(scored | {"scorer": name, "score": score} for name, score in scores.items()),
-        ],
         "model_usage": _usage([row]),
         "total_time": row.seconds,
         "working_time": row.seconds,
         "uuid": _identity(run.name, at, *map(str, row.key)),
-        "attachments": {},
     }
     if row.outcome.repeated:
         message = str(redacted(row.error or row.outcome.value))
         traceback = talk.traceback or message
         error = {"message": message, "traceback": traceback, "traceback_ansi": traceback}
-        sample["error"] = error
-    elif row.ended_by is not None:
-        sample["limit"] = {"type": "custom", "limit": 0, "reason": row.ended_by}
+        return sample | {"error": error}
+    if row.ended_by is not None:
+        return sample | {"limit": {"type": "custom", "limit": 0, "reason": row.ended_by}}
     return sample
 
 
@@ -223,7 +201,7 @@ def _scores(row: ExportedDecision) -> Json:
     value = "C" if row.outcome is Outcome.CORRECT else "I"
     answer = None if row.choice is None else str(row.choice)
     found: Json = {_SCORER: {"value": value, "answer": answer, "explanation": row.outcome.value}}
-    if row.regret is not None and isfinite(row.regret):
+    if _is_known(row.regret):
         found["regret"] = {"value": row.regret, "explanation": "loss relative to the best"}
     return found
 
@@ -243,18 +221,18 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
     return {rows[0].model: used | ({"total_cost": sum(costs)} if costs else {})}
 
 
-def _usage_of(used: Usage | ReplyEvent) -> Json:
+def _usage_of(used: Usage) -> Json:
     """Return token counts with Inspect's names; cached and reasoning tokens only if not zero."""
-    apart = {
-        "input_tokens_cache_read": getattr(used, "cached_tokens", None),
-        "reasoning_tokens": getattr(used, "reasoning_tokens", None),
-    }
-    return {
+    counts = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "total_tokens": used.input_tokens + used.output_tokens,
-        **{name: count for name, count in apart.items() if count},
     }
+    if used.cached_tokens:
+        counts["input_tokens_cache_read"] = used.cached_tokens
+    if used.reasoning_tokens:
+        counts["reasoning_tokens"] = used.reasoning_tokens
+    return counts
 
 
 def _archive(header: Json, samples: Sequence[Json]) -> bytes:
@@ -284,10 +262,9 @@ def _summary(sample: Json) -> Json:
         summary["input"] = [
             message | {"content": message["content"][:_LONGEST]} for message in summary["input"]
         ]
-    if "error" in sample:
-        summary["error"] = sample["error"]["message"]
-    if "limit" in sample:
-        summary["limit"] = sample["limit"]["type"]
+    for name, detail in (("error", "message"), ("limit", "type")):
+        if name in sample:
+            summary[name] = sample[name][detail]
     return summary | {"completed": True, "message_count": len(sample["messages"])}
 
 
@@ -295,18 +272,16 @@ _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "syst
 
 
 class _Conversation:
-    """A decision as messages and events of Inspect.
+    """A decision as messages of Inspect.
 
     `prompt` is the first prompt. `traceback` is the traceback of a bug that ended the decision.
     """
 
-    def __init__(self, events: Iterable[Event], model: str, at: str) -> None:
+    def __init__(self, events: Iterable[Event], model: str) -> None:
         self.prompt: list[Json] | None = None
         self.messages: list[Json] = []
-        self.events: list[Json] = []
         self.traceback: str | None = None
-        self._model, self._at = model, at
-        self._talk: list[Json] = []
+        self._model = model
         self._open: list[Json] = []
         self._calls = 0
         for event in events:
@@ -314,56 +289,21 @@ class _Conversation:
 
     def _add(self, event: Event) -> None:
         match event:
-            case PromptEvent():
-                self._begin(event)
+            case PromptEvent():  # a decision may have several conversations
+                prompt = [_message(_ROLES.get(role, "user"), text) for role, text in event.messages]
+                self._open = []
+                self.messages += prompt
+                self.prompt = self.prompt or prompt
             case ReplyEvent():
-                self._reply(event)
-            case ToolEvent():
+                self._open = [self._call(use) for use in event.calls]
+                reply = _assistant_message(event.text, self._model, event.reasoning)
+                self.messages.append(reply | ({"tool_calls": [*self._open]} if self._open else {}))
+            case ToolEvent() if self.messages:
                 self._return(event)
             case ParseFailureEvent():
-                problem = str(redacted(event.problem))
-                self._say({"role": "user", "content": problem})
-                self._note("info", source=event.kind, data=problem)
-            case _:
-                if isinstance(event, EndingEvent) and event.traceback is not None:
-                    self.traceback = str(redacted(event.traceback))
-                self._note("info", source=event.kind, data=redacted(event.to_json()))
-
-    def _note(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  (as Inspect has them)
-        event = {"event": kind, "timestamp": self._at, "working_start": 0.0}
-        self.events.append(event | fields)
-
-    def _say(self, *messages: Json) -> None:
-        self._talk += messages
-        self.messages += messages
-
-    def _begin(self, event: PromptEvent) -> None:
-        """Begin a new conversation. A decision may have several."""
-        prompt = [
-            {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
-            for role, text in event.messages
-        ]
-        self._talk, self._open = [], []
-        self._say(*prompt)
-        self.prompt = self.prompt or prompt
-
-    def _reply(self, event: ReplyEvent) -> None:
-        calls = [self._call(use) for use in event.calls]
-        self._open = [*calls]
-        message = _assistant_message(event.text, self._model, getattr(event, "reasoning", ""))
-        message |= {"tool_calls": calls} if calls else {}
-        choice = {"message": message, "stop_reason": "tool_calls" if calls else "stop"}
-        self._note(
-            "model",
-            model=self._model,
-            role=None,
-            input=[*self._talk],
-            tools=[],
-            tool_choice="auto",
-            config={},
-            output={"model": self._model, "choices": [choice], "usage": _usage_of(event)},
-        )
-        self._say(message)
+                self.messages.append(_message("user", event.problem))
+            case EndingEvent() if event.traceback is not None:
+                self.traceback = str(redacted(event.traceback))
 
     def _call(self, use: ToolUse) -> Json:
         self._calls += 1
@@ -374,16 +314,17 @@ class _Conversation:
 
     def _return(self, event: ToolEvent) -> None:
         call = next((call for call in self._open if call["function"] == event.tool), None)
-        if call is None:  # the decider called the tool, or the reply contains the call as text
-            call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
-        else:
+        if call is not None:
             self._open.remove(call)
-        result = str(redacted(event.observation))
+        else:  # the decider called the tool, or the reply contains the call as text
+            call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
         error = None if event.error is None else {"type": "unknown", "message": event.error}
-        self._note("tool", **call, result=result, error=error, working_time=event.seconds)
-        if self._talk:
-            about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
-            self._say({"role": "tool", "content": result, **about})
+        about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
+        self.messages.append(_message("tool", event.observation) | about)
+
+
+def _message(role: str, text: str) -> Json:
+    return {"role": role, "content": str(redacted(text))}
 
 
 def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:

@@ -21,6 +21,7 @@ from dqa.evaluation.traces import Trace
 from dqa.report.passages import Change, Passage, Tone, noted
 from dqa.report.spending import usage_text
 from dqa.report.tables import model_line
+from dqa.report.verdicts import game_lines, verdict
 
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
@@ -54,10 +55,10 @@ def read(
         passages.append(_answer(trace, None if played else result))
     passages.append(_spent(trace))
     if result is not None and played:
-        return [*passages, Passage("noted", "outcome", 0, text="\n".join(_game_lines(result)))]
+        return [*passages, Passage("noted", "outcome", 0, text="\n".join(game_lines(result)))]
     if result is None and trace.ending is Ending.ANSWERED:
         return passages  # 'dqa ask' does not judge
-    return [*passages, _verdict(trace, result, unit)]
+    return [*passages, verdict(trace, result, unit)]
 
 
 def _answer(trace: Trace, result: Result | None) -> Passage:
@@ -333,138 +334,3 @@ def _table(observation: str) -> list[tuple[Any, ...]]:
             return []
         found.append(tuple(row))
     return found
-
-
-_TIES_SHOWN = 10
-_WITHOUT_CHOICE = {
-    Outcome.NO_CANDIDATE: "no candidate",
-    Outcome.AMBIGUOUS: "more than one candidate",
-}
-_ENDED = {
-    "infrastructure": "A failure of {who} ended the decision, so it is not judged.",
-    "budget": "The run's budget was spent before the decision was made.",
-    "stopped": "A person ended the decision.",
-    "crashed": "A bug ended the decision, so it is not judged.",
-}
-
-
-def _verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
-    """Describe whether a decision was right, the best decision, and the outcomes of both."""
-    text = "\n".join(_verdict_lines(trace, result, unit))
-    if result is None or not result.outcome.judged:
-        return Passage("unjudged", "Not judged", tone="warning", text=text)
-    tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
-    return Passage("verdict", "Verdict", tone=tone, text=text)
-
-
-def _verdict_lines(trace: Trace, result: Result | None, unit: str) -> Iterator[str]:
-    if result is None:
-        yield _not_judged(trace, None)
-    elif result.match is not None:
-        yield _matching(trace, result)
-        if result.ties:
-            yield f"Gold statement: {result.ties[0]}"
-    else:
-        yield _rightness(result) if result.outcome.judged else _not_judged(trace, result)
-        yield from _best(result, unit)
-        if result.outcome.judged:
-            yield from _given_away(result, unit)
-
-
-def _matching(trace: Trace, result: Result) -> str:
-    if result.outcome is Outcome.CORRECT:
-        return "Right: the statement's rows match those of the gold statement."
-    if result.outcome is Outcome.WRONG:
-        return f"Wrong: {result.error or 'its rows do not match those of the gold statement.'}"
-    if result.outcome.judged:
-        return _rightness(result)
-    if result.outcome.repeated:
-        return _not_judged(trace, result)
-    return f"Not judged: {result.error or 'No gold statement is known.'}"
-
-
-def _rightness(result: Result) -> str:
-    choice, ties = result.choice, result.ties
-    if result.outcome is Outcome.CORRECT:
-        if choice not in ties:
-            return f"Right: {choice} is the official answer, and only this answer counts as right."
-        best = "the best decision" if len(ties) == 1 else f"one of {len(ties):,} best decisions"
-        return f"Right: {choice} is {best}."
-    if result.outcome in {Outcome.WRONG, Outcome.FORBIDDEN}:
-        is_wrong = result.outcome is Outcome.WRONG
-        if is_wrong and choice in ties:
-            return f"Wrong: {choice} is a best decision, but only the official answer counts."
-        rank = "" if result.rank is None else f"; it has rank {result.rank}"
-        return f"Wrong: {choice} is {'not the best decision' if is_wrong else 'forbidden'}{rank}."
-    if result.outcome in _WITHOUT_CHOICE:
-        return f"No decision: the answer names {_WITHOUT_CHOICE[result.outcome]}."
-    problem = result.error or "the decider ended without an answer."
-    return f"No decision ({result.outcome.value}): {problem}"
-
-
-def _not_judged(trace: Trace, result: Result | None) -> str:
-    problem = f" {trace.error}" if trace.error else ""
-    if trace.ending.value in _ENDED:
-        servers = {"database": "the database", "model": "the model"}
-        who = servers.get(str(trace.outage), "a server")
-        return _ENDED[trace.ending.value].format(who=who) + problem
-    if result is not None and not result.outcome.repeated:
-        return "The question has no known answer."
-    return f"No result was recorded for this decision.{problem}"
-
-
-def _best(result: Result, unit: str) -> Iterator[str]:
-    if not result.ties:
-        return
-    several, hidden = len(result.ties) > 1, len(result.ties) - _TIES_SHOWN
-    line = ", ".join(map(str, result.ties[:_TIES_SHOWN]))
-    line += f" and {hidden} more" if hidden > 0 else ""
-    if result.best_value is not None:
-        line += f", {'each with' if several else 'with'} a {unit} of {result.best_value:.6g}"
-        if result.goal is not None:
-            line += f" ({'higher' if result.goal == 'maximise' else 'lower'} is better)"
-    yield f"Best {'decisions' if several else 'decision'}: {line}."
-    if result.baseline is not None and result.best_value is not None:
-        gain = abs(result.best_value - result.baseline)
-        yield f"Doing nothing leads to {result.baseline:.6g}: the best decision gains {gain:.6g}."
-    official = result.official
-    if official is not None and (several or official not in result.ties):
-        yield f"Official answer: {official}."
-
-
-def _given_away(result: Result, unit: str) -> Iterator[str]:
-    if result.value is None:
-        return
-    if not result.regret:
-        yield "The decision loses nothing relative to the best one."
-        return
-    leads = f"{result.choice} leads to {result.value:.6g}"
-    yield f"{leads}, and loses {result.regret:.6g} of {unit} relative to the best decision."
-    if result.baseline is None:
-        return
-    if result.relative_regret is None:
-        yield "Even the best decision is no better than doing nothing."
-    else:
-        share = 100.0 * result.relative_regret
-        yield f"This loss is {share:.1f} % of the gain of the best decision over doing nothing."
-
-
-def _game_lines(result: Result) -> list[str]:
-    """Describe the result of a game in a few lines."""
-    game = result.game
-    if game is None:
-        return []
-    lines = [f"{seat}: {value:+g}" for seat, value in game.returns.items()]
-    lines += [
-        f"{wrong} of {game.moves[seat]} moves of {seat} named no legal action"
-        for seat, wrong in game.fallbacks.items()
-        if wrong
-    ]
-    if game.attempts > 1:
-        lines.append(f"played {game.attempts} times; one attempt is scored")
-    if game.compared:
-        lines.append(
-            f"{game.agreed} of {game.compared} decisions of {game.seats[0]} equal those of "
-            f"{game.reference}"
-        )
-    return lines

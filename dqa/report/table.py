@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import groupby
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from dqa.core.text import visible_lines
 
@@ -22,10 +20,8 @@ _Column = TypeVar("_Column", bound=Hashable)
 
 NONE = "-"
 """The text of an empty cell."""
-PIPED_WIDTH = 100
-"""Width of a pipe in characters, unless the variable ``COLUMNS`` is set."""
-_FRAME = 3
-"""Width of a column's frame: a space on both sides, and a line."""
+_WIDEST = 100_000
+"""Width of texts that are not for a terminal, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +38,6 @@ class Table:
         Rows with a cell for each column.
     lines_after
         Numbers of the rows, from 1, with a line below.
-    wraps
-        Whether long cells are wrapped. If not, a wide table is split into blocks of columns.
     """
 
     title: str
@@ -51,7 +45,6 @@ class Table:
     figures: Sequence[str]
     rows: Sequence[Sequence[str]]
     lines_after: Collection[int] = ()
-    wraps: bool = False
 
     @classmethod
     def grid(
@@ -95,72 +88,28 @@ class Table:
         ]
         return cls(title, [name], [*shown], rows)
 
-    def to_text(self, width: int = PIPED_WIDTH) -> str:
-        """Return the table as text without its title. Cells are never shortened."""
+    def to_text(self) -> str:
+        """Return the table as text without its title. Cells are neither shortened nor wrapped."""
         from rich.console import Console
 
-        widest = width if self.wraps else max(width, 1 + sum(self._widths()))
-        console = Console(file=StringIO(), highlight=False, width=widest)
+        console = Console(file=StringIO(), highlight=False, width=_WIDEST)
         with console.capture() as captured:
-            for block in self.blocks(width):
-                console.print(block)
+            console.print(self.to_rich())
         return captured.get()
 
-    def blocks(self, width: int) -> Iterator[RichTable]:
-        """Yield blocks of columns that fit into the width, each with the names of the rows."""
+    def to_rich(self) -> RichTable:
+        """Return the table for a terminal. If the terminal is too narrow, cells are wrapped."""
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        keys, titles = range(len(self.names)), [*self.names, *self.figures]
-        for figures in self._groups(width):
-            block = RichTable()
-            shown = [*keys, *figures]
-            for place in shown:
-                title = Text(visible_lines(titles[place]))
-                justify = "left" if place in keys else "right"
-                block.add_column(title, justify=justify, no_wrap=not self.wraps)  # type: ignore[arg-type]
-            for number, row in enumerate(self.rows, start=1):
-                cells = (Text(visible_lines(row[place])) for place in shown)
-                block.add_row(*cells, end_section=number in self.lines_after)
-            yield block
-
-    def _groups(self, width: int) -> list[list[int]]:
-        """Return the columns of figures in each block; columns of a group stay together."""
-        keys, widths = len(self.names), self._widths()
-        if self.wraps or 1 + sum(widths) <= width:
-            return [[*range(keys, len(widths))]]
-        room = width - 1 - sum(widths[:keys])
-        blocks: list[list[int]] = []
-        left = 0
-        for _, found in groupby(
-            range(keys, len(widths)), lambda place: self.figures[place - keys].split("\n")[0]
-        ):
-            group = list(found)
-            fits = sum(widths[place] for place in group) <= room
-            for part in [group] if fits else [[place] for place in group]:
-                needed = sum(widths[place] for place in part)
-                if needed > left or not blocks:
-                    blocks.append([])
-                    left = room
-                blocks[-1] += part
-                left -= needed
-        return blocks
-
-    def _widths(self) -> list[int]:
-        from rich.cells import cell_len
-
-        columns = zip([*self.names, *self.figures], *self.rows, strict=True)
-        return [
-            _FRAME
-            + max(cell_len(visible_lines(line)) for cell in column for line in cell.split("\n"))
-            for column in columns
-        ]
-
-
-def piped_width() -> int:
-    """Return the width of a pipe: the variable ``COLUMNS``, or `PIPED_WIDTH`."""
-    given = os.environ.get("COLUMNS", "")
-    return int(given) if given.isascii() and given.isdigit() and int(given) else PIPED_WIDTH
+        table = RichTable()
+        for place, title in enumerate((*self.names, *self.figures)):
+            justify: Literal["left", "right"] = "left" if place < len(self.names) else "right"
+            table.add_column(Text(visible_lines(title)), justify=justify, overflow="fold")
+        for number, row in enumerate(self.rows, start=1):
+            cells = (Text(visible_lines(cell)) for cell in row)
+            table.add_row(*cells, end_section=number in self.lines_after)
+        return table
 
 
 def share_text(right: int, of: int) -> str:

@@ -10,14 +10,13 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics import (
-    EpochStatistics,
+from dqa.evaluation.statistics.epochs import EpochStatistics
+from dqa.evaluation.statistics.summaries import (
     KindMean,
     MatchTotal,
     Summary,
     TagCount,
     kind_means,
-    total_matches,
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
@@ -35,10 +34,7 @@ from dqa.report.table import (
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
 MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval"
-EPOCHS = (
-    "Over {} epochs: pass@k and pass^k in % with 95 % intervals, and the share of the variance "
-    "within questions"
-)
+EPOCHS = "Over {} epochs: pass@k and pass^k in %, with 95 % intervals"
 BEST, CHANCE, ALL = "Best shortcut", "Chance", "All"
 """Titles of the last rows."""
 
@@ -71,6 +67,7 @@ def accuracy_tables(
     summaries: Sequence[Summary],
     shortcuts: Sequence[Shortcut] = (),
     chance: Sequence[Chance] = (),
+    totals: Sequence[MatchTotal] = (),
 ) -> list[Table]:
     """Return the accuracies, and their means if a run has both kinds of databases.
 
@@ -81,9 +78,11 @@ def accuracy_tables(
     shortcuts, chance
         The accuracies of heuristics and of chance on the same questions. They become the last rows
         of each table.
+    totals
+        The totals of deciders whose answers are statements.
     """
     if _are_statements(summaries):
-        return [_match_table(summaries)]
+        return [_match_table(summaries, totals)]
     below = {
         (BEST, name): share_text(found.right, found.questions)
         for name, found in best_shortcuts(shortcuts).items()
@@ -122,9 +121,8 @@ def _are_statements(summaries: Sequence[Summary]) -> bool:
     return bool(summaries) and all(summary.match is not None for summary in summaries)
 
 
-def _match_table(summaries: Sequence[Summary]) -> Table:
+def _match_table(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> Table:
     """Return the table of matching results, with a row for each database and one for all."""
-    totals = total_matches(summaries)
     cells = {(s.scenario, s.decider): _matched(s) for s in summaries}
     databases = len({summary.scenario for summary in summaries})
     cells |= {(ALL, total.decider): _matched(total) for total in totals}
@@ -139,17 +137,16 @@ def _matched(found: Summary | MatchTotal) -> str:
 
 
 def epoch_tables(found: Sequence[EpochStatistics]) -> list[Table]:
-    """Return the statistics of repeated questions, if answers differ between epochs.
+    """Return the statistics of repeated questions, if there are any.
 
     The table has a row for each decider and a column for each scenario and database. Cells contain
-    pass@1, pass@k, pass^k, and the share of the variance within questions.
+    pass@1, pass@k and pass^k.
     """
-    differing = [one for one in found if one.within]
-    if not differing:
+    if not found:
         return []
-    cells = {(one.decider, (one.scenario, one.database)): _epochs(one) for one in differing}
+    cells = {(one.decider, (one.scenario, one.database)): _epochs(one) for one in found}
     titles = {(s, database): titled(s, f"({database})") for _, (s, database) in cells}
-    title = EPOCHS.format(max(one.epochs for one in differing))
+    title = EPOCHS.format(max(one.epochs for one in found))
     return [Table.grid(title, "Decider", cells, titles)]
 
 
@@ -158,23 +155,9 @@ def _epochs(one: EpochStatistics) -> str:
     rates = {"@1": one.pass_rates[0].at_k}
     if last.k > 1:
         rates |= {f"@{last.k}": last.at_k, f"^{last.k}": last.all_k}
-    lines = [
+    return "\n".join(
         f"{name} {estimate_text(rate, 100.0, '.1f', between=' ')}" for name, rate in rates.items()
-    ]
-    if one.within is not None and one.between is not None and one.within + one.between:
-        lines.append(f"within {100 * one.within / (one.within + one.between):.0f} %")
-    return "\n".join(lines)
-
-
-def epoch_lines(found: Sequence[EpochStatistics]) -> list[str]:
-    """Name the deciders with equal results in all epochs; `epoch_tables` omits them."""
-    same = dict.fromkeys(one.decider for one in found if one.within == 0.0)
-    if not same:
-        return []
-    others = {one.decider for one in found if one.within}
-    names = ", ".join(f"{name} (on other databases)" if name in others else name for name in same)
-    epochs = max(one.epochs for one in found)
-    return [f"Right or wrong on the same questions in all {epochs} epochs: {names}."]
+    )
 
 
 _TIES, _LABEL = "All best candidates count as right", "Only the official answer counts as right"
@@ -182,7 +165,11 @@ _WITH_TIES, _BY_LABEL = "if all best candidates count", "if only the official an
 
 
 def scoring_lines(
-    summaries: Sequence[Summary], shortcuts: Sequence[Shortcut], *, strict_official: bool
+    summaries: Sequence[Summary],
+    shortcuts: Sequence[Shortcut],
+    totals: Sequence[MatchTotal] = (),
+    *,
+    strict_official: bool,
 ) -> list[str]:
     """Explain which answers count as right, list the figures under the other rule, name shortcuts.
 
@@ -192,11 +179,13 @@ def scoring_lines(
         The summaries of a run.
     shortcuts
         The accuracy of each heuristic.
+    totals
+        The totals of deciders whose answers are statements.
     strict_official
         Whether only the official answer counts as right.
     """
     if _are_statements(summaries):
-        return _match_lines(summaries)
+        return _match_lines(summaries, totals)
 
     def otherwise(found: Summary | Shortcut) -> int:
         return found.with_ties if strict_official else found.by_label
@@ -223,11 +212,11 @@ def scoring_lines(
     return lines
 
 
-def _match_lines(summaries: Sequence[Summary]) -> list[str]:
+def _match_lines(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> list[str]:
     """Explain which statements count as right, and list the official metrics."""
     rules = dict.fromkeys(s.match for s in summaries if s.match is not None)
     lines = [f"A statement is right {_RULES[rule]}." for rule in rules]
-    for total in total_matches(summaries):
+    for total in totals:
         if total.official_metrics:
             shown = (f"{name} {100 * mean:.1f}" for name, mean in total.official_metrics.items())
             lines.append(f"Official metrics of {spelt_out(total.decider)}: {', '.join(shown)}.")

@@ -54,7 +54,7 @@ def questions() -> dqa.QuestionSet:
 
 def evaluate(place: str | None, **how: Any) -> dqa.Run:
     """Make the run, or what it lacks, without isolation: a kill is to meet the run itself."""
-    options = dqa.RunOptions(isolation="none", **how.pop("options", {}))
+    options = dqa.RunOptions(isolation="none", **how.get("options", {}))
     deciders = [Reading("one"), Reading("two")]
     how |= {"databases": "sqlite", "options": options}
     return dqa.evaluate(questions(), deciders, out=place, **how)
@@ -137,17 +137,20 @@ def made(place: str) -> int:
     return len(run.results)
 
 
-def kill_at_random(place: str, kills: int, processes: int, seed: int) -> int:
+def kill_at_random(place: str, kills: int, processes: int, seed: int, epochs: int) -> int:
     """Make a run that is killed so often; return how often it was."""
     drawn, times = random.Random(seed), 0  # noqa: S311
-    options = {"workers": 2, "processes": processes}
+    how: dict[str, Any] = {
+        "epochs": epochs,
+        "options": {"workers": 2, "processes": processes},
+    }
     while times < kills:
         watcher = Killer(drawn.randint(1, 3), drawn.random() * 0.01)
-        if not killed(lambda w=watcher: evaluate(place, watcher=w, options=options)):  # type: ignore[misc]
+        if not killed(lambda w=watcher: evaluate(place, watcher=w, **how)):  # type: ignore[misc]
             return times
         times += 1
         assert not killed(lambda p=place: made(p))  # type: ignore[misc]
-    assert not killed(lambda: evaluate(place, options=options))
+    assert not killed(lambda: evaluate(place, **how))
     return times
 
 
@@ -169,7 +172,7 @@ def kill_at_every_step(prefix: str) -> int:
     raise AssertionError
 
 
-def main(moments: str, processes: str, seed: str, *places: str) -> None:
+def main(moments: str, processes: str, seed: str, epochs: str, *places: str) -> None:
     """Make the run of each place, and print as JSON how often each was killed.
 
     Parameters
@@ -177,8 +180,8 @@ def main(moments: str, processes: str, seed: str, *places: str) -> None:
     moments
         How often to kill it, at random moments; or ``every``: then each place is a prefix, and
         there is a run for every step that writes.
-    processes, seed
-        How many processes decide, and what draws the moments.
+    processes, seed, epochs
+        How many processes decide, what draws the moments, and how often each question is asked.
     places
         Where the runs are stored.
     """
@@ -187,6 +190,6 @@ def main(moments: str, processes: str, seed: str, *places: str) -> None:
     if moments == "every":
         found = [kill_at_every_step(place) for place in places]
     else:
-        kills, several = int(moments), int(processes)
-        found = [kill_at_random(place, kills, several, int(seed)) for place in places]
+        numbers = [int(one) for one in (moments, processes, seed, epochs)]
+        found = [kill_at_random(place, *numbers) for place in places]
     sys.stdout.write(json.dumps(found))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -63,27 +62,6 @@ def test_a_bug_of_a_decider_ends_one_decision(
     assert "in answer" in trace.events[0].data["traceback"]
     assert "ZeroDivisionError: *** is no divisor" in trace.events[0].data["traceback"]
     assert trace.error == "ZeroDivisionError: *** is no divisor"
-
-
-def test_the_first_crash_stops_a_run_that_is_to_fail_fast(
-    questions: QuestionSet, tmp_path: Path
-) -> None:
-    """What was decided until then is stored, the crash too."""
-    numbers = count()
-
-    def answer(*_: object) -> str:
-        return str(1 // (2 - next(numbers)))
-
-    with pytest.raises(dqa.CrashError, match=r"crashed, the last at \w+/\d, decided by one"):
-        dqa.evaluate(
-            questions,
-            Rule("one", answer),
-            databases="sqlite",
-            options=dqa.RunOptions(workers=1, fail_fast=True),
-            out=tmp_path / "run",
-        )
-    stored = [result.outcome for result in dqa.read_run(tmp_path / "run").results]
-    assert (len(stored), stored[-1]) == (3, Outcome.CRASHED)
 
 
 def test_only_crashes_in_a_row_stop_a_run(questions: QuestionSet, official: Answer) -> None:
@@ -153,21 +131,6 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
     assert {result.outcome for result in judged} == {Outcome.INFRASTRUCTURE}
     assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
     assert not any(result.answer for result in judged)
-
-
-def test_decisions_are_judged_at_the_same_time(
-    outcomes: Callable[..., list[Outcome]], official: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The simulation of one situation waits for that of another one here."""
-    simulator, both = type(plugins.simulator("building")), Barrier(2, timeout=30.0)
-    simulate = simulator.outcomes
-
-    def wait(*arguments: Any) -> Any:
-        both.wait()
-        return simulate(*arguments)
-
-    monkeypatch.setattr(simulator, "outcomes", wait)
-    assert set(outcomes(official, options=dqa.RunOptions(workers=4))) == {Outcome.CORRECT}
 
 
 @pytest.mark.parametrize(("where", "crashes"), [("open", 6), ("close", 0)])

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from unittest.mock import MagicMock
 
 import pytest
 
 import dqa
-from dqa.core.decision import Usage
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.core.question import Question
-from dqa.evaluation.executors import Batch, Lane, needed_variables, open_ray, share_options
+from dqa.evaluation.executors import needed_variables, open_ray, share_options
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.prepare import Task, prepare
-from dqa.evaluation.runner import WorkerDiedError, WorkerLateError
+from dqa.evaluation.prepare import prepare
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 
@@ -61,37 +57,6 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
             monkeypatch.setenv("RAY_ADDRESS", variable)
         with open_ray(RunOptions(engine="ray", ray_address=address)):
             assert asked.pop() == joined
-
-
-def test_a_late_worker_of_a_cluster_is_replaced_while_others_are_ready(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its replacement needs no processor; without any ready worker the remedy is said."""
-    exceptions = pytest.importorskip("ray.exceptions")
-    from dqa.evaluation import ray_cluster
-
-    late, died, batch = exceptions.GetTimeoutError(), exceptions.ActorDiedError(), Batch([])
-    task = Task(Question("locating", "1", "Which?", ""), "sqlite", "one", "world")
-    fake = MagicMock()
-    monkeypatch.setattr(ray_cluster, "ray", fake)
-    cluster = ray_cluster.RayCluster()
-    one, other, third = (ray_cluster.RayLane(cluster) for _ in range(3))
-
-    def make(lane: Lane, *answers: object) -> Batch:
-        fake.get.side_effect = answers
-        return lane.make([task], Usage())
-
-    with pytest.raises(InfrastructureError, match="Free some, or add a node"):
-        make(third, late)
-    assert make(one, None, batch) is batch
-    for _ in range(2):
-        with pytest.raises(WorkerLateError):
-            make(other, late)
-    assert fake.remote.return_value.options.call_args.kwargs["num_cpus"] == 0
-    with pytest.raises(WorkerDiedError):
-        make(one, died)
-    with pytest.raises(InfrastructureError, match="Free some, or add a node"):
-        make(other, late)
 
 
 def test_limits_hold_over_all_workers() -> None:

@@ -129,16 +129,3 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     assert folder.spent == first.spent
     assert folder.report() == first.report()
     assert folder.spec == first.spec
-
-
-def test_a_run_with_a_second_model_is_imported_and_not_resumed(
-    make: Callable[..., dqa.Run], tmp_path: Path
-) -> None:
-    """Agents with a planner of their own are gone; their results stay."""
-    older = Path(shutil.copytree(DATA / "run-0.4", tmp_path / "older"))
-    record = json.loads((older / "run.json").read_text("utf-8"))
-    record["spec"]["planner"] = {"name": "openai:planner"}
-    (older / "run.json").write_text(json.dumps(record), "utf-8")
-    assert dqa.read_run(dqa.copy_run(older, tmp_path / "run")).results
-    with pytest.raises(dqa.UsageError, match="not resume it"):
-        make(out=tmp_path / "run", resume=True)

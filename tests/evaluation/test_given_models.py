@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
 import dqa
@@ -27,18 +24,6 @@ def test_a_model_itself_decides_as_one_by_name_does() -> None:
     assert mine.spec.model.name == "scripted:mine"
 
 
-def test_a_model_itself_is_recorded_and_played(tmp_path: Path) -> None:
-    """The cassette knows it by its name, and plays without it."""
-    shop = {"supplier": {"name": ["north", "south"]}}
-    cassette = tmp_path / "cassette.jsonl"
-    model = GivenReplies([Step("", "SELECT 1"), Answer("", "south")])
-    with dqa.temporary_database(shop) as database:
-        for calls in (dqa.CallOptions(record=cassette), dqa.CallOptions(replay=cassette)):
-            trace = dqa.ask(database, "Which?", model=model, calls=calls, debug=True)
-            assert trace.answer == "south"
-    assert len(model.requests) == 2
-
-
 def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     """Results could not tell the two apart."""
     one, other = GivenReplies([]), GivenReplies([])
@@ -48,19 +33,6 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
         dqa.evaluate(QUESTIONS, "planrag", model=3)
-
-
-def test_a_trace_is_written_without_secrets() -> None:
-    """What failed may name a database with its password."""
-    said = "no answer from postgresql://bob:pass-word@host/shop"
-    with dqa.temporary_database({"supplier": {"name": ["north"]}}) as database:
-        model = GivenReplies([Step("", "SELECT 1"), Answer("", "north")])
-        trace = dqa.ask(database, "Which?", model=model, record=False)
-    assert trace.asked is not None
-    asked = trace.asked.changed(problem=said)
-    written = json.dumps(trace.changed(asked=asked, warnings=(said,)).to_json())
-    assert "pass-word" not in written
-    assert written.count("bob:***@host") == 2
 
 
 def test_decisions_are_observed_whoever_asks_for_them() -> None:

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = "import sys; from tests.evaluation.killing import main; main(*sys.argv[1:])"
 
 
-def kill(moments: int | str, processes: int, seed: int, *places: str) -> list[int]:
+def kill(moments: int | str, processes: int, seed: int, *places: str, epochs: int = 1) -> list[int]:
     """Make runs that are killed; return how often each was, or how many there are."""
-    given = map(str, (moments, processes, seed, *places))
+    given = map(str, (moments, processes, seed, epochs, *places))
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = run_python(
         "-c", PROGRAM, *given, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}

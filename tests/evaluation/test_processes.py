@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import dqa
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import InfrastructureError, UsageError
+from dqa.core.errors import InfrastructureError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -176,13 +175,3 @@ def _is_there(number: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def test_what_other_processes_cannot_do_is_refused(asked: QuestionSet, tmp_path: Path) -> None:
-    """By name, before anything is decided."""
-    unsent: Callable[[], None] = lambda: None  # noqa: E731  (which is what cannot be sent)
-    decider = Noting(tmp_path)
-    vars(decider)["unsent"] = unsent
-    with pytest.raises(UsageError, match=r"'noting' cannot be sent to another process.*=1\)"):
-        dqa.evaluate(asked, decider, databases="sqlite", options=TWO)
-    assert not decided_by(tmp_path)

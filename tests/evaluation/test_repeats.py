@@ -9,8 +9,8 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
+from dqa.evaluation.connecting import connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.prepare import connect
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.sources import GeneratedQuestions
@@ -76,18 +76,3 @@ def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:
     ]
     assert runs[0].results == runs[1].results
     assert len({result.choice for result in runs[0].results}) == 3
-
-
-def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
-    """People write the one, programs the other."""
-    (tmp_path / "spec.yaml").write_text(
-        "questions: {source: generator, count: 2, seed: 0, scenarios: [locating]}\n"
-        "deciders: [iterrag]\n"
-        "models: [scripted:analyst, {name: 'scripted:analyst', label: guess}]\n"
-        "databases: sqlite\n"
-        "epochs: 2\n"
-    )
-    found = RunSpec.read(tmp_path / "spec.yaml")
-    assert found == spec(models=(ANALYST, GUESS), epochs=2)
-    found.write(tmp_path / "spec.json")
-    assert RunSpec.read(tmp_path / "spec.json") == found

@@ -138,15 +138,6 @@ class Stumbling(Decider):
         return Decision(ending, choice=choice, usage=used, outage=outage)  # type: ignore[arg-type]
 
 
-def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet) -> None:
-    """The provider was paid for each."""
-    options = RunOptions(patience=30.0, workers=1)
-    run = dqa.evaluate(questions.select(limit=1), Stumbling(2), options=options, databases="sqlite")
-    assert run.counts.judged == len(run.results) == 2
-    assert {result.usage.calls for result in run.results} == {1}, "each as if nothing had happened"
-    assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
-
-
 def test_what_a_run_used_before_it_was_resumed_is_spent(
     questions: QuestionSet, tmp_path: Path
 ) -> None:
@@ -164,43 +155,6 @@ def test_what_a_run_used_before_it_was_resumed_is_spent(
     assert (again.counts.failed, again.spent.calls) == (0, 8)
     assert again.spent.cost == 80.0
     assert dqa.read_run(tmp_path / "run").spent == again.spent
-
-
-def test_a_judge_whose_database_stays_away_is_waited_for_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A decision without an answer, which needs no database, does not renew the patience."""
-    asked: list[str] = []
-
-    def compare(_: object, question: dqa.Question, *__: object) -> None:
-        asked.append(question.id)
-        raise DatabaseUnavailableError("the server is away")
-
-    monkeypatch.setattr("dqa.evaluation.score.compare_statements", compare)
-    calls = count()
-
-    class EverySecond(Decider):
-        name = "every-second"
-        answer_forms = ("statement",)
-
-        def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
-            is_answered = next(calls) % 2 == 0
-            return (
-                Decision(Ending.ANSWERED, "SELECT 1")
-                if is_answered
-                else Decision(Ending.STEP_LIMIT)
-            )
-
-    run = dqa.evaluate(
-        read_questions(write_bird(tmp_path / "bird")),
-        EverySecond(),
-        options=RunOptions(workers=1, patience=0.1, isolation="none"),
-    )
-    outcomes = Counter(result.outcome for result in run.results)
-    assert outcomes[Outcome.STEP_LIMIT] > 1
-    assert set(outcomes) == {Outcome.INFRASTRUCTURE, Outcome.STEP_LIMIT}
-    places = {result.question.partition("/")[0] for result in run.results}
-    assert len(asked) == outcomes[Outcome.INFRASTRUCTURE] + len(places)
 
 
 def test_a_judge_waits_for_a_database_that_returns(

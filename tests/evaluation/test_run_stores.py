@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +16,7 @@ from sqlalchemy import Engine, event
 import dqa
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.location import RunLocation, locate_run
-from dqa.evaluation.store import RunStore, require_writable
+from dqa.evaluation.store_checks import require_writable
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract
 
@@ -114,28 +113,6 @@ def test_a_copy_that_fails_leaves_nothing(
         connection.execute("UPDATE dqa_results SET trace = ? WHERE position = 2", (whole,))
     copied = dqa.read_run(dqa.copy_run(source, tmp_path / to))
     assert copied.content_hash == dqa.read_run(source).content_hash
-
-
-def test_a_copy_into_a_store_that_fails_leaves_no_folder(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its first error is reported, although the copy cannot be deleted either."""
-    before = set(threading.enumerate())
-
-    def fail(self: RunStore, *_: object) -> None:
-        monkeypatch.setattr("dqa.evaluation.store.write", fail_again)
-        raise dqa.InfrastructureError("the disk is full")
-
-    def fail_again(_: object) -> None:
-        raise dqa.InfrastructureError("the disk is still full")
-
-    monkeypatch.setattr(RunStore, "add", fail)
-    with pytest.raises(dqa.InfrastructureError, match="the disk is full"):
-        dqa.copy_run(f"{store}#first", tmp_path / "copy")
-    assert not (tmp_path / "copy").exists()
-    for thread in set(threading.enumerate()) - before:
-        thread.join(10.0)
-        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize("refused", ["file", "folder"])

@@ -135,12 +135,3 @@ def test_recorded_outcomes_judge_where_there_is_no_simulator() -> None:
     assert (wrong.value, wrong.baseline, wrong.goal) == (6.0, 0.0, "maximise")
     unanswered = judge.judge(question, answered("I cannot tell"))
     assert (unanswered.value, unanswered.best_value) == (None, 8.0)
-
-
-def test_a_users_own_question_may_tell_its_outcomes() -> None:
-    """Without a scenario more is better, and no official answer is needed."""
-    question = Question("custom", "1", "?", "", candidates=("a1", "b1"))
-    own = QuestionSet("own", (question,), {}, truths={question.key: Truth((), (1.0, 3.0))})
-    verdict = Judge(own).judge(question, answered("a1"))
-    assert (verdict.outcome, verdict.ties, verdict.official) == (Outcome.WRONG, ("b1",), None)
-    assert (verdict.rank, verdict.regret) == (2, 2.0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 from sqlalchemy import Connection, Engine
@@ -16,11 +15,9 @@ from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
 from dqa.evaluation.decide import Made
-from dqa.evaluation.executors import Batch, Executor, Lane
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.prepare import Task
-from dqa.evaluation.runner import WorkerLateError, run_tasks
 from dqa.evaluation.stored_runs import RunReader
 from tests.evaluation.conftest import Rule
 from tests.evaluation.records import open_store
@@ -82,34 +79,3 @@ def test_a_commit_without_a_reply_loses_and_doubles_nothing(
     assert {result.key for result in store.results()} == set(made)
     assert (store.added, store.lost) == (len(made), Usage())
     store.close()
-
-
-class LateLane(Lane):
-    """Makes batches, after a worker that did not begin in time."""
-
-    def __init__(self, made: dict[DecisionKey, Made], together: Barrier) -> None:
-        self._made, self._together, self._is_late = made, together, True
-
-    def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
-        """Be late at the same time as the others, and then make what is made."""
-        del used
-        if self._is_late:
-            self._is_late = False
-            self._together.wait(10.0)
-            raise WorkerLateError("it did not begin in time")
-        return Batch([self._made[task.key] for task in tasks])
-
-    def close(self, *, at_once: bool) -> None:
-        """Nothing is open."""
-
-
-def test_workers_that_are_late_together_are_replaced(
-    made: dict[DecisionKey, Made], tasks: list[Task]
-) -> None:
-    """As many as there are, before any decision is made."""
-    together, store = Barrier(4), open_store()
-    results = run_tasks(
-        tasks, Executor([LateLane(made, together) for _ in range(4)]), store, lambda _: None
-    )
-    store.close()
-    assert {result.key for result in results} == set(made)

@@ -253,7 +253,7 @@ def test_runs_of_mutated_replies_end_in_a_decision_that_can_be_stored(
         task = Task(question, f"sqlite {endings.total()}", recipe.name, "", model="fuzz")
         verdict = judge.judge(question, decision)
         result = Result.of(task, decision, verdict)
-        trace = Trace.of(task.key, "relational", "fuzz", decision)
+        trace = Trace.of(task.key, decision, kind="relational", model="fuzz")
         assert Result.from_json(json.loads(result.to_line())).key == result.key
         assert Trace.from_json(json.loads(trace.to_line())).key == trace.key
 

@@ -113,7 +113,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             assert steps == sorted(steps)
             chosen.add((decision.choice, len(decision.evidence), len(decision.plans)))
             asked = DecisionKey(question.key, backend, recipe.name)
-            trace = Trace.of(asked, database.kind, "scripted:analyst", decision)
+            trace = Trace.of(asked, decision, kind=database.kind, model="scripted:analyst")
             assert Trace.model_validate(json.loads(json.dumps(trace.to_json()))) == trace
         assert len(chosen) == 1
         assert None not in chosen.pop()

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import dqa
-from dqa.cli.main import app
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.spec import PlaySpec
-from dqa.evaluation.statistics import wilson
+from dqa.evaluation.play_spec import PlaySpec
+from dqa.evaluation.statistics.clusters import wilson
 from tests.playing.sharing import GAMES, play
 from tests.programs import start_python
 
 pytestmark = pytest.mark.usefixtures("errand")
 HERE = RunOptions(isolation="none")
-
-
-def run(*arguments: object, code: int = 0) -> Any:
-    """Run a command."""
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 class Plays(Decider):
@@ -127,35 +117,3 @@ def test_free_words_are_carried_out_and_no_fallback() -> None:
     figures = wrong.games.players[0]
     assert (figures.fallbacks, figures.moves) == (12, 12)
     assert figures.facts["rung"].value == 1.0
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    """Played, listed, shown, traced, exported."""
-    out = tmp_path / "run"
-    first = run(
-        "games",
-        "play",
-        "--world",
-        "errand",
-        "--player",
-        "searching,buying",
-        "--games",
-        4,
-        "--out",
-        out,
-    )
-    assert "Score and success of the player" in first.stdout
-    assert "Success by kind of task, in %" in first.stdout
-    assert "4 games of errand" in first.stdout
-    assert " vs " not in first.output
-    assert run("games", "play", "--resume", out).stdout == first.stdout
-    changed = run("games", "play", "--resume", out, "--games", 9, code=1)
-    assert "games was 4 and is now 9" in str(changed.exception)
-    assert run("show", out).stdout == first.stdout
-    assert "8 of 8 games played" in run("runs", tmp_path).stdout
-    assert "agent (searching)" in run("show", out, "errand/1", "--decider", "searching").stdout
-    assert json.loads(run("show", out, "--json").stdout)["games"]["alone"] is True
-    refused = run(
-        "games", "play", "--world", "errand", "--player", "buying", "--opponent", "random", code=1
-    )
-    assert "leave out opponents" in str(refused.exception)

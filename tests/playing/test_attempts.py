@@ -19,8 +19,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
+from dqa.evaluation.play_spec import DEALS
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.spec import DEALS
 from dqa_simulators.games.episode import Start
 from tests.worlds.errand import ERRAND, ROOMS, Errand, ErrandEpisode
 
@@ -178,4 +178,4 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(plugins, "world", lambda _: made)
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED
-    assert "does not go the same way twice" in str(run.results[0].error)
+    assert "differs when attempt" in str(run.results[0].error)

@@ -160,27 +160,6 @@ def test_means_over_opponents_weigh_each_the_same_and_share_deals() -> None:
     assert (hero.payoff.value, hero.payoff.standard_error) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("values", "mean"), [((3.0,), 3.0), ((0.3, 0.3, 0.3), 0.3)], ids=["one game", "equal games"]
-)
-def test_games_that_do_not_vary_have_no_interval(values: tuple[float, ...], mean: float) -> None:
-    """An interval without width would be a proof."""
-    results = [game(number, value) for number, value in enumerate(values, 1)]
-    (hero,) = count_games(results, mirrored=False).players
-    assert hero.payoff is not None
-    assert hero.payoff.value == pytest.approx(mean)
-    assert (hero.payoff.low, hero.payoff.high) == (None, None)
-
-
-def test_an_opponent_with_one_deal_leaves_the_mean_without_an_interval() -> None:
-    """The variance of its games is unknown, so that of the mean is unknown, too."""
-    known = [game(number, value, opponent="a") for number, value in ((1, 1.0), (2, 3.0))]
-    results = [*known, game(1, 4.0, opponent="b")]
-    (hero,) = count_games(results, mirrored=False).players
-    assert hero.payoff is not None
-    assert (hero.payoff.value, hero.payoff.low, hero.payoff.standard_error) == (3.0, None, None)
-
-
 def test_rational_degree_is_a_share_of_decisions_not_of_games() -> None:
     """3 of 4 and 1 of 1: 4 of 5, where the mean of shares would be 7 of 8."""
     results = [game(1, 0, agreed=3, compared=4), game(2, 0, agreed=1, compared=1)]

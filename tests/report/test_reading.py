@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +11,11 @@ import pytest
 from dqa.core.budgets import Prices
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import Event, event_from_json
-from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Passage
 from dqa.report.reading import read
-from dqa.report.spending import spending, usage_text
+from dqa.report.spending import spending
 from tests.evaluation.statistics.results import result
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
@@ -197,12 +195,6 @@ def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
     assert second.text == "act"
 
 
-def test_a_decider_without_events_shows_its_evidence() -> None:
-    """A decider without a model records no events."""
-    (called,) = inner_passages(make_trace(evidence=(Evidence("SELECT 1", ROWS, 2),)))
-    assert (called.step, called.statement, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
-
-
 @pytest.mark.parametrize(
     "odd",
     [
@@ -219,19 +211,6 @@ def test_an_unknown_event_is_shown_as_json(odd: Event) -> None:
     assert shown.text == json.dumps(odd.data, default=str)
 
 
-@pytest.mark.parametrize(
-    "observation",
-    ["", "[", '["a"]', '["a"]\n["b", "c"]\n(1 row)', '["a"]\nmore', "[" * 100_000, "Error: no"],
-)
-def test_an_observation_without_a_table_stays_text(observation: str) -> None:
-    """A table is a header, rows and closing notes."""
-    (called,) = inner_passages(make_trace(retrieved(1, observation=observation)))
-    if observation == '["a"]':
-        assert called.columns == ("a",)
-    else:
-        assert (called.columns, called.text) == ((), observation)
-
-
 def test_the_verdict_comes_from_the_result() -> None:
     """With the judged choice, in the scenario's unit."""
     *_, answer, _, worth = read(make_trace(), judged(Outcome.WRONG, regret=0.5), "profit")
@@ -242,23 +221,6 @@ def test_the_verdict_comes_from_the_result() -> None:
         "Best decision: a1, with a profit of 1.5 (higher is better).",
     ]
     assert "b1 leads to 1, and loses 0.5 of profit" in worth.text
-
-
-@pytest.mark.parametrize("outcome", [Outcome.INFRASTRUCTURE, Outcome.BUDGET])
-def test_an_unjudged_decision_shows_the_best_one(outcome: Outcome) -> None:
-    """With the reason why it was not judged."""
-    trace = make_trace(ending=Ending(outcome.value), error="why", answer="", choice=None)
-    worth = read(trace, judged(outcome, choice=None, value=None), "profit")[-1]
-    assert worth.kind == "unjudged"
-    assert "why" in worth.text
-    assert "Best decision: a1, with a profit of 1.5" in worth.text
-
-
-def test_only_recorded_token_counts_are_shown() -> None:
-    used = SimpleNamespace(
-        input_tokens=2_000, output_tokens=30, cached_tokens=1_500, reasoning_tokens=None
-    )
-    assert usage_text(used) == "2,000 tokens in, 30 out, 1,500 cached"  # type: ignore[arg-type]
 
 
 def test_a_cost_without_token_counts_is_unknown() -> None:

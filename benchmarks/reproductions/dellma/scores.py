@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dqa.evaluation.statistics import wilson
+from dqa.evaluation.statistics.clusters import wilson
 from dqa_dellma.release.questions import KNOWN_YEAR
 
 from .recordings import RecordedRun

@@ -30,7 +30,7 @@ from dqa.evaluation.statistics.pairs import (
     paired_difference,
     sign_test,
 )
-from dqa.evaluation.statistics.summaries import Tally, estimates, tally
+from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
 """A question and its database: contestants are paired by both. Epochs are averaged first, because
@@ -87,12 +87,9 @@ class Contestant:
         return self.results[0].decider
 
     @cached_property
-    def asked(self) -> Mapping[Asked, tuple[Result, ...]]:
+    def asked(self) -> Mapping[Asked, Sequence[Result]]:
         """Its decisions by question and database, in order."""
-        found: dict[Asked, list[Result]] = {}
-        for result in self.results:
-            found.setdefault((result.question, result.database), []).append(result)
-        return {key: tuple(results) for key, results in found.items()}
+        return grouped(self.results, lambda result: (result.question, result.database))
 
     @cached_property
     def means(self) -> Mapping[str, Mapping[Asked, float]]:

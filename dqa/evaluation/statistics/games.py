@@ -356,8 +356,9 @@ def _payoff(counted: Sequence[Sequence[_Played]]) -> Estimate | None:
 
 def _limits(games: Iterable[_Played]) -> tuple[float, float]:
     """Return the least and the largest payoff that the world allows; infinite without a limit."""
-    least, most = next((game.payoffs for _, game in games), (None, None))
-    return -inf if least is None else least, inf if most is None else most
+    ranges = [game.payoffs for _, game in games]
+    least = min((-inf if low is None else low for low, _ in ranges), default=-inf)
+    return least, max((inf if high is None else high for _, high in ranges), default=inf)
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:

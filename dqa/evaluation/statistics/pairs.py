@@ -78,8 +78,6 @@ class Difference(Record):
         situations are unknown).
     degrees_of_freedom
         Below 4 the interval and the test rest on few situations and are rough.
-    design_effect
-        The variance divided by that of independent pairs; None if nothing varies.
     """
 
     value: float
@@ -90,7 +88,6 @@ class Difference(Record):
     clusters: int = Field(ge=1)
     standard_error: float | None = Field(ge=0)
     degrees_of_freedom: float | None = Field(gt=0)
-    design_effect: float | None = Field(ge=0)
 
 
 def paired_difference(
@@ -136,7 +133,6 @@ def paired_difference(
         clusters=mean.clusters,
         standard_error=mean.standard_error,
         degrees_of_freedom=mean.degrees_of_freedom,
-        design_effect=_design_effect(differences, mean),
     )
 
 
@@ -165,14 +161,6 @@ def _of_equals(value: float, count: float) -> tuple[float, float, float]:
     low, high = score_interval(abs(value), count)
     ends = sorted((copysign(low, value), copysign(high, value)))
     return ends[0], ends[1], 0.5 ** max(0.0, count - 1.0)
-
-
-def _design_effect(values: Sequence[float], mean: Estimate) -> float | None:
-    if mean.standard_error is None:
-        return None
-    squares = sum((value - mean.value) ** 2 for value in values)
-    independent = squares / (len(values) - 1) / len(values)
-    return mean.standard_error**2 / independent if independent > 0.0 else None
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

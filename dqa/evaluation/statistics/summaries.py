@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from math import comb, fsum, inf, isfinite, sqrt
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import fsum, inf, isfinite
 from operator import attrgetter
-from statistics import stdev, variance
 from typing import Any, TypeVar
 
 from pydantic import Field, computed_field
@@ -17,14 +16,12 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.results import OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
-    clustered_chance,
     clustered_share,
     clusters_of,
     effective_number,
     normalised_utility,
     share_of_questions,
     situations_of,
-    wilson,
 )
 
 _KINDS: tuple[Kind, Kind] = ("graph", "relational")
@@ -222,7 +219,7 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_tokens=mean_of(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=mean_of(float(r.steps) for r in reached),
         ended_by_budget=sum(r.ended_by is not None for r in results),
-        official_metrics=_means((r.official_metrics, 1) for r in reached),
+        official_metrics=_means(r.official_metrics for r in reached),
     )
 
 
@@ -264,31 +261,17 @@ class MatchTotal(Tally):
     official_metrics: dict[str, float] = Field(default_factory=dict)
 
 
-def total_matches(summaries: Iterable[Summary]) -> tuple[MatchTotal, ...]:
+def total_matches(results: Iterable[Result]) -> tuple[MatchTotal, ...]:
     """Return the totals of deciders whose answers are statements, in their order."""
-    found = []
-    matched = (summary for summary in summaries if summary.match is not None)
-    for decider, of_one in grouped(matched, lambda s: s.decider).items():
-        correct, judged = sum(s.correct for s in of_one), sum(s.judged for s in of_one)
-        # Kish's number of questions: a group counts as N**2 / sum(n**2), and the questions of a
-        # scenario are the same on each of its databases.
-        roots: dict[str, float] = {}
-        for one in of_one:
-            root = one.judged / sqrt(one.effective_questions or one.judged or 1.0)
-            roots[one.scenario] = roots.get(one.scenario, 0.0) + root
-        squares = fsum(root**2 for root in roots.values())
-        low, high = wilson(correct, judged, judged**2 / (squares or 1.0)) or (None, None)
-        found.append(
-            MatchTotal(
-                decider=decider,
-                judged=judged,
-                correct=correct,
-                low=low,
-                high=high,
-                official_metrics=_means((s.official_metrics, s.judged) for s in of_one),
-            )
+    groups = grouped((r for r in results if r.match is not None), lambda r: r.decider)
+    return tuple(
+        MatchTotal(
+            decider=decider,
+            **tally(found),
+            official_metrics=_means(r.official_metrics for r in found if r.outcome.judged),
         )
-    return tuple(found)
+        for decider, found in groups.items()
+    )
 
 
 class TagCount(Tally):
@@ -346,12 +329,11 @@ def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
     return tuple(found)
 
 
-def _means(weighted: Iterable[tuple[dict[str, float], int]]) -> dict[str, float]:
-    """Return the weighted means of metrics, which are 0 if an answer lacks them."""
-    found = list(weighted)
-    names = dict.fromkeys(name for metrics, _ in found for name in metrics)
-    total = sum(weight for _, weight in found)
-    return {name: fsum(m.get(name, 0.0) * w for m, w in found) / total for name in names}
+def _means(measured: Iterable[dict[str, float]]) -> dict[str, float]:
+    """Return the means of metrics, which are 0 if an answer lacks them."""
+    found = list(measured)
+    names = dict.fromkeys(name for metrics in found for name in metrics)
+    return {name: fsum(one.get(name, 0.0) for one in found) / len(found) for name in names}
 
 
 def _utility(result: Result) -> float | None:
@@ -365,154 +347,3 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known, finite values; None if there are none."""
     known = [value for value in values if value is not None and isfinite(value)]
     return fsum(known) / len(known) if known else None
-
-
-_ALL_UP_TO = 5
-"""Up to this number of epochs every k is shown; with more, the powers of two and the last."""
-
-
-def pass_at(k: int, asked: int, right: int) -> float:
-    """Return the probability that any of `k` answers to a question is right: pass@k.
-
-    It is the unbiased estimator of Chen et al. (2021, "Evaluating Large Language Models Trained on
-    Code", equation 1).
-
-    Parameters
-    ----------
-    k
-        At least 1, at most `asked`.
-    asked, right
-        How often the question was answered, and how often rightly.
-    """
-    return 1.0 - comb(asked - right, k) / comb(asked, k)
-
-
-def pass_all(k: int, asked: int, right: int) -> float:
-    """Return the probability that all `k` answers to a question are right: pass^k.
-
-    It is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). Parameters as in
-    `pass_at`.
-    """
-    return comb(right, k) / comb(asked, k)
-
-
-class PassRate(Record):
-    """How many questions are solved by any, and by all, of `k` attempts.
-
-    Attributes
-    ----------
-    k
-        Attempts.
-    questions
-        Those that were answered at least `k` times.
-    at_k, all_k
-        pass@k and pass^k, in 0..1, with equal weight for each question and the intervals of shares
-        (`clustered_chance`). If all were answered equally often, pass@1 is the accuracy.
-    """
-
-    k: int = Field(ge=1)
-    questions: int = Field(ge=1)
-    at_k: Estimate
-    all_k: Estimate
-
-
-class EpochStatistics(Record):
-    """The epochs of one decider on one scenario and database.
-
-    Attributes
-    ----------
-    epochs
-        Their number.
-    questions
-        Those with a judged answer.
-    pass_rates
-        pass@k and pass^k for several k, the first 1.
-    within, between
-        The variance of one answer (0 or 1), in two parts that add up to it: of answers to the same
-        question, and of the questions' probabilities of being solved (Miller, 2024, "Adding Error
-        Bars to Evals", section 3.1). More epochs reduce only the first part, more questions both.
-        None if no question was answered twice.
-    spread
-        The standard deviation of the epochs' accuracies, in 0..1; None for a single epoch.
-    """
-
-    decider: str
-    scenario: str
-    database: str
-    epochs: int = Field(ge=1)
-    questions: int = Field(ge=1)
-    pass_rates: tuple[PassRate, ...]
-    within: float | None = Field(ge=0)
-    between: float | None = Field(ge=0)
-    spread: float | None = Field(ge=0)
-
-
-def count_epochs(results: Iterable[Result]) -> tuple[EpochStatistics, ...]:
-    """Return the figures of epochs by decider, scenario and database.
-
-    A group with one epoch is left out. Answers that were not judged are missing from their
-    question's attempts, and never count as wrong.
-    """
-    groups = grouped(results, lambda r: (r.decider, r.scenario, r.database)).values()
-    return tuple(
-        _statistics(group)
-        for group in groups
-        if len({result.epoch for result in group}) > 1 and any(r.outcome.judged for r in group)
-    )
-
-
-def _statistics(group: Sequence[Result]) -> EpochStatistics:
-    answers = grouped((r for r in group if r.outcome.judged), lambda r: r.question)
-    situations = clusters_of(attempts[0] for attempts in answers.values())
-    tallies = {question: (len(a), sum(map(_right, a))) for question, a in answers.items()}
-    within, between = _variance(list(tallies.values()))
-    judged = [result for results in answers.values() for result in results]
-    epochs = grouped(judged, lambda r: r.epoch).values()
-    shares = [sum(map(_right, results)) / len(results) for results in epochs]
-    return EpochStatistics(
-        decider=group[0].decider,
-        scenario=group[0].scenario,
-        database=group[0].database,
-        epochs=len({result.epoch for result in group}),
-        questions=len(answers),
-        pass_rates=_pass_rates(tallies, dict(zip(answers, situations, strict=True))),
-        within=within,
-        between=between,
-        spread=stdev(shares) if len(shares) > 1 else None,
-    )
-
-
-def _right(result: Result) -> bool:
-    return result.outcome is Outcome.CORRECT
-
-
-def _pass_rates(
-    tallies: Mapping[str, tuple[int, int]], situations: Mapping[str, str]
-) -> tuple[PassRate, ...]:
-    most = max(asked for asked, _ in tallies.values())
-    found = []
-    for k in range(1, most + 1):
-        if most > _ALL_UP_TO and k != most and k.bit_count() != 1:
-            continue
-        enough = {q: tally for q, tally in tallies.items() if tally[0] >= k}
-        clusters = [situations[question] for question in enough]
-        apart = sum(asked for asked, _ in enough.values()) / k  # groups of k different attempts
-        any_right = clustered_chance([pass_at(k, *t) for t in enough.values()], clusters, apart)
-        all_right = clustered_chance([pass_all(k, *t) for t in enough.values()], clusters, apart)
-        if any_right is not None and all_right is not None:
-            found.append(PassRate(k=k, questions=len(enough), at_k=any_right, all_k=all_right))
-    return tuple(found)
-
-
-def _variance(tallies: Sequence[tuple[int, int]]) -> tuple[float | None, float | None]:
-    """Return the variance within questions and between them, each unbiased but at least 0."""
-    repeated = [(asked, right / asked) for asked, right in tallies if asked > 1]
-    if not repeated:
-        return None, None
-    own = [share * (1.0 - share) * asked / (asked - 1) for asked, share in repeated]
-    within = fsum(own) / len(own)
-    if len(repeated) == 1:
-        return within, None
-    # Shares of few attempts also differ by chance, which is subtracted.
-    chance = fsum(v / asked for v, (asked, _) in zip(own, repeated, strict=True)) / len(own)
-    return within, max(0.0, variance(share for _, share in repeated) - chance)

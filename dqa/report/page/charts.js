@@ -91,12 +91,11 @@ function epochsChart(report, scenario) {
   if (!cells.length) return null;
   const k = Math.max(...cells.map((cell) => cell.last.k));
   const rate = (found) => [percent(found.value), el("small", {}, interval(found.low, found.high))];
-  const within = ({ within: own, between }) => (own === null || between === null ? "–" : own + between ? percent(own / (own + between), 0) : "none");
   return chart(`${capital(scenario)}: ${cells[0].epochs} epochs`,
     `A point is the share of right answers in one attempt (pass@1). Its line begins at the share of questions that are right in all ${k} attempts (pass^${k}), and ends at the share of questions that are right in at least one (pass@${k}). The best decider in one attempt is first.`,
-    ["Decider", "Database", axis(PERCENT), "#Questions", "#pass@1", `#pass@${k}`, `#pass^${k}`, "#Variance within questions", "#Standard deviation of epochs"],
+    ["Decider", "Database", axis(PERCENT), "#Questions", "#pass@1", `#pass@${k}`, `#pass^${k}`],
     shareRows(report, byContestant(report, cells), [], (cell) => [cell.questions, rate(cell.pass_rates[0].at_k),
-      rate(cell.last.at_k), rate(cell.last.all_k), within(cell), percent(cell.spread)]));
+      rate(cell.last.at_k), rate(cell.last.all_k)]));
 }
 
 function spendingOf(report) {
@@ -131,52 +130,46 @@ function spendingChart(report) {
   const marks = points.map((one, place) => svg("g", { class: `c${place % 8}` },
     svg("title", {}, `${one.name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} per question`),
     intervalOf(one)[0] === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(intervalOf(one)[0]), y2: y(intervalOf(one)[1]), class: "whisker thin" }),
-    svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
+    svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: 5, class: "point" })));
   const title = `Accuracy against ${name} per question`;
   const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
-  const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. A filled dot is on the Pareto front: no other decider is better in both accuracy and ${name}.`,
-    ["#No.", "Decider", "#Accuracy", `#${capital(name)} per question`, ...(field === "cost" ? ["#Cost per right answer"] : []), "#On the front"],
+  const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. Better deciders are further up and to the left.`,
+    ["#No.", "Decider", "#Accuracy", `#${capital(name)} per question`, ...(field === "cost" ? ["#Cost per right answer"] : [])],
     points.map((one, place) => el("tr", {}, number(place + 1), nameCell(one.name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
-      field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null, number(one.pareto ? "yes" : "no"))));
+      field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null)));
   found.querySelector("figcaption").after(drawing);
   return found;
 }
 
-// A chart of stacked bars. `tones` are the CSS classes of the parts, and `nameOf` returns the title
-// of a part.
-function stackedChart(report, kind, title, about, tones, nameOf = (part) => part) {
-  const sharesOf = (contestant) => contestant.shares.filter((one) => one.chart === kind && one.of);
-  const shown = bestFirst(report.contestants.filter((one) => sharesOf(one).length), accuracyOf);
-  const shares = shown.flatMap(sharesOf);
-  if (!shown.length) return null;
-  const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
-  const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${tones[part]}` }), ` ${nameOf(part)}`));
-  return chart(title, `${about} The decider with the highest accuracy is first.`, ["Decider", axis(PERCENT), ...heads, "#of"],
-    shown.map((contestant) => {
-      const found = sharesOf(contestant);
-      const own = parts.map((part) => found.find((one) => one.part === part) || { count: 0 });
-      const [{ of }] = found;
+const ENDED = { correct: "s0", wrong: "c1", forbidden: "c2", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
+
+// Stacked bars with the outcomes of all decisions.
+function outcomesChart(report) {
+  const decisions = report.questions.flatMap((question) => question.decisions);
+  const shown = bestFirst(report.contestants.map((one, place) => ({
+    one, outcomes: decisions.filter(({ contestant }) => contestant === place).map(({ outcome }) => outcome),
+  })), ({ one }) => accuracyOf(one));
+  const parts = Object.keys(ENDED).filter((part) => decisions.some(({ outcome }) => outcome === part));
+  const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${ENDED[part]}` }), ` ${OUTCOMES[part]}`));
+  return chart("Outcomes", "Outcomes of all decisions. The decider with the highest accuracy is first.", ["Decider", axis(PERCENT), ...heads, "#of"],
+    shown.map(({ one, outcomes }) => {
+      const counts = parts.map((part) => outcomes.filter((outcome) => outcome === part).length);
       let end = 0;
-      const bars = own.map((one, number_) => {
+      const bars = counts.map((count, place) => {
         const begin = end;
-        end += one.count / of;
-        return svg("rect", { x: at(begin), width: at(one.count / of), y: 1, height: 18, class: `bar ${tones[parts[number_]]}` });
+        end += count / outcomes.length;
+        return svg("rect", { x: at(begin), width: at(count / outcomes.length), y: 1, height: 18, class: `bar ${ENDED[parts[place]]}` });
       });
-      return el("tr", {}, nameCell(contestant.name), strip(bars),
-        own.map((one) => number(one.count)), number(of));
+      return el("tr", {}, nameCell(one.name), strip(bars), counts.map((count) => number(count)), number(outcomes.length));
     }));
 }
-
-const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
-const FAILED = { correct: "s0", wrong: "c1", forbidden: "c2", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
 
 function charts(report) {
   return [
     ...report.scenarios.map((scenario) => accuracyChart(report, scenario)),
     ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
     spendingChart(report),
-    stackedChart(report, "failures", "Outcomes", "Outcomes of all decisions.", FAILED, (part) => OUTCOMES[part]),
-    stackedChart(report, "regret", "Regret", "Loss of the judged decisions relative to the best decision, as a share of the best decision's gain.", REGRETS),
+    outcomesChart(report),
   ].filter(Boolean);
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,34 +12,27 @@ from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
-from dqa.evaluation import statistics
-from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.shortcuts import best_shortcuts
 from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.statistics import comparing
 from dqa.evaluation.statistics.clusters import situations_of
-from dqa.evaluation.statistics.comparing import (
-    PairComparison,
-    compare_pairs,
-    every_two,
-    stand,
-)
+from dqa.evaluation.statistics.comparing import PairComparison
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
 from dqa.report.run_report.records import (
-    Chart,
     Contestant,
     DecisionRow,
     QuestionRow,
     Reference,
     Report,
     RunFacts,
-    Share,
 )
 from dqa.report.spending import reports_tokens
 from dqa.report.table import interval_text, listed
-from dqa.report.tables import epoch_lines, interval_lines
+from dqa.report.tables import interval_lines
 
 if TYPE_CHECKING:
     from dqa.api.figures import Evaluation
@@ -114,7 +107,7 @@ def make_report(
         Reasons why outcomes or traces are missing; see `Report`.
     """
     decided = _decided(runs)
-    contestants = with_front(_contestants(runs, decided))
+    contestants = tuple(_contestants(runs, decided))
     number = {key: place for place, key in enumerate(decided)}
     pairs = _pairs(contestants, runs, decided)
     results = [result for run in runs for result in run.run.results]
@@ -171,7 +164,9 @@ def _contestants(
         run = runs[place]
         name = decider if names[decider] == 1 else f"{decider} ({run.name})"
         judged = [result for result in results if result.outcome.judged]
-        figures = stand(statistics.Contestant(name, tuple(results), cost=_cost(run, judged)))
+        figures = comparing.stand(
+            comparing.Contestant(name, tuple(results), cost=_cost(run, judged))
+        )
         yield Contestant(
             name=name,
             run=place,
@@ -181,7 +176,6 @@ def _contestants(
             steps=mean_of(float(result.steps) for result in judged),
             accuracies=tuple(one for one in run.run.summaries if one.decider == decider),
             epochs=tuple(one for one in run.run.epochs if one.decider == decider),
-            shares=tuple(shares_of(results)),
         )
 
 
@@ -194,7 +188,7 @@ def _cost(run: ReportedRun, judged: Sequence[Result]) -> Callable[[Usage], float
 
 def _facts(reported: ReportedRun) -> RunFacts:
     run = reported.run
-    above = {*interval_lines(run.summaries), *epoch_lines(run.epochs)}
+    above = interval_lines(run.summaries)
     return RunFacts(
         name=reported.name,
         counts=run.counts,
@@ -280,83 +274,14 @@ def _questions(
         )
 
 
-_OF_RESULT = (
-    *("database", "epoch", "outcome", "choice", "value", "regret", "relative_regret", "rank"),
-    *("steps", "statements", "plans", "error", "ended_by"),
-)
-
-
 def _decision(contestant: int, result: Result) -> DecisionRow:
-    known = {name: getattr(result, name) for name in _OF_RESULT}
+    same = DecisionRow.model_fields.keys() & Result.model_fields.keys()
     tokens = result.input_tokens + result.output_tokens
+    known = {name: getattr(result, name) for name in same}
     return DecisionRow(contestant=contestant, tokens=tokens, **known)
 
 
-_REGRETS = {
-    "none": 0.0,
-    "up to 1 %": 0.01,
-    "up to 10 %": 0.1,
-    "up to 50 %": 0.5,
-    "up to 100 %": 1.0,
-}
-_HARMS, _NO_CHOICE = "more: worse than nothing", "no choice"
-
-
-def shares_of(results: Sequence[Result]) -> Iterator[Share]:
-    """Yield the segments of a contestant's bars in the charts."""
-    judged = [result for result in results if result.outcome.judged]
-    outcomes = [outcome.value for outcome in OF_QUESTIONS]
-    yield from _parts("failures", outcomes, [one.outcome.value for one in results])
-    regrets = [_regret(one) for one in judged if one.best_value is not None]
-    yield from _parts("regret", (*_REGRETS, _HARMS, _NO_CHOICE), regrets)
-
-
-def _parts(chart: Chart, parts: Sequence[str], found: Sequence[str]) -> Iterator[Share]:
-    """Yield the nonempty segments of a chart."""
-    counts = Counter(found)
-    for part in parts:
-        if counts[part]:
-            yield Share(chart=chart, part=part, count=counts[part], of=len(found))
-
-
-def _regret(result: Result) -> str:
-    """Return the segment of the regret chart that a decision belongs to."""
-    if result.choice is None:
-        return _NO_CHOICE
-    share = 0.0 if result.regret == 0.0 else result.relative_regret
-    if share is None:
-        return _HARMS
-    if share == 0.0 and result.regret != 0.0:
-        share = 1e-9  # a rounded loss is not "none"
-    return next((name for name, most in _REGRETS.items() if share <= most), _HARMS)
-
-
 _LEVEL = 0.05
-
-
-def with_front(found: Iterable[Contestant]) -> tuple[Contestant, ...]:
-    """Mark the contestants on the Pareto front of accuracy and spending.
-
-    Spending is measured by the first of cost, tokens and replies that is known.
-    """
-    contestants = tuple(found)
-    names = (name for name in ("cost", "tokens") if any(one.spent[name] for one in contestants))
-    by = next(names, "steps")
-    points = {one.name: (one.accuracy, one.spent[by]) for one in contestants}
-    known = {
-        name: (right, spent)
-        for name, (right, spent) in points.items()
-        if right is not None and spent is not None
-    }
-
-    def is_beaten(right: float, spent: float) -> bool:
-        return any(
-            other >= right and less <= spent and (other, less) != (right, spent)
-            for other, less in known.values()
-        )
-
-    front = {name for name, point in known.items() if not is_beaten(*point)}
-    return tuple(one.changed(pareto=one.name in front) for one in contestants)
 
 
 def _pairs(
@@ -369,13 +294,13 @@ def _pairs(
     Contestants are compared only if their runs have the same rule of scoring.
     """
     names = _names(runs)
-    measured: dict[str, list[statistics.Contestant]] = {}
+    measured: dict[str, list[comparing.Contestant]] = {}
     for one, ((place, _), results) in zip(contestants, decided.items(), strict=True):
         same = tuple(renamed(result, names[place]) for result in results)
-        found = statistics.Contestant(one.name, same)
+        found = comparing.Contestant(one.name, same)
         measured.setdefault(runs[place].measure, []).append(found)
-    pairs = [pair for alike in measured.values() for pair in every_two(alike, None)]
-    return compare_pairs(pairs)
+    pairs = [pair for alike in measured.values() for pair in comparing.every_two(alike, None)]
+    return comparing.compare_pairs(pairs)
 
 
 def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -10,8 +9,9 @@ from pydantic import Field
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
-from dqa.evaluation.statistics import EpochStatistics, PairComparison, Summary
-from dqa.evaluation.statistics.comparing import Standing
+from dqa.evaluation.statistics.comparing import PairComparison, Standing
+from dqa.evaluation.statistics.epochs import EpochStatistics
+from dqa.evaluation.statistics.summaries import Summary
 from dqa.evaluation.traces import Alternative
 from dqa.report.counts import RunCounts
 
@@ -23,24 +23,6 @@ class Reference(Record):
     shortcut: str | None
     shortcut_share: float | None
     chance: float | None
-
-
-Chart = Literal["failures", "regret"]
-
-
-class Share(Record):
-    """A segment of a contestant's bar in a stacked chart.
-
-    Attributes
-    ----------
-    count, of
-        Number of decisions in the segment, and in the whole bar.
-    """
-
-    chart: Chart
-    part: str
-    count: int = Field(ge=0)
-    of: int = Field(ge=0)
 
 
 class Contestant(Record):
@@ -64,8 +46,6 @@ class Contestant(Record):
         Accuracies by scenario and database.
     epochs
         Statistics of repeated questions by scenario and database; empty for a single epoch.
-    shares
-        Segments of its bars in the charts.
     """
 
     name: str
@@ -74,14 +54,8 @@ class Contestant(Record):
     figures: Standing
     situations: int | None = Field(ge=1)
     steps: float | None
-    pareto: bool = Field(
-        default=False,
-        description="whether no other contestant is better in accuracy or spending, and at least "
-        "equal in the other",
-    )
     accuracies: tuple[Summary, ...]
     epochs: tuple[EpochStatistics, ...]
-    shares: tuple[Share, ...]
 
     @property
     def accuracy(self) -> float | None:
@@ -95,16 +69,6 @@ class Contestant(Record):
             if one is not None and one.low is not None and one.high is not None:
                 return one.low, one.high
         return None
-
-    @property
-    def spent(self) -> Mapping[str, float | None]:
-        """Mean cost, tokens and replies per question."""
-        efficiency = self.figures.efficiency
-        means = {
-            name: None if rate is None or rate.per_question is None else rate.per_question.value
-            for name, rate in (("cost", efficiency.money), ("tokens", efficiency.tokens))
-        }
-        return {**means, "steps": self.steps}
 
 
 class DecisionRow(Record):

@@ -10,22 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics import (
+from dqa.evaluation.statistics.clusters import (
     Estimate,
+    clustered_ratio,
     clustered_share,
     clusters_of,
     situations_of,
     wilson,
 )
-from dqa.evaluation.statistics.clusters import clustered_ratio
 from tests.evaluation.statistics.results import result
 
 CLUSTERED = st.lists(st.tuples(st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)
-MEASURED = st.lists(
-    st.tuples(st.floats(-1e6, 1e6, allow_subnormal=False), st.integers(0, 5)),
-    min_size=2,
-    max_size=40,
-)
 
 
 @given(CLUSTERED)
@@ -46,56 +41,11 @@ def test_clusters_never_make_a_share_surer(answers: list[tuple[bool, int]]) -> N
     assert found.high >= alone[1] - 1e-9
 
 
-@given(MEASURED, st.randoms())
-def test_no_order_changes_a_mean(measured: list[tuple[float, int]], random: object) -> None:
-    """Nor do the clusters' names."""
-    again = list(measured)
-    random.shuffle(again)  # type: ignore[attr-defined]
-    first = Estimate.of([v for v, _ in measured], [c for _, c in measured])
-    second = Estimate.of([v for v, _ in again], [f"cluster {c}" for _, c in again])
-    assert first is not None
-    assert second is not None
-    assert second.value == pytest.approx(first.value, abs=1e-6)
-    if first.standard_error is None:
-        assert second.standard_error is None
-    else:
-        assert second.standard_error == pytest.approx(first.standard_error, rel=1e-6, abs=1e-3)
-
-
-@given(MEASURED)
-def test_a_cluster_of_repeats_says_what_one_says(measured: list[tuple[float, int]]) -> None:
-    """Asking again and getting the same answer makes nothing surer."""
-    values, clusters = [v for v, _ in measured], [c for _, c in measured]
-    once, thrice = Estimate.of(values, clusters), Estimate.of(values * 3, clusters * 3)
-    assert once is not None
-    assert thrice is not None
-    if once.standard_error is not None:
-        assert thrice.standard_error == pytest.approx(once.standard_error, rel=1e-6, abs=1e-3)
-        assert thrice.degrees_of_freedom == pytest.approx(once.degrees_of_freedom)
-
-
 def test_where_all_are_right_situations_count_for_one_answer_each() -> None:
     """20 questions about 4 situations: as 4 right answers; nothing tells how far these differ."""
     found = clustered_share([1.0] * 20, [place % 4 for place in range(20)])
     assert found is not None
     assert (found.low, found.high) == pytest.approx(wilson(4, 4))
-
-
-@pytest.mark.parametrize("count", [2, 3, 5, 6, 11])
-def test_situations_of_one_size_have_a_degree_of_freedom_less(count: int) -> None:
-    """Exactly: 5 of them are not below the 4 that say an interval is rough."""
-    found = Estimate.of([float(n) for n in range(2 * count)], [n % count for n in range(2 * count)])
-    assert found is not None
-    assert found.degrees_of_freedom == count - 1
-
-
-def test_a_ratio_needs_something_to_count() -> None:
-    """Nobody knows what a right answer costs that never came; one situation has no interval."""
-    assert clustered_ratio([5.0, 7.0], [0.0, 0.0], ["a", "b"]) is None
-    found = clustered_ratio([5.0, 7.0], [1.0, 1.0], ["a", "a"])
-    assert found is not None
-    assert (found.value, found.low, found.clusters) == (6.0, None, 1)
-    assert Estimate.of([], []) is None
 
 
 def test_what_never_varies_has_no_interval() -> None:

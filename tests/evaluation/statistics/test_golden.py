@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, norm
 
-from dqa.evaluation.statistics import Contestant, Estimate, wilson
 from dqa.evaluation.statistics.clusters import (
+    Estimate,
     clustered_ratio,
     score_interval,
     t_quantile,
+    wilson,
 )
-from dqa.evaluation.statistics.comparing import overall_test
+from dqa.evaluation.statistics.comparing import Contestant, overall_test
 from dqa.evaluation.statistics.pairs import holm, paired_difference, sign_test
 from tests.evaluation.statistics.results import result
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics import kind_means, normalised_utility, summarise
+from dqa.evaluation.statistics.clusters import normalised_utility
+from dqa.evaluation.statistics.summaries import summarise
 from tests.evaluation.statistics.results import result
 
 
@@ -19,12 +20,6 @@ def test_infrastructure_failures_are_counted_but_not_judged() -> None:
     assert (line["wrong"], line["step_limit"], line["infrastructure"]) == (1, 1, 1)
     assert row.mean_tokens == 12.0
     assert row.mean_steps == 1.0
-
-
-def test_nothing_judged_is_no_accuracy() -> None:
-    """A run that only met failing servers says nothing, not zero."""
-    (row,) = summarise([result(1, Outcome.INFRASTRUCTURE)])
-    assert (row.accuracy, row.low, row.high, row.mean_regret) == (None, None, None, None)
 
 
 def test_normalised_utility_is_the_share_of_the_best() -> None:
@@ -61,13 +56,6 @@ def test_judged_questions_without_a_choice_have_no_utility() -> None:
     assert row.normalised_utility == 1.0
 
 
-def test_other_outcomes_have_no_normalised_utility() -> None:
-    """Less is better there, or they are compared with a baseline that is not nothing."""
-    told = result(1, Outcome.CORRECT).changed(value=1.0, best_value=4.0, baseline=0.0)
-    for other in (told.changed(goal="minimise"), told.changed(goal="maximise", baseline=0.5)):
-        assert summarise([other])[0].normalised_utility is None
-
-
 def test_ties_and_the_official_label_are_counted_side_by_side() -> None:
     """Whatever the run counted as right; a question without an official answer has its ties."""
     tied = result(1, Outcome.CORRECT).changed(choice="b", ties=("a", "b"), official="a")
@@ -77,15 +65,3 @@ def test_ties_and_the_official_label_are_counted_side_by_side() -> None:
     mislabelled = result(5, Outcome.WRONG).changed(choice="x", ties=("a",), official="x")
     (row,) = summarise([tied, alone, mine, failed, mislabelled])
     assert (row.judged, row.with_ties, row.by_label) == (4, 3, 3)
-
-
-def test_a_mean_over_kinds_needs_both() -> None:
-    """Each kind counts the same; what was never judged is no accuracy."""
-    right, wrong = result(1, Outcome.CORRECT), result(2, Outcome.WRONG)
-    failed = result(1, Outcome.INFRASTRUCTURE)
-    graph = {"database": "ladybug", "kind": "graph"}
-    rows = [right, wrong, right.changed(**graph)]
-    (mean,) = kind_means(summarise(rows))
-    assert (mean.relational, mean.graph, mean.accuracy) == (0.5, 1.0, 0.75)
-    assert mean.to_json()["accuracy"] == 0.75
-    assert kind_means(summarise([right, failed.changed(**graph)])) == ()

@@ -9,7 +9,7 @@ import pytest
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.findings import Analysis, Case, Cases
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics import wilson
+from dqa.evaluation.statistics.clusters import wilson
 from dqa_planrag.analysis import analyse
 from tests.planrag.analysis.runs import empty, failed, make_case, ran
 

@@ -89,25 +89,6 @@ def test_texts_of_a_chart_are_complete_and_do_not_overlap(
     assert complaints == []
 
 
-def test_the_best_decider_comes_first_in_every_chart(tab: Page, tmp_path: Path) -> None:
-    """In any order of the run; the caption says so."""
-    names = {"hasty": "a hasty one", "bold": "b bold one"}
-    results = sorted(renamed(names).results, key=lambda result: result.decider)
-    run = dqa.Run(tuple(results))
-    assert run.summaries[0].decider == "a hasty one"
-    dqa.write_report(run, tmp_path / "report.html")
-    open_page(tab, tmp_path / "report.html")
-    for title in ("Locating", "Locating: 2 epochs", "Outcomes", "Regret"):
-        chart = tab.locator("figure.chart", has=tab.get_by_role("heading", name=title, exact=True))
-        drawn = chart.locator("tbody th").all_text_contents()
-        assert drawn == ["b bold one", "a hasty one"], title
-        assert "first" in chart.locator("figcaption").inner_text()
-        assert chart.locator("tbody svg.strip").count() >= 2
-    spending = tab.locator("figure.chart", has=tab.locator("h3", has_text="Accuracy against"))
-    rows = spending.locator("table tbody th").all_text_contents()
-    assert rows == ["b bold one", "a hasty one"]
-
-
 def test_without_judged_decisions_no_chart_is_empty(
     tab: Page, tmp_path: Path, complaints: list[str]
 ) -> None:

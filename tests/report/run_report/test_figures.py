@@ -60,61 +60,6 @@ def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.R
     assert report.best == max(report.contestants, key=lambda one: one.accuracy or 0.0).name
 
 
-def test_front(report: dqa.Report, rows: sqlite3.Connection) -> None:
-    """The Pareto front by cost; without token counts, by replies."""
-    (money,) = rows.execute("SELECT SUM(cost) > 0 FROM decision").fetchone()
-    found = rows.execute(
-        f"""WITH total AS (SELECT decider, AVG(outcome = 'correct') AS share,
-                           AVG({"cost" if money else "steps"}) AS spent
-                           FROM decision WHERE {JUDGED} GROUP BY decider)
-            SELECT decider FROM total AS one WHERE NOT EXISTS (
-              SELECT 1 FROM total AS other WHERE other.share >= one.share
-              AND other.spent <= one.spent
-              AND (other.share > one.share OR other.spent < one.spent))"""
-    )
-    shown = {one.name for one in report.contestants if one.pareto}
-    assert {name for (name,) in found} == shown
-
-
-REGRET = """CASE WHEN choice IS NULL THEN 'no choice' WHEN regret = 0 THEN 'none'
-    WHEN relative_regret <= 0.01 THEN 'up to 1 %' WHEN relative_regret <= 0.1 THEN 'up to 10 %'
-    WHEN relative_regret <= 0.5 THEN 'up to 50 %' WHEN relative_regret <= 1 THEN 'up to 100 %'
-    ELSE 'more: worse than nothing' END"""
-
-
-@pytest.mark.parametrize(
-    ("chart", "part", "where"),
-    [
-        ("failures", "outcome", "1"),
-        ("regret", REGRET, f"{JUDGED} AND best_value IS NOT NULL"),
-    ],
-)
-def test_charts(
-    report: dqa.Report, rows: sqlite3.Connection, chart: str, part: str, where: str
-) -> None:
-    """Each part of each bar, and its total."""
-    shares = [
-        (found.name, one)
-        for found in report.contestants
-        for one in found.shares
-        if one.chart == chart and one.count
-    ]
-    shown = {(name, one.part): one.count for name, one in shares}
-    names = sorted({name for name, _ in shown})
-    found = rows.execute(
-        f"""SELECT decider, {part} AS part, COUNT(*) FROM decision
-            WHERE {where} AND decider IN ({", ".join("?" * len(names))}) GROUP BY decider, part""",
-        names,
-    )
-    assert shares
-    assert {(name, part): count for name, part, count in found} == shown
-    for name, one in shares:
-        (of,) = rows.execute(
-            f"SELECT COUNT(*) FROM decision WHERE {where} AND decider = ?", [name]
-        ).fetchone()
-        assert one.of == of
-
-
 def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connection) -> None:
     """Each row of the list equals the decision."""
     shown = {
@@ -154,19 +99,6 @@ def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_p
     assert len(both.questions) == len(one.questions)
     first, second = (both.contestants[place].figures for place in (0, len(one.contestants)))
     assert first.accuracy == second.accuracy == one.contestants[0].figures.accuracy
-
-
-def test_an_empty_run_and_an_existing_file_are_refused(run_folder: Path, tmp_path: Path) -> None:
-    there = tmp_path / "there.html"
-    there.touch()
-    with pytest.raises(dqa.UsageError, match="exists already"):
-        dqa.write_report(run_folder, there)
-    with pytest.raises(dqa.UsageError, match="at least one run"):
-        dqa.write_report([], tmp_path / "new.html")
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    with pytest.raises(dqa.UsageError, match="contains no run"):
-        dqa.write_report(empty, tmp_path / "new.html")
 
 
 def test_a_run_with_changed_questions_explains_the_missing_outcomes(

@@ -16,7 +16,7 @@ from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios import scenario_name
 from dqa.scenarios.catalogue import scenarios as known_scenarios
-from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size, require
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Size, require
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -39,7 +39,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     sizes: Sequence[Size] | Mapping[str, Mapping[str, int | str]] = (),
     difficulty: Difficulty | None = None,
     per_database: int | None = None,
-    resistance: Resistance | None = None,
 ) -> QuestionSet:
     """Generate `count` questions per scenario, with their databases.
 
@@ -63,8 +62,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         support it.
     per_database
         Maximum number of questions per world; by default the scenario's usual number.
-    resistance
-        Decides which questions to keep; None keeps all.
 
     Returns
     -------
@@ -83,7 +80,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         A scenario has no generator.
     """
     difficulty = difficulty or Difficulty()
-    harder = difficulty != Difficulty() or resistance is not None
+    harder = difficulty != Difficulty()
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
@@ -98,7 +95,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     drawn = (
         plugins.generator(name).questions(
             plugins.scenario(name),
-            Request(count, seed, fixed.get(name), difficulty, per_database, resistance),
+            Request(count, seed, fixed.get(name), difficulty, per_database),
         )
         for name in wanted
     )

@@ -59,7 +59,7 @@ class AnySql(EngineSession):
         self.errors = (engine.dialect.loaded_dbapi.Error, SQLAlchemyError)
 
     def connect(self) -> Any:  # noqa: ANN401
-        """Connect."""
+        """Return a new connection."""
         return self._engine.raw_connection()
 
     def examine(self) -> Examination:
@@ -102,7 +102,7 @@ class AnySql(EngineSession):
         return fault, one_line(error)
 
     def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401, ARG002
-        """Read every table and view in as few round trips as the dialect allows."""
+        """Read all tables and views with as few queries as the dialect allows."""
         where, dialect = self._schema or "", self._engine.dialect
         tables: Any = {"schema": self._schema, "kind": ObjectKind.TABLE}
         with self._engine.connect() as connection:

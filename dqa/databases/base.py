@@ -211,7 +211,7 @@ class Backend:
             parse_url(location)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
-        """List the situations in the database, by namespace."""
+        """Return the situations in the database, sorted by namespace."""
         with self.start().connect(location) as namespaces:
             return tuple(namespaces.situations())
 

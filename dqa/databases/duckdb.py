@@ -223,7 +223,7 @@ _TEMPORAL = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
     r"|\b(DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
 )
-"""Quoted names and texts, or types of times; a name in a STRUCT is followed by a space."""
+"""Matches quoted names and texts, and types of times. A space follows a name in a STRUCT."""
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
@@ -239,7 +239,7 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
 
 
 def fault_of(error: duckdb.Error) -> Fault:
-    """Return the fault of an exception."""
+    """Return the fault of an exception: that of its class, or of its message."""
     message = str(error)
     if _INVALIDATED in message:
         return Fault.PASSING  # another statement is the cause; the database is opened again
@@ -332,7 +332,7 @@ class DuckdbFile(FileNamespaces):
 
     @classmethod
     def open_in_memory(cls, content: Situation | str) -> Duckdb:
-        """Write a situation, or run a script, in memory that all threads share."""
+        """Open a database in memory with a situation or the result of a script."""
         memory = connect(None)
         try:
             if isinstance(content, str):

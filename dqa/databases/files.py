@@ -180,7 +180,7 @@ class FileNamespaces(Namespaces):
         """Write a situation and its tag into a new file."""
 
     def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situation in the existing file."""
+        """Yield the situation in the file, which must exist."""
         existing_file(self._path, self.kind)
         if isinstance(found := self.read(self.location), LoadedSituation):
             yield found

@@ -214,7 +214,7 @@ def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | No
 
 
 def size(situation: Situation) -> int:
-    """Return the approximate bytes of the situation's values."""
+    """Return the approximate size of a situation in bytes."""
     return sum(
         sum(map(len, array.tolist())) if array.dtype == object else array.nbytes
         for table in situation.tables.values()
@@ -243,21 +243,21 @@ def _copy(connection: ladybug.Connection, rows: GraphRows) -> None:
 
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
-"""Buffer pool: the memory of statements; allocated as it is used."""
+"""The maximum size of the buffer pool, the memory of statements; it is allocated as needed."""
 _LARGEST_POOL = 8 * _POOL
-"""The pool for a file of very many tables."""
+"""The maximum size of the pool for a file with very many tables."""
 _ADDRESSES = 4_096 * _MEBIBYTE
-"""Address space of a database. The engine's own default leaves room for 14 in a process."""
+"""The address space of a database. With the engine's default, a process can open only 14."""
 
 
 class LadybugFile(FileNamespaces):
-    """A file that holds one situation, or will hold one."""
+    """A file with one situation, or a new file."""
 
     kind = "ladybug"
 
     @classmethod
     def open_in_memory(cls, content: Situation | str) -> Ladybug:
-        """Write a situation, or run a script, in memory."""
+        """Open a database in memory with a situation or the result of a script."""
         database = _new_database(":memory:", content)
         try:
             if content == "":
@@ -273,7 +273,7 @@ class LadybugFile(FileNamespaces):
         return Ladybug(database, "temporary" if isinstance(content, str) else content.name)
 
     def open(self, namespace: str | None) -> Ladybug:  # noqa: ARG002
-        """Open the file; `DataError` where it is damaged or of another version."""
+        """Open the file; raise `DataError` if it is damaged or of another version."""
         session = Ladybug(self._open_engine(), str(self._path))
         session.file = self._path
         return session
@@ -307,7 +307,7 @@ class LadybugFile(FileNamespaces):
 
 
 def _opened(path: Path, addresses: int) -> ladybug.Database:
-    """Open a file with a pool for its tables: each takes about a megabyte."""
+    """Open a file with a pool that is large enough for its tables (about a megabyte each)."""
     pool = _POOL
     while True:
         try:

@@ -214,7 +214,7 @@ class Mysql(EngineSession):
         return driver._sock.fileno() if driver._sock else -1  # noqa: SLF001
 
     def end_statements(self, mark: str) -> None:
-        """Kill a connection."""
+        """Kill the connection with a mark."""
         with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
             cursor.execute(f"KILL CONNECTION {int(mark):d}")
 

@@ -55,7 +55,7 @@ class LoadedSituation:
 
 
 class OtherContent(StrEnum):
-    """Something other than a complete situation."""
+    """Content of a namespace other than a complete situation."""
 
     EMPTY = "nothing"
     FOREIGN = "content that is not of this project"
@@ -63,7 +63,7 @@ class OtherContent(StrEnum):
 
 
 NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
-"""What a namespace holds; None if a load can create it."""
+"""The content of a namespace; None if the namespace does not exist yet."""
 
 
 class Namespaces(ABC):

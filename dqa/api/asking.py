@@ -278,11 +278,7 @@ def require_decided(trace: Trace) -> None:
 
 
 def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
-    """Return a decision without a choice if nothing supports it.
-
-    An agent that `queries` needs a successful statement or simulation. Any other decider needs one
-    too, unless it chose from candidates.
-    """
+    """Return a decision without a choice if no evidence supports it, as in `ask`."""
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED
@@ -424,9 +420,6 @@ def store_record(trace: Trace, named: Path | None) -> Trace:
 
 def write_decision_page(trace: Trace, file: Path | str) -> None:
     """Write the record of a decision as one self-contained page.
-
-    The page shows the question, the decision, the alternatives with their outcomes, the plan,
-    every statement with the rows that the decider saw, the decider, and the cost.
 
     Raises
     ------

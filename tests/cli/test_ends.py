@@ -36,7 +36,7 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
         raise AssertionError("something was read")
 
     monkeypatch.setattr("dqa.loaders.sources.GeneratedQuestions.read", read)
-    monkeypatch.setattr("dqa.loaders.generator.generate", read)
+    monkeypatch.setattr("dqa.loaders.generator.generate.generate", read)
     file = tmp_path / "file"
     file.write_text("mine", "utf-8")
     for arguments, problem in (

@@ -73,7 +73,7 @@ WRONG = {
     "eval --questions no.jsonl --database shop.db": "no.jsonl",
     "eval --generate 1 --policy no.json": "no.json does not exist",
     "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",
-    "eval --generate 1 --replay empty": "it is empty",
+    "eval --generate 1 --replay empty": "is empty",
     "eval --generate 1 --replay bytes": "not a line of a cassette",
     "check --dialect mysql no.sql": "no.sql does not exist",
     "ask --database gone --question ?": "'gone' does not exist",

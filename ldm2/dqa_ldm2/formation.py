@@ -17,11 +17,12 @@ from dqa.core.text import counted
 from dqa.deciders.method import Asking
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 from dqa_ldm2.likeness import nearest_type
-from dqa_ldm2.memory import Memory, stored_name
+from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import OTHER, MemoryType, Origin, StateAction, Version
 from dqa_ldm2.replies import Subgoal
 from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import PACKAGE, History, Kind, cluster, described, evaluate, find_type
+from dqa_ldm2.tables import stored_name
 
 BATCH_SIZE: Final = 50
 SCRIPTED: Final = "scripted:analyst"

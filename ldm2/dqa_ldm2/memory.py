@@ -8,11 +8,9 @@ can be undone.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
@@ -31,11 +29,9 @@ from sqlalchemy import (
 
 from dqa.core.errors import UsageError
 from dqa.core.files import require_new_file
-from dqa.core.text import well_formed
-from dqa.databases.servers import DRIVERS, has_scheme, parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
+from dqa_ldm2.location import can_write, locate
 from dqa_ldm2.records import (
-    OTHER,
     Goal,
     Making,
     MemoryType,
@@ -50,12 +46,13 @@ from dqa_ldm2.tables import (
     BOTH,
     FIELDS,
     LIVE,
-    LONGEST_NAME,
     MEMORY,
     TUPLES,
     VERSIONS,
     create_memory,
     require_memory,
+    stored_row,
+    stored_text,
 )
 
 _Value = TypeVar("_Value")
@@ -64,14 +61,6 @@ _EXAMPLES: Final = 3
 _PAGE: Final = 2_000
 _CACHED: Final = 1_000
 """The maximum number of indices and lists of types in RAM."""
-_HINT: Final = (
-    "Create a memory with 'dqa memory build --world WORLD --games N --memory FILE', or name a "
-    "different memory with --set ldm2.memory=FILE."
-)
-_STAYS: Final = (
-    "Earlier additions are stored. Run the same command again when the server answers, to add the "
-    "rest."
-)
 
 Scope: TypeAlias = tuple[int | None, str | None, str | None]
 """A batch, a goal type and an observation type; None means all of them."""
@@ -96,7 +85,7 @@ class Memory:
     def __init__(self, place: StoreLocation, *, create: bool = False) -> None:
         self.location = place.shown
         self._place = place
-        self._may_write = create or place.file is None or _can_write(place.file)
+        self._may_write = create or place.file is None or can_write(place.file)
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
         with translate_errors(place):
@@ -227,7 +216,7 @@ class Memory:
         """
         if batch is not None:
             self._require_batch(batch)
-        rows = [_stored(one) for one in tuples]
+        rows = [stored_row(one) for one in tuples]
         with self._writing() as connection:
             number = len(_versions(connection)) + 1
             if batch is None and origin.making == "formation":
@@ -241,7 +230,7 @@ class Memory:
                 added = _count_new(connection, batch, rows)
                 of_batch = {"batch": batch, "version": number}
                 connection.execute(insert(TUPLES), [row | of_batch for row in rows])
-            texts = {name: _stored_text(text) for name, text in asdict(origin).items()}
+            texts = {name: stored_text(text) for name, text in asdict(origin).items()}
             row = {"number": number, "added": added, "batches": json.dumps(batches)}
             connection.execute(insert(VERSIONS).values(**row, **texts))
         return Version(number, origin, added, tuple(batches))
@@ -429,7 +418,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     DatabaseUnavailableError
         The server cannot be reached.
     """
-    return Memory(_locate(location), create=create)
+    return Memory(locate(location), create=create)
 
 
 def require_place(location: str | Path) -> None:
@@ -437,7 +426,7 @@ def require_place(location: str | Path) -> None:
 
     The errors are those of `open_memory`.
     """
-    place = _locate(location)
+    place = locate(location)
     if place.file is None or place.file.exists():
         Memory(place, create=True).close()
     else:
@@ -447,36 +436,6 @@ def require_place(location: str | Path) -> None:
 def document(goal: str, history: str, observation: str) -> str:
     """Return the text of a state for comparisons by words."""
     return f"{observation}\n{history}\n{goal}"
-
-
-def stored_name(name: str) -> str:
-    """Return the stored form of a type's name: one line, of limited length, never empty."""
-    return " ".join(_stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
-
-
-def _locate(location: str | Path) -> StoreLocation:
-    """Return a location of a memory. Raise `UsageError` if a memory cannot be stored there."""
-    place = os.fspath(location)
-    if has_scheme(place, ("bolt", "neo4j")):
-        raise UsageError(
-            "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
-            "URL of a SQL database."
-        )
-    file = None if "://" in place else Path(place)
-    if file is None:
-        url = parse_url(place)
-        if url.get_backend_name() == "sqlite":
-            if not url.database or url.database == ":memory:":
-                raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
-            file = Path(url.database)
-        elif "+" not in url.drivername:
-            url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-        place = url.render_as_string(hide_password=False)
-    return StoreLocation(place, file, "memory", _HINT, _STAYS)
-
-
-def _can_write(file: Path) -> bool:
-    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
 def _versions(connection: Connection) -> tuple[Version, ...]:
@@ -507,20 +466,3 @@ def _within(scope: Scope) -> ColumnElement[bool]:
     columns = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
     pairs = zip(columns, scope, strict=True)
     return and_(true(), *(column == value for column, value in pairs if value is not None))
-
-
-def _stored(one: StateAction) -> dict[str, Any]:
-    """Return a tuple as a row, with the digest of its state and action."""
-    if not one.source.strip():
-        raise UsageError("A tuple has no source. Name its trajectory as source.")
-    row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
-    row |= {name: _stored_text(text) for name, text in row.items() if isinstance(text, str)}
-    row |= {name: stored_name(row[name]) for name in ("goal_type", "observation_type")}
-    parts = [row[name] for name in ("goal", "history", "observation", "action")]
-    row["source"] = row["source"].strip()
-    return row | {"digest": sha256(json.dumps(parts).encode()).hexdigest()}
-
-
-def _stored_text(text: str) -> str:
-    """Return a text that every database can store: without NUL and lone surrogates."""
-    return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

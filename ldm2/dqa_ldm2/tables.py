@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from hashlib import sha256
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -22,6 +24,7 @@ from sqlalchemy import (
 from dqa.core.distribution import own_version
 from dqa.core.errors import DataError, UsageError
 from dqa.core.run_stores import MEMORY_TABLE, is_store_table
+from dqa.core.text import well_formed
 from dqa.databases.store_locations import (
     LONG_TEXT,
     NUMBER,
@@ -29,6 +32,7 @@ from dqa.databases.store_locations import (
     StoreLocation,
     lock_schema,
 )
+from dqa_ldm2.records import OTHER, StateAction
 
 SCHEMA_VERSION: Final = 3
 LONGEST_NAME: Final = 200
@@ -128,3 +132,25 @@ def require_memory(connection: Connection, place: StoreLocation) -> None:
             f"The memory {place.shown} is damaged: it lacks {', '.join(missing) or 'its version'}. "
             "Restore a copy, or build the memory again."
         )
+
+
+def stored_name(name: str) -> str:
+    """Return the stored form of a type's name: one line, of limited length, never empty."""
+    return " ".join(stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
+
+
+def stored_row(one: StateAction) -> dict[str, Any]:
+    """Return a tuple as a row, with the digest of its state and action."""
+    if not one.source.strip():
+        raise UsageError("A tuple has no source. Name its trajectory as source.")
+    row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
+    row |= {name: stored_text(text) for name, text in row.items() if isinstance(text, str)}
+    row |= {name: stored_name(row[name]) for name in ("goal_type", "observation_type")}
+    parts = [row[name] for name in ("goal", "history", "observation", "action")]
+    row["source"] = row["source"].strip()
+    return row | {"digest": sha256(json.dumps(parts).encode()).hexdigest()}
+
+
+def stored_text(text: str) -> str:
+    """Return a text that every database can store: without NUL and lone surrogates."""
+    return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

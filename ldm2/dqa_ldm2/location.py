@@ -1,0 +1,46 @@
+"""Locations of memories: SQLite files, and databases on servers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from dqa.core.errors import UsageError
+from dqa.databases.servers import DRIVERS, has_scheme, parse_url
+from dqa.databases.store_locations import StoreLocation
+
+_HINT: Final = (
+    "Create a memory with 'dqa memory build --world WORLD --games N --memory FILE', or name a "
+    "different memory with --set ldm2.memory=FILE."
+)
+_STAYS: Final = (
+    "Earlier additions are stored. Run the same command again when the server answers, to add the "
+    "rest."
+)
+
+
+def locate(location: str | Path) -> StoreLocation:
+    """Return a location of a memory. Raise `UsageError` if a memory cannot be stored there."""
+    place = os.fspath(location)
+    if has_scheme(place, ("bolt", "neo4j")):
+        raise UsageError(
+            "A memory is stored in a SQL database, not in a graph database. Name a file, or the "
+            "URL of a SQL database."
+        )
+    file = None if "://" in place else Path(place)
+    if file is None:
+        url = parse_url(place)
+        if url.get_backend_name() == "sqlite":
+            if not url.database or url.database == ":memory:":
+                raise UsageError("A memory in RAM would be lost. Name a file, such as memory.db.")
+            file = Path(url.database)
+        elif "+" not in url.drivername:
+            url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
+        place = url.render_as_string(hide_password=False)
+    return StoreLocation(place, file, "memory", _HINT, _STAYS)
+
+
+def can_write(file: Path) -> bool:
+    """Return whether the user may write a file and its folder."""
+    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)

@@ -24,7 +24,7 @@ def decided() -> Trace:
     decision = decide("dellma-pairs", scripted_model("analyst"), question, database, options)
     database.close()
     key = DecisionKey(question.key, "sqlite", "dellma-pairs")
-    return Trace.of(key, "relational", "scripted:analyst", decision)
+    return Trace.of(key, decision, kind="relational", model="scripted:analyst")
 
 
 def traced(*without: str, **changes: Any) -> Trace:

@@ -231,7 +231,7 @@ def decider(name: str) -> DeciderFactory:
     if not heuristics:
         return _load("decider", name)  # type: ignore[no-any-return]
     # Nothing here imports deciders, which import this module.
-    make: Callable[..., DeciderFactory] = resolve_name("dqa.deciders.heuristics:heuristic_factory")
+    make: Callable[..., DeciderFactory] = resolve_name("dqa.deciders.baselines:heuristic_factory")
     return make(heuristics[0], name)
 
 

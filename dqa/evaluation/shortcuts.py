@@ -1,6 +1,6 @@
 """Measure the accuracy of a scenario's heuristics and of chance on scored questions.
 
-A heuristic (`dqa.deciders.heuristics`) is one query that ignores the rules. A score that a
+A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. A score that a
 heuristic reaches on the same questions says little about decisions.
 """
 

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from dqa.core.relevance import LENGTH, SATURATION, words_in
+from dqa.core.fitting import LENGTH, SATURATION, words_in
 
 Document: TypeAlias = tuple[int, str, Hashable, str]
 """The id, the source, a key that equal documents share, and the text."""
@@ -18,7 +18,7 @@ _LEFT_OUT: Final = -2.0
 
 
 class WordIndex:
-    """An index of documents, with the words and constants of `dqa.core.relevance`.
+    """An index of documents, with the words and constants of `dqa.core.fitting`.
 
     Documents are in the order of their ids.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.relevance import Relevance, near_words, words_in
+from dqa.core.fitting import Relevance, near_words, words_in
 from dqa.core.schema import Field, TableInfo
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dqa.core.errors import UsageError
-from dqa.core.relevance import words_in
+from dqa.core.fitting import words_in
 from dqa.loaders.proposal.guesses import goal_of, measure_rank, name_columns
 from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, Surveyor, words_of
 

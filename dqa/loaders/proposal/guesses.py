@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dqa.core.relevance import words_in
+from dqa.core.fitting import words_in
 from dqa.core.situation import ColumnType
 
 GUESS = "guess"

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from dqa.core.database import Database, Limits, Rows
 from dqa.core.display import Value
 from dqa.core.errors import QueryError, UsageError
-from dqa.core.fitting import rank_parts
-from dqa.core.relevance import words_in
+from dqa.core.fitting import rank_parts, words_in
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,

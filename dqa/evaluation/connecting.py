@@ -122,22 +122,15 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     resumed: Callable[[], Usage] | None = None,
     given: GivenObjects = GivenObjects(),
 ) -> Connected:
-    """Look deciders up and connect the models that they ask.
-
-    A decider that needs no model leaves it alone, so no key is asked for on its behalf.
+    """Look up deciders and connect the models that they need, so that no other key is required.
 
     Parameters
     ----------
-    deciding
-        The models, and what bounds the deciders.
-    names
-        The deciders.
-    calls
-        How models are called.
-    models
-        Several models; every decider asks each of them. () for that of `deciding` alone.
-    epochs
-        How often each question will be asked.
+    deciding, names, calls
+        The models and limits of deciders, the deciders, and how models are called.
+    models, epochs
+        Several models for every decider, instead of the model of `deciding`; and the number of
+        repetitions of each question.
     resumed
         For a run that resumes, returns its usage outside of this process; None for a new run.
     given
@@ -146,7 +139,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     Raises
     ------
     UsageError
-        None of them has one of the settings, or follows the protocol.
+        No decider has one of the settings, or supports the protocol.
     """
     ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
     factories = {

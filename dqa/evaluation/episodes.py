@@ -103,19 +103,15 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
 
     Parameters
     ----------
-    world
-        The world.
-    deciders
-        The decider of each player.
-    seed
-        The seed of the episode.
+    world, deciders, seed
+        The world, the decider of each player, and the seed of the episode.
     mirrored
-        Whether the players have each other's hidden things.
+        Whether the hidden information of the two players is swapped.
     names
-        The names in which models are asked, so that a recording separates two episodes; None for
-        the world and the seed.
+        Names that separate the model calls of this episode in a recording; by default, the world
+        and the seed.
     reference
-        Is asked before each move.
+        Called before each move.
     keep_moves
         Whether an error of the world is returned with the moves until then, not raised.
 

@@ -171,20 +171,15 @@ def prepare_games(
 
     Parameters
     ----------
-    spec
-        The spec of the games.
-    calls
-        How models are called.
-    resumed
-        For a run that resumes, returns its usage outside of this process.
-    given
-        Deciders without an entry point, and chat models without a provider.
+    spec, calls
+        The spec of the games, and how models are called.
+    resumed, given
+        As in `dqa.evaluation.connecting.connect`.
 
     Raises
     ------
     UsageError
-        A contestant is neither a program of the world nor a decider, there are too many or too few
-        opponents, or a setting is not valid.
+        A name, a setting or the number of opponents is not valid.
     CannotPlayError
         A contestant refuses the games.
     """

@@ -175,24 +175,18 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     questions: QuestionSet | None = None,
     given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> PreparedRun:
-    """Look up every name, connect the models and read the questions.
-
-    Names are looked up before questions are read: a wrong name costs no reading.
+    """Look up every name, connect the models, and then read the questions.
 
     Parameters
     ----------
-    spec
-        The spec.
-    calls, options
-        How models are called, and how the run works.
-    resumed
-        For a run that resumes, returns its usage outside of this process.
+    spec, calls, options
+        The spec, how models are called, and how the run works.
     questions
-        The questions of a spec that does not say where they come from.
-    given
-        Deciders without an entry point, and chat models without a provider.
+        The questions, if the spec has no source for them.
+    resumed, given
+        As in `connect`.
     """
-    # Scenarios that are named by their folders may bring deciders of their own.
+    # A scenario that is named by its folder may define deciders.
     for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
         scenario_name(name)
     connected = connect(

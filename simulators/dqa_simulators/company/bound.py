@@ -180,7 +180,8 @@ def _solve(  # noqa: PLR0913, PLR0917
         following = value.take(period.moves[0], axis=1)  # by level, last level, interval and row
         for cells in period.moves[1:]:
             np.maximum(following, value.take(cells, axis=1), out=following)
-        value = (reward[:, None] - relabel + following).max(0)
+        following += reward[:, None] - relabel
+        value = following.max(0)
     cell = int(np.searchsorted(_edges(company, state, item), state.competitor[item], side="right"))
     units = np.stack([now, later.sum(1)])
     level, cell = int(state.level[item]), min(max(cell - 1, 0), _CELLS - 1)

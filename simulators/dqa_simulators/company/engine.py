@@ -201,7 +201,7 @@ def play_period(company: Company, state: State, plan: Plan) -> tuple[State, Repo
     space = (closing * company.volume[:, None]).sum(0) - company.capacity[period]
     money = {
         "revenue": (sold * price[:, None]).sum(),
-        "purchases": -np.where(quantity > 0, quantity * np.nan_to_num(unit_cost), 0).sum(),
+        "purchases": -np.where(quantity > 0, quantity * unit_cost, 0).sum(),
         "holding": -(closing * company.holding[:, None]).sum(),
         "stockouts": -(lost * company.penalty[:, None]).sum(),
         "overflow": -company.OVERFLOW * np.maximum(0, space).sum(),
@@ -237,7 +237,8 @@ def _take_oldest(stock: Floats, sold: Floats) -> None:
     """Remove sold units from the stock, the oldest units first."""
     from_oldest = stock[:, :, ::-1]
     left = np.maximum(from_oldest.cumsum(axis=2) - sold[:, :, None], 0.0)
-    from_oldest[:] = np.diff(left, axis=2, prepend=0.0)
+    from_oldest[:, :, 0] = left[:, :, 0]
+    from_oldest[:, :, 1:] = left[:, :, 1:] - left[:, :, :-1]
 
 
 def _grow_older(stock: Floats, shelf: Integers) -> Floats:
@@ -334,6 +335,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
     rng = np.random.default_rng([5_551, seed])
     count, sites = company.base.shape
     mean, level = company.base.copy(), np.full(count, NORMAL)
+    cover = np.where(company.shelf < UNLIMITED, 3.3, 4.3)[:, None]
     while state.period < PAST:
         memos = [memo for memo in company.memos if memo.period == state.period]
         books.prepare(state, memos)
@@ -344,7 +346,6 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
         supplier = np.repeat(company.default[:, None], sites, axis=1)
         for item in np.flatnonzero(rng.random(count) < 0.4):
             supplier[item] = int(rng.choice(np.flatnonzero(~np.isnan(company.cost[item]))))
-        cover = np.where(company.shelf < UNLIMITED, 3.3, 4.3)[:, None]
         wanted = mean * cover * rng.uniform(0.85, 1.15, (count, sites))
         held = state.stock.sum(2) + state.coming.sum(2)
         plan = Plan(round_order(wanted - held), supplier, level.copy())

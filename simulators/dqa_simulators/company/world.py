@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, cast
 
 from dqa import plugins
@@ -49,7 +49,8 @@ class CompanyEpisode(SoloEpisode):
     """
 
     def __init__(self, settings: CompanySettings, start: Start) -> None:
-        self._company, state, books, self._anchors = _begun(start.seed, settings)
+        self._company, state, books = _begun(start.seed, settings)
+        self._anchors = partial(_compute_anchors, start.seed, settings)
         self._state, self._books = state.copy(), books.copy()
         self._proposals = list(self._company.proposals)
         self._open_moves = ExitStack()
@@ -62,7 +63,7 @@ class CompanyEpisode(SoloEpisode):
     def facts(self) -> Facts:
         """Return the profit, the two anchors of the score, and the course of the episode."""
         self._require_end("facts")
-        naive, bound = self._anchors
+        naive, bound = self._anchors()
         return {
             "profit": self._value,
             "naive profit": naive,
@@ -183,7 +184,7 @@ class CompanyEpisode(SoloEpisode):
         return self._state.copy()
 
     def _returns(self) -> Mapping[str, float]:
-        naive, bound = self._anchors
+        naive, bound = self._anchors()
         return {AGENT: round((self._value - naive) / (bound - naive), 6)}
 
 
@@ -196,16 +197,20 @@ def _describe(report: Report, period: int) -> str:
 
 
 @lru_cache(maxsize=4)
-def _begun(
-    seed: int, settings: CompanySettings
-) -> tuple[Company, State, Books, tuple[float, float]]:
-    """Return a company after its history, the naive policy's profit, and the bound."""
+def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]:
+    """Return a company after its history."""
     company = draw_company(seed, settings)
     books = Books(company, seed)
     state = play_history(company, seed, begin(company), books)
     state.cash = company.cash
-    naive = play_naive(company, state, books)
-    return company, state, books, (naive, bound_profit(company, state))
+    return company, state, books
+
+
+@lru_cache(maxsize=4096)
+def _compute_anchors(seed: int, settings: CompanySettings) -> tuple[float, float]:
+    """Return the naive policy's profit, and the bound. Only finished episodes need them."""
+    company, state, books = _begun(seed, settings)
+    return play_naive(company, state, books), bound_profit(company, state)
 
 
 class CompanyWorld(GameWorld[CompanySettings, CompanyEpisode]):

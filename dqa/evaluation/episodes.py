@@ -110,17 +110,13 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     names
         Names that separate the model calls of this episode in a recording; by default, the world
         and the seed.
-    reference
-        Called before each move.
-    keep_moves
-        Whether an error of the world is returned with the moves until then, not raised.
+    reference, keep_moves
+        A callable for each move; and whether an error of the world is returned with the moves.
 
     Raises
     ------
-    UnknownNameError
-        A player has no decider.
-    GameTakenError
-        Another process plays the game now.
+    UnknownNameError, GameTakenError
+        A player has no decider, or another process plays the game now.
     """
     for player in world.players:
         if player not in deciders:

@@ -179,9 +179,7 @@ def prepare_games(
     Raises
     ------
     UsageError
-        A name, a setting or the number of opponents is not valid.
-    CannotPlayError
-        A contestant refuses the games.
+        A name, a setting or the number of opponents is not valid, or a contestant refuses.
     """
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)

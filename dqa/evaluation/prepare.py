@@ -179,10 +179,8 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
 
     Parameters
     ----------
-    spec, calls, options
-        The spec, how models are called, and how the run works.
-    questions
-        The questions, if the spec has no source for them.
+    spec, calls, options, questions
+        The spec, how models are called, how the run works, and questions without a source.
     resumed, given
         As in `connect`.
     """

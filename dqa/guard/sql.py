@@ -361,12 +361,13 @@ class _Check:
         if problem:
             raise Refusal(problem)
 
-    def _check_pairs(self, _: exp.Expr) -> None:
-        """Refuse a comparison of arrays in a statement that builds arrays or rows itself."""
-        if self.dialect == "postgres" and any(map(_builds_array, self.parsed.nodes)):
+    def _check_pairs(self, node: exp.Expr) -> None:
+        """Refuse an array operator on two long arrays that the statement itself builds."""
+        is_long = self.dialect == "postgres" and all(map(_is_long_array, node.iter_expressions()))
+        if is_long and any(map(_builds_array, self.parsed.nodes)):
             raise Refusal(
                 "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
-                "write the statement without functions that build arrays or series"
+                "write one of the arrays as a list"
             )
 
     # Dots
@@ -473,6 +474,17 @@ def _builds_array(node: exp.Expr) -> bool:
     name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
     is_splitter = name in _SPLITTERS or isinstance(node, exp.StringToArray)
     return name in _SERIES or (is_splitter and not _has_literals_alone(node))
+
+
+def _is_long_array(node: exp.Expr) -> bool:
+    """Return whether an operand may be an array of any length."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Array):
+        return any(isinstance(one, exp.Query) for one in node.expressions)
+    if isinstance(node, exp.Literal):
+        return False
+    return _builds_array(node) or not _has_literals_alone(node)
 
 
 def _has_literals_alone(node: exp.Expr) -> bool:

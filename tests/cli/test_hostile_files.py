@@ -76,4 +76,4 @@ def test_rules_of_a_question_stay_in_its_folder(dqa: Command, shop: Path, tmp_pa
     own.write_text('{"question": "?", "candidates": ["a"], "rules": {"file": "rules.md"}}\n')
     ran = dqa("data", "question", "own/1", "--database", shop, "--questions", own)
     assert (ran.code, ran.out) == (2, "")
-    assert "outside the folder" in ran.err
+    assert "own.jsonl:1: rules:" in ran.err

@@ -1,1 +1,1 @@
-"""The contracts: data classes and protocols."""
+"""Data classes and protocols that all other packages use."""

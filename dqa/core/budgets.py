@@ -1,4 +1,4 @@
-"""Prices of tokens, the budget of one decision, and its usage."""
+"""The prices of tokens, and the budget and usage of one decision."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices of a million tokens, in one currency.
+    """The price of a million tokens of each kind, in one currency.
 
     Attributes
     ----------
     input, output
         The prices of request tokens and of reply tokens.
     cached
-        The price of request tokens that the provider had cached; None for the price `input`.
+        The price of request tokens that the provider had cached. None means the price `input`.
     reasoning
-        The price of reasoning tokens in replies; None for the price `output`.
+        The price of reasoning tokens in replies. None means the price `output`.
     """
 
     input: float = 0.0
@@ -44,7 +44,7 @@ class Prices:
         return cost / _MILLION
 
     def known_cost(self, usage: Usage) -> float | None:
-        """Return the cost of `usage`; None if a server has not counted all tokens."""
+        """Return the cost of `usage`; None if the number of tokens is incomplete."""
         tokens = usage.input_tokens + usage.output_tokens
         return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
@@ -56,13 +56,13 @@ class DecisionBudget:
     Attributes
     ----------
     seconds
-        The most seconds from the start of the decision.
+        The maximum time in seconds from the start of the decision.
     statements
-        The most tool calls: statements, simulations and look-ups.
+        The maximum number of tool calls: statements, simulations and look-ups.
     rows
-        The most rows that all tool calls return together.
+        The maximum number of rows that all tool calls return together.
     tokens
-        The most tokens of requests and replies together.
+        The maximum number of tokens of requests and replies together.
     cost
         The highest cost, calculated with the prices below.
     price_input, price_output
@@ -107,13 +107,13 @@ Spent: TypeAlias = Mapping[str, float]
 """The usage of a decision so far, by the names of the limits."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
-"""The limits that every step uses up, and their texts."""
+"""The limits that every step uses up, and the format of each limit in messages."""
 _OF_READING = {"statements": "statement", "rows": "row"}
-"""The limits on the results of tools, and their nouns."""
+"""The limits on tool calls, and the noun for each limit in messages."""
 
 
 class Meter:
-    """Reports when a budget has room left only for the decision itself. Used by one thread.
+    """Reports when only the last request still fits into a budget. Used by one thread.
 
     When the budget ends a run, the model is asked one last time, for its decision. The cost of this
     last request is estimated as the cost of the largest step so far. So a run continues only while
@@ -150,7 +150,8 @@ class Meter:
         spent
             The usage so far.
         steps
-            By default 2: a step and the decision. With 0, return a limit that is already reached.
+            The number of steps; by default 2, for one more step and the decision. With 0, return a
+            limit that is already reached.
         """
         for name, most in self._bounds.items():
             if name in _PER_STEP and (

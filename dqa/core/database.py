@@ -1,4 +1,4 @@
-"""The contract of a database: statements in, bounded rows out."""
+"""The protocol of databases, which run statements and return a limited number of rows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Isolation: TypeAlias = Literal["process", "none"]
-"""Where statements run: in worker processes or in this process. In this process, a statement can
-block or crash the program."""
+"""Where statements run: in worker processes (``process``) or in this process (``none``). A
+statement in this process can block or crash the program."""
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
 """The limit that cut a result or one of its cells."""
 
@@ -32,14 +32,17 @@ class Limits:
     Attributes
     ----------
     rows
-        The most rows that one statement returns. `Rows.cut` says whether a result was cut.
+        The maximum number of rows that one statement returns. `Rows.cut` says whether a result was
+        cut.
     bytes
-        The most bytes of result text (UTF-8). A longer result is cut after a whole row.
+        The maximum size in bytes of the result's text (UTF-8). A longer result is cut after a whole
+        row.
     seconds
-        The most seconds. A longer statement is stopped and raises `StatementTimeoutError`.
+        The maximum time in seconds. A statement that takes longer is stopped and raises
+        `StatementTimeoutError`.
     cell
-        The most characters of one cell's text. A longer cell is cut and its length is noted. So one
-        huge cell does not use up the bytes for the rest of the result.
+        The maximum number of characters of one cell's text. A longer cell is cut, and its length is
+        noted. So one huge cell leaves room for the rest of the result.
 
     Raises
     ------
@@ -74,14 +77,15 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A bounded result.
+    """The result of a statement, which limits may have cut.
 
     Attributes
     ----------
     columns
         The column names, as the database returns them.
     rows
-        Plain Python values, and lists and maps of them. Other values (dates, binary data) are text.
+        The rows, with plain Python values or lists and maps of such values. Dates, binary data and
+        other values are text.
     cut
         The limit that cut the result; None for a complete result.
     seconds
@@ -89,10 +93,10 @@ class Rows:
     translated
         The statement that ran, if it was translated from another dialect; otherwise None.
     total
-        The number of all rows, if a limit on rows or bytes cut the result. None if the result is
-        complete or the count is incomplete.
+        The number of all rows, if a limit on rows or bytes cut the result. None for a complete
+        result, or if counting was not finished.
     counted
-        The number of rows counted, if the count is incomplete.
+        The number of rows counted so far, if counting was not finished.
     advice
         Advice for the reader on how to see rows that a limit cut.
     warning
@@ -137,7 +141,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Return the result from its `dataclasses.astuple`, as read from JSON.
+    """Return the result of which `values` are the `dataclasses.astuple`, read from JSON.
 
     Raises
     ------

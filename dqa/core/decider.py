@@ -44,14 +44,14 @@ class Decider(ABC):
 
 
 class EpisodeDecider(Decider):
-    """Plays an episode several times before one attempt counts.
+    """Plays an episode several times and chooses the attempt to score.
 
-    If an episode cannot be restarted, `decide` decides each move.
+    For an episode that cannot be restarted, `decide` decides each move instead.
 
     Attributes
     ----------
     attempts
-        The most attempts at an episode.
+        The maximum number of attempts at an episode.
     """
 
     attempts: int = 1
@@ -76,16 +76,16 @@ class EpisodeDecider(Decider):
 
 
 class UpperBound(Decider):
-    """A decider that knows the truths, so no other can beat it. Results are marked as such."""
+    """A decider that knows the right answers, so no other decider can be better."""
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
-        """Return a copy that knows `truths`, given by question key."""
+        """Return a copy that knows `truths`, a mapping from the keys of questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An observation, as text, and the action that followed it (LDM2, section 3.1)."""
+    """The text of an observation, and the action after it (LDM2, section 3.1)."""
 
     observation: str
     action: str
@@ -98,11 +98,11 @@ class Trajectory:
     Attributes
     ----------
     goal
-        The goal, in the words that the actor read.
+        The text of the goal, as the acting decider read it.
     steps
         The steps, in order.
     source
-        The origin: ``household 17``, or a run and the key of a question.
+        The origin: ``household 17``, or the name of a run and the key of a question.
     reward
         The reward, from 0 to 1; None if it is unknown.
     end

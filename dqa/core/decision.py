@@ -1,4 +1,4 @@
-"""Decisions: the choice, the evidence and the end of a run."""
+"""Decisions: the choice, the evidence, and how the run ended."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Outage: TypeAlias = Literal["database", "model"]
 
 
 class Ending(StrEnum):
-    """How a run ended. Only an `ANSWERED` run has an answer to judge."""
+    """How a run ended. Only an `ANSWERED` run has an answer."""
 
     ANSWERED = "answered"
     STEP_LIMIT = "step_limit"
@@ -87,7 +87,7 @@ class Decision:
     plans
         The plan and each re-plan, in order.
     usage
-        The tokens and calls of the run.
+        The number of tokens and calls of the run.
     steps
         The number of model replies, including unparsable replies.
     seconds
@@ -99,8 +99,8 @@ class Decision:
     trace
         All events of the run, in order.
     lost
-        Additional usage without a result: the estimated usage of incomplete replies, and the usage
-        of earlier attempts that an outage ended.
+        Usage that produced no result and is not part of `usage`: an estimate for incomplete
+        replies, and the usage of earlier attempts that an outage ended.
     ended_by
         The reason why the run was ended early, e.g. ``budget: 3 statements``. The choice is then
         the best according to the evidence so far. None if the decider itself ended the run.
@@ -122,7 +122,7 @@ class Decision:
 
     @classmethod
     def join(cls, parts: Sequence[Decision], ending: Ending, **fields: Any) -> Self:  # noqa: ANN401
-        """Join several decisions into one, in their order.
+        """Return one decision that joins several decisions in the given order.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Decision:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The distinct texts of the decision's warnings."""
+        """The texts of the decision's warnings, each once."""
         texts = (event.text for event in self.trace if isinstance(event, WarningEvent))
         return tuple(dict.fromkeys(texts))
 
@@ -162,7 +162,7 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
     (DatabaseUnavailableError, Ending.INFRASTRUCTURE, "database"),
     (InfrastructureError, Ending.INFRASTRUCTURE, "model"),
 )
-"""The ending for each error class. The first matching class applies."""
+"""The ending and the failed part for each error class. The first matching class applies."""
 
 
 def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:

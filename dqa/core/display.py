@@ -1,4 +1,4 @@
-"""Format values for a model: rounded numbers, samples of columns, rows as text.
+"""Format values for a model: round numbers, sample columns, write rows as text.
 
 A number with 17 digits costs three times as many tokens as a number with six digits. Only the text
 is rounded. Calculations and records use the exact number.
@@ -21,14 +21,14 @@ Value: TypeAlias = "Cell | list[Value] | dict[str, Value]"
 """A cell of a result: a plain value, or a list or map of values."""
 
 MOST_TOKENS = 10_000
-"""Tokens of a schema in a prompt, by default."""
+"""The default maximum number of tokens of a schema in a prompt."""
 LEAST_TOKENS = 300
-"""The fewest tokens that have room for one table and the names of the other tables."""
+"""The number of tokens that suffice for one table and the names of the other tables."""
 
 _DIGIT = re.compile(r"\d")
 """The pattern of a text that may be a number; it is checked before the slower conversion."""
 _SAME = 12
-"""Values that are equal in this many digits differ only by rounding."""
+"""Two values with this number of equal digits differ only by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ DEFAULT_DISPLAY = Display()
 
 
 def numbers_in(names: Iterable[object]) -> frozenset[float]:
-    """Return the names that are numbers with a fraction, which `round_rows` must not change."""
+    """Return the candidates that are numbers with a fraction; `round_rows` must not change them."""
     found = set()
     for text in filter(_DIGIT.search, map(str, names)):
         with suppress(ValueError, OverflowError):
@@ -89,7 +89,7 @@ def cell_of(value: Value) -> Cell:
 
 
 def candidate_name(value: Value) -> str | int:
-    """Return a value as a candidate's name: a whole number as it is, other values as text."""
+    """Return the candidate's name for a value: an unchanged whole number, or a text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     plain = cell_of(value)
@@ -109,7 +109,7 @@ def dump_row(row: Sequence[Value]) -> str:
 
 
 def spelled_number(cell: Value) -> Value:
-    """Return a cell, or the text of NaN and infinities, which JSON lacks."""
+    """Return a cell unchanged. NaN and infinities, which JSON lacks, become text."""
     return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 
@@ -126,7 +126,7 @@ def round_rows(
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
     decimal point never change. A result without a fraction becomes a whole number, because ".0"
     would look exact. Different values of one column stay different: they keep as many digits as
-    needed, so rankings and ids stay correct.
+    needed, so rankings and ids remain correct.
 
     Parameters
     ----------

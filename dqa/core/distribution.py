@@ -1,4 +1,4 @@
-"""The name of this project on the package index, its versions and its commands."""
+"""The package name, the installed versions, and the commands that start and install dqa."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every error this project raises, in one tree.
+"""All error classes of this project.
 
 ::
 
@@ -34,13 +34,12 @@
         │   └── RequestTooLongError      one request is too long for the model
         └── WorldUnavailableError        the referee of a world failed, or its process ended
 
-The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
-something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
-line that says how to fix it; any other exception is a bug, ends one decision as
-`dqa.core.decision.Ending.CRASHED`, and its traceback is recorded there.
-`MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
-retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`. A `StoppedError` goes through a
-decider and ends its decision as `dqa.core.decision.Ending.STOPPED`.
+A `QueryError` or an `UnparsableReplyError` goes back to the model, which can correct itself. A
+`UsageError`, a `DataError` or an `InfrastructureError` reaches the user as one line that says how
+to fix the problem. A `MalformedReplyError` is retried. A `BudgetSpentError` ends a run as
+`dqa.core.decision.Ending.BUDGET`, a `StoppedError` as `dqa.core.decision.Ending.STOPPED`. Any other
+exception is a bug. It ends one decision as `dqa.core.decision.Ending.CRASHED`, which records the
+traceback.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class UnknownNameError(UsageError):
     known
         The known names.
     more
-        Whether there are more known names.
+        Whether `known` is incomplete.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, more: bool = False) -> None:
@@ -95,11 +94,11 @@ class MissingKeyError(UsageError):
 
 
 class UnrecordedRequestError(UsageError):
-    """A cassette is replayed and lacks the reply to a request."""
+    """A cassette that is being replayed lacks the reply to a request."""
 
 
 class AuditError(UsageError):
-    """A statement cannot be recorded, so it returns no rows. Its author cannot fix this."""
+    """A statement cannot be recorded, so it returns no rows. Another statement does not help."""
 
 
 class PluginError(DqaError):
@@ -154,13 +153,14 @@ class StatementError(QueryError):
 
 
 class NotUnderstoodError(StatementError):
-    """The database cannot parse the statement or lacks a function; the dialect may differ."""
+    """The database cannot parse the statement. It may be written in another dialect."""
 
 
 class UnknownReferenceError(StatementError):
     """The statement names something that the database lacks.
 
-    A session raises this error. The guard adds the most similar name that statements may read.
+    A session raises this error. The guard adds the most similar name among those that statements
+    may read.
 
     Parameters
     ----------
@@ -198,7 +198,8 @@ class InvalidAnswerError(UnparsableReplyError):
     advice
         The valid answers.
     named
-        The candidates found in the answer: none, several, or one with additional words.
+        The candidates found in the answer. There may be none, several, or one with additional
+        words.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
@@ -209,11 +210,11 @@ class InvalidAnswerError(UnparsableReplyError):
 
 
 class MalformedReplyError(ModelError):
-    """The provider sent an incomplete reply, or none."""
+    """The provider sent an incomplete reply or no reply."""
 
 
 class BudgetSpentError(DqaError):
-    """The tokens or the money that a run may spend are spent."""
+    """A run has spent its budget of tokens or money."""
 
 
 class OutOfBudgetError(BudgetSpentError):
@@ -229,7 +230,7 @@ class CrashError(DqaError):
 
 
 class InfrastructureError(DqaError):
-    """A server, the network or a provider failed. No answer is scored as wrong because of it."""
+    """A server, the network or a provider failed. The failure is not scored as a wrong answer."""
 
 
 class DatabaseUnavailableError(InfrastructureError):
@@ -249,4 +250,4 @@ class RequestTooLongError(ModelUnavailableError):
 
 
 class WorldUnavailableError(InfrastructureError):
-    """The referee of a world failed. No player is scored as worse because of it."""
+    """The referee of a world failed. The failure does not lower any player's score."""

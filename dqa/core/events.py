@@ -51,7 +51,7 @@ class OtherEvent(Event):
 
 
 class PromptEvent(Event):
-    """The first prompt of a model: its purpose, and the type and text of each message."""
+    """The first prompt to a model: its purpose, and the type and text of each message."""
 
     kind: Literal["prompt"] = "prompt"
     messages: tuple[tuple[str, str], ...] = ()
@@ -135,7 +135,7 @@ def event_of(evidence: Evidence, step: int) -> Event:
 
 
 class StepEvent(Event):
-    """The typed result of a method's step, from a model's reply or a calculation.
+    """The typed result of one step of a method. A model's reply or a calculation gives the result.
 
     Separate events before it record the prompts, the replies and their problems.
 
@@ -148,7 +148,7 @@ class StepEvent(Event):
     result
         The fields of the result, as JSON.
     titles
-        The title of each field, for readers. Fields without a title are for programs only.
+        The title of each field, for readers. Fields without a title are not shown to readers.
     """
 
     kind: Literal["step"] = "step"
@@ -203,11 +203,11 @@ class WarningEvent(Event):
     ----------
     about
         The kind of missing data: parts of the ``schema``, ``candidates``, ``calls`` beyond a limit,
-        ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens``
-        without a count, or useful entries of a ``memory``. The last kind includes a memory that
-        contained the question.
+        ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens`` that
+        were not counted, or useful entries of a ``memory``. The kind ``memory`` also warns that a
+        memory contained the question.
     text
-        The warning and how to fix its cause, for readers of the decision.
+        The warning, with advice on how to fix its cause.
     considered, total
         The number of considered items, and the number of all items.
     left_out
@@ -228,10 +228,10 @@ class BudgetEvent(Event):
     Attributes
     ----------
     spent
-        The limit that is reached, and its value.
+        The name and the value of the limit that is reached.
     asked
-        Whether the model is now asked for a decision. If not, the last candidate that it named is
-        the decision.
+        Whether the model is now asked for a decision. Otherwise the last candidate that the model
+        named is the decision.
     """
 
     kind: Literal["budget_spent"] = "budget_spent"
@@ -278,7 +278,7 @@ class AnswerEvent(Event):
 
 
 class EndingEvent(Event):
-    """The reason why there is no decision, with a traceback for unexpected exceptions."""
+    """The reason why there is no decision, including the traceback of an unexpected exception."""
 
     kind: Literal[
         "step_limit",
@@ -295,7 +295,7 @@ class EndingEvent(Event):
 
     @classmethod
     def of(cls, ending: str, step: int, problem: str | None) -> Self:
-        """Return the event for an ending without an answer."""
+        """Return the event for a run that ended without an answer."""
         return cls.model_validate({"kind": str(ending), "step": step, "problem": problem})
 
 
@@ -317,7 +317,7 @@ class MoveEvent(Event):
     fallback
         Whether the choice is the position's fallback because the decision named no legal action.
     reference
-        The action of the reference in the same position; None without a reference.
+        The action that the reference decider chose in the same position; None without a reference.
     input_tokens, output_tokens, calls
         The usage of the decider's models.
     attempt
@@ -353,7 +353,8 @@ class AttemptEvent(Event):
     reward
         The reward; None if the game did not end.
     counts
-        Whether this attempt is scored. The game's history contains its choices.
+        Whether this attempt is scored. The game's history then contains the choices of this
+        attempt.
     """
 
     kind: Literal["attempt"] = "attempt"

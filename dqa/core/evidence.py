@@ -85,7 +85,7 @@ class Evidence:
         rows
             The result.
         display
-            How numbers are rounded.
+            The format of values, such as the digits of rounded numbers.
         kept
             Numbers that must not be rounded.
         closing

@@ -48,7 +48,7 @@ class UnsuitableFileError(DataError, OSError):
     file
         The file.
     problem
-        A clause about the problem, to follow the file's name.
+        The problem, as a clause that follows the file's name in the message.
     """
 
     def __init__(self, file: Path | str, problem: str) -> None:
@@ -129,7 +129,7 @@ def read_text(
     home, most
         See `open_regular`.
     hint
-        A sentence that says what to name instead.
+        A sentence that says which file to name instead.
 
     Raises
     ------
@@ -350,7 +350,8 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
     error
         The system's error.
     writing
-        Whether the path was to be created. A missing path then means a missing folder.
+        Whether the program tried to create the path. If so, a missing path means that its folder is
+        missing.
     """
     name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
     if writing and error.errno == errno.ENOENT:

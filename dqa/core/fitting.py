@@ -1,15 +1,15 @@
-"""Choose the parts of a long schema that a model reads.
+"""Choose which parts of a long schema a model reads.
 
-Parts are tables, node labels and relationship types. The parts that a scenario names rank first,
-then the parts whose names the question contains, then the others by their relevance. The first
-parts are described in full, the next parts by keys, joins and comments only. The remaining parts
-are listed by name while there is room.
+Parts are tables, node labels and relationship types. The parts that a scenario names rank first.
+Next are the parts whose names the question contains, and then all other parts by relevance. The
+first parts are described in full, and the next parts by keys, joins and comments only. The
+remaining parts are listed by name while there is room.
 
 Relevance compares the words of names, columns and comments in the singular. The weight of a word
 depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). An
-abbreviation or another form of the same stem has half the weight. Then scores spread along joins:
-from a part to the parts that refer to it, to the parts that it refers to, and to the parts that
-refer to the same part, unless these are many. `bm25s` has no weights for fields.
+abbreviation or another form of the same stem has half the weight. A part also receives a share of
+the scores of the parts that it refers to, that refer to it, or that refer to the same part (unless
+very many do). The package `bm25s` is not used, because it has no weights for fields.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dqa.core.schema import (
 from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""The tokens of the sentence that lists the omitted parts, without their names."""
+"""The number of tokens of the sentence that lists the omitted parts, without the names."""
 _NAMES, _WHOLE = 0.1, 0.4
 """The share of all tokens for names, and the share of the remaining tokens for full
 descriptions."""
@@ -156,7 +156,7 @@ def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Pa
         Words about the content of a column. They are compared with the names and comments of
         columns and, with less weight, of tables.
     most
-        The most columns to return.
+        The maximum number of columns to return.
     """
     fields, index = _field_index(schema)
     scores = index.score(about)
@@ -178,7 +178,7 @@ def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Inde
 
 @lru_cache(maxsize=8)
 def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
-    """Return the shortened parts, the tokens of full parts, and the tokens of shortened parts."""
+    """Return the shortened parts, the tokens of each full part, and of each shortened part."""
     brief = [_shorten(part) for part in schema.parts]
     return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
 
@@ -267,9 +267,9 @@ _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
 """The weights of the name and comment of a part, and of the names and comments of columns."""
 _DOWN, _UP = 4.0, 0.8
-"""The weights of the scores of the parts that a part refers to, and of those that refer to it."""
+"""The weights of the scores of parts that a part refers to, and of parts that refer to it."""
 _HUB = 50
-"""Two parts that refer to the same part are unrelated if it has more references than this."""
+"""Parts that refer to the same part are unrelated if more parts than this refer to it."""
 
 
 class Index:
@@ -328,7 +328,7 @@ class Relevance:
     Attributes
     ----------
     references
-        For each part, the positions of the parts that it refers to by keys, or that it connects.
+        For each part, the positions of the parts that its keys refer to or that it connects.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -348,7 +348,7 @@ class Relevance:
         about
             The text.
         known
-            The positions of parts with the highest score, independent of the text.
+            The positions of parts that get the highest score independent of the text.
         """
         worth = self._index.score(about)
         best = max(worth, default=0.0) or 1.0
@@ -394,7 +394,7 @@ def near_words(word: str, known: Iterable[str]) -> dict[str, float]:
 
 
 def _is_near(word: str, other: str) -> bool:
-    """Return whether a word abbreviates another one or shares its stem: ``qty``, ``cust``."""
+    """Return whether a word abbreviates another word or shares its stem: ``qty``, ``cust``."""
     if word[0] != other[0] or word == other or not (word.isalpha() and other.isalpha()):
         return False
     short, long = sorted((word, other), key=len)
@@ -407,7 +407,7 @@ def _is_near(word: str, other: str) -> bool:
 
 
 def _shortens(short: str, long: str) -> bool:
-    """Return whether a word is another one without most of its vowels: ``whse``, ``prd``."""
+    """Return whether a word is another word without most of its vowels: ``whse``, ``prd``."""
     if not _SHORTEST_SHORT <= len(short) < len(long) - 1 or set(short[1:-1]) & set("aeiou"):
         return False
     letters = iter(long)
@@ -418,7 +418,7 @@ def _shortens(short: str, long: str) -> bool:
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text or of a name (``order_lines``, ``OrderLines``), in the singular.
 
-    The singular follows simple English rules, which are applied to both compared words.
+    The singular follows simple English rules.
     """
     return tuple(singular(word) for word in split_words(text))
 

@@ -19,8 +19,8 @@ from threading import Lock
 from dqa.core.errors import InfrastructureError
 
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Environment variables that limit linear algebra to one thread per process. Several processes run
-in parallel, and a fork does not copy threads."""
+"""Environment variables that limit linear algebra to one thread per process, because several
+processes run in parallel and a fork does not copy threads."""
 _VARIABLES = frozenset(
     {
         *("APPDATA", "HOME", "LANG", "LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NLS_LANG"),
@@ -156,7 +156,7 @@ def _absolute(entries: Iterable[str]) -> list[str]:
 
 @contextmanager
 def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
-    """Let a child inherit a minimal environment, a safe import path and no main script.
+    """Let a child process inherit a minimal environment, a safe import path and no main script.
 
     `os.environ` does not change, so other threads see all variables. The option -P is needed
     because an interpreter with -E ignores PYTHONSAFEPATH.

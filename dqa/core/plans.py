@@ -26,7 +26,7 @@ _MARKER = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Further marks that can begin a step of a plan."""
+"""Marks other than step numbers that can begin a step of a plan."""
 _INLINE = re.compile(
     r"""(?:^|(?<=[\s,;\[]))[*_]{0,3}
     (?:step[ ]?(?P<step>\d{1,3})[*_]{0,3}(?:[ ]?[:.)]|[ ][-\u2013\u2014](?=[ ]))
@@ -34,7 +34,7 @@ _INLINE = re.compile(
     [*_]{0,3}\s*+""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A number that can begin a step in the middle of a line if the numbers are consecutive."""
+"""A number that can begin a step within a line, if the numbers in the line are consecutive."""
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|\s*(?:[-=]>|\u2192)\s*")
 _THEN = re.compile(
     r"(?<=,)\s+(?=(?:and\s+)?(?:then|finally)\b)|(?<=\w)\s+(?=and\s+then\b)", re.IGNORECASE
@@ -67,7 +67,7 @@ class PlanStep:
 
 @dataclass(frozen=True, slots=True)
 class PlanText:
-    """The steps of a plan in order, and the lines outside steps."""
+    """The steps of a plan in order, and the lines that belong to no step."""
 
     steps: tuple[PlanStep, ...]
     beside: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return the text from the first step of its numbered list on; None without a list.
+    """Return the text from the start of its numbered list; None without a list.
 
     A list consists of lines that begin with a number, or of consecutive numbers within a line.
     """
@@ -93,7 +93,7 @@ def list_in(text: str) -> str | None:
 
 
 def read_plan(plan: str) -> PlanText:
-    """Return the steps of a plan, and the lines outside steps.
+    """Return the steps of a plan, and the lines that belong to no step.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
     numbered plan, bullets, letters, dotted numbers and further indented numbers begin sub-steps.

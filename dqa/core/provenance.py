@@ -1,4 +1,4 @@
-"""Find the user, the time and the current decision, for records."""
+"""Find the user, the time and the current decision, which records contain."""
 
 from __future__ import annotations
 

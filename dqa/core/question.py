@@ -1,4 +1,4 @@
-"""Questions, without their right answers."""
+"""Questions without their right answers."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 Candidate: TypeAlias = str | int
-"""A possible choice: a supplier's name, a product's number."""
+"""A possible choice, such as the name of a supplier or the number of a product."""
 
 MOST_CANDIDATES = 100_000
-"""The most candidates of a question. Scoring stores the outcomes of all candidates in memory."""
+"""The maximum number of candidates. Scoring stores the outcomes of all candidates in memory."""
 
 AnswerForm: TypeAlias = Literal["candidate", "statement"]
-"""The form of an answer: one of the candidates, or a statement that returns the right rows."""
+"""The form of an answer: a candidate, or a statement that returns the right rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A decision-making question with its business rules (PlanRAG, section 2: Q and R).
 
-    It does not contain the right answer. A `dqa.core.truth.Truth` contains that.
+    A question does not contain its right answer, which is in a `dqa.core.truth.Truth`.
 
     Attributes
     ----------
     scenario
         The name of the scenario; ``"custom"`` for a user's own question.
     id
-        Unique within the scenario.
+        The id, which is unique within the scenario.
     text
         The question and its goal.
     rules
@@ -51,8 +51,8 @@ class Question:
     answer_form
         The form of the answer.
     free_form
-        Other legal answers, with ``...`` for any words, e.g. ``search[...]``. Several forms are
-        joined by " or ". Empty if only candidates are legal.
+        The form of legal answers that are not candidates, with ``...`` for any words, e.g.
+        ``search[...]``. Several forms are joined by " or ". Empty if only candidates are legal.
     """
 
     scenario: str
@@ -95,7 +95,7 @@ def _digest(text: str) -> str:
 
 
 _OR = " or "
-"""The separator between free forms of a question."""
+"""The separator between several free forms of a question."""
 
 
 def fits_form(text: str, form: str) -> bool:

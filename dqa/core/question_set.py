@@ -39,7 +39,7 @@ class Defect:
 
 
 def said_once(defects: Iterable[Defect]) -> list[Defect]:
-    """Merge defects that differ only in their file, and count them in `Defect.more`."""
+    """Merge defects that differ only in their file. `Defect.more` counts the merged defects."""
     found: dict[tuple[str, str], dict[Path, Defect]] = {}
     for defect in defects:
         found.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
@@ -67,8 +67,8 @@ class QuestionSet:
     rule_set
         The rule set of the truths; None for the first rule set of each simulator.
     places
-        The locations of the users' own databases, by name. These databases are not loaded. A
-        situation with the same name was read from such a database.
+        The locations of the user's own databases, by name. These databases are not loaded. If a
+        situation has the name of such a database, it was read from this database.
 
     Raises
     ------
@@ -179,7 +179,7 @@ class QuestionSet:
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
-        """Return a set with only some scenarios and at most `limit` questions per scenario."""
+        """Return a set with only the given scenarios and at most `limit` questions per scenario."""
         counts: Counter[str] = Counter()
         selected = []
         for question in self.questions:

@@ -45,7 +45,7 @@ _recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
 
 @contextmanager
 def collect_recorders() -> Iterator[list[Recorder]]:
-    """Collect the recorders created in this context, for a decision that an error ends."""
+    """Collect the recorders of this context, so that a failed decision retains its events."""
     recorders: list[Recorder] = []
     with _recorders.use(recorders):
         yield recorders
@@ -74,7 +74,7 @@ class Recorder:
     lost
         The tokens and calls of incomplete replies.
     uncounted
-        An estimate of the tokens of replies without a token count, used only for the budget.
+        The estimated number of tokens of replies without a token count. Only the budget uses it.
     steps
         The number of replies of the deciding model so far.
     spent
@@ -128,7 +128,7 @@ class Recorder:
     def branch(cls) -> Recorder:
         """Return a recorder for another thread. `merge` adds its events later.
 
-        It has no budget, watcher or reviews. Those of this recorder apply when it is merged.
+        The new recorder has no budget, watcher or reviews. `merge` applies those of this recorder.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()
@@ -144,7 +144,7 @@ class Recorder:
             self.note(event.model_copy(update={"step": before + event.step}))
 
     def over_budget(self, *, reads: bool = True) -> str | None:
-        """Return the budget limit that is reached after a step; None if no limit is reached.
+        """Return the budget limit that prevents another step; None if no limit does.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Recorder:
         return self.ended(*ending_of(error))
 
     def _waited(self) -> float:
-        """Return the seconds that people took to answer. Time limits exclude them."""
+        """Return the seconds that people took to answer reviews. Time limits exclude this time."""
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401

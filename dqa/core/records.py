@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 
 _UNKNOWN = "extra_forbidden"
 _LONGEST = 60
-"""The most characters of a wrong value in a message."""
+"""The maximum number of characters of a wrong value in a message."""
 
 
 class Record(BaseModel):
@@ -117,4 +117,4 @@ _MESSAGES = {
     "too_short": "must not be empty",
     "greater_than_equal": "must be at least {ge}",
 }
-"""Messages in place of pydantic's."""
+"""The messages that replace pydantic's messages."""

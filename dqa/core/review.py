@@ -1,6 +1,6 @@
 """Reviews: a person approves, corrects or refuses plans, statements and decisions.
 
-The caller provides a `Reviewer`. A decider settles each plan, statement and decision with the
+The caller provides a `Reviewer`. A decider passes each plan, statement and decision to the
 `Reviewing` of its context. Without a reviewer nothing is reviewed.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dqa.core.recorder import Recorder
 
 MOST_TRIES = 5
-"""The number of unusable corrections after which a text counts as refused."""
+"""The number of unusable corrections after which a text is refused."""
 _LONGEST_NAME = 100
 
 
@@ -34,7 +34,7 @@ class Review(Record):
     Attributes
     ----------
     kind
-        The kind: a plan, a statement before it runs, or the decision.
+        What is reviewed: a plan, a statement before it runs, or the decision.
     text
         The plan, the statement, or the choice.
     question
@@ -78,7 +78,7 @@ class ReviewAnswer(Record):
     reason
         The reason, for the model and the record.
     by
-        The person, for the record.
+        The name of the person, for the record.
     """
 
     action: ReviewAction
@@ -161,7 +161,7 @@ class Reviewing:
     approved
         The statements of this decision that a person approved or wrote.
     waited
-        The seconds that the reviewer took so far. Time limits exclude them.
+        The seconds that the reviewer took so far. Time limits exclude this time.
     events
         All reviews, in order.
     recorder
@@ -269,7 +269,7 @@ reviewed_by = _reviewing.use
 
 
 def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing | None:
-    """Return the reviews of a decision; None without a reviewer.
+    """Return a new `Reviewing` for a decision; None without a reviewer.
 
     Raises
     ------
@@ -291,5 +291,5 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
 
 
 def reviews_in(events: Iterable[Event]) -> tuple[ReviewEvent, ...]:
-    """Return the reviews among events."""
+    """Return the review events among `events`."""
     return tuple(event for event in events if isinstance(event, ReviewEvent))

@@ -15,12 +15,12 @@ from dqa.core.text import shortened, visible
 PartKind: TypeAlias = Literal["table", "label", "relationship type"]
 
 _PART_COMMENT, _FIELD_COMMENT = 200, 100
-"""The most characters of a comment on a table, and on a column."""
+"""The maximum number of characters of a comment on a table, and of a comment on a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column or property: name, the database's type, sample values, and comment."""
+    """A column or property, with its name, its type in the database, sample values and comment."""
 
     name: str
     type: str
@@ -30,10 +30,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class TableInfo:
-    """A table or view: columns, primary key, foreign keys as ``(column, table, column)``.
+    """A table or view, with its columns and keys. A foreign key is ``(column, table, column)``.
 
     Comments come from the database. `omitted` is the number of columns that are not included.
-    Labels and relationship types have the same fields.
+    `NodeInfo` and `EdgeInfo` also have `comment` and `omitted`.
     """
 
     kind: ClassVar[PartKind] = "table"
@@ -51,7 +51,7 @@ class TableInfo:
 
 
 class _GraphPart:
-    """The names that the parts of a graph share with a table."""
+    """Properties of a label or relationship type that have the same names as in `TableInfo`."""
 
     __slots__ = ()
     label: str
@@ -82,7 +82,7 @@ class NodeInfo(_GraphPart):
 
 @dataclass(frozen=True, slots=True)
 class EdgeInfo(_GraphPart):
-    """A relationship type, the labels that it connects (empty without a label), its properties."""
+    """A relationship type, its properties, and the labels that it connects (empty if unknown)."""
 
     kind: ClassVar[PartKind] = "relationship type"
     label: str

@@ -1,4 +1,4 @@
-"""The contract of sessions: an open database that runs statements without a guard."""
+"""The protocol of sessions. A session is an open database without a guard."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Session(ABC):
     Attributes
     ----------
     kind, dialect, language, name
-        See `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
+        As in `dqa.core.database.Database`. `dialect` is one of `guard.DIALECTS`.
     namespace
         The name in statements of the visible schema, database or label; None if everything is
         visible, or if statements have no name for it.
@@ -99,7 +99,9 @@ class Session(ABC):
         return None
 
     def examine(self) -> Examination:
-        """Return the version, the role and advice; for a file whether it is writable.
+        """Return the version and the role of the database, with advice for its owner.
+
+        For a file, also return whether it is writable.
 
         Raises
         ------
@@ -109,7 +111,7 @@ class Session(ABC):
         return Examination("", may_write=self.file is not None and os.access(self.file, os.W_OK))
 
     def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
-        """End the statements of the session with a mark, if the role has permission."""
+        """End the statements of the session that has this mark, if the role has permission."""
 
     @abstractmethod
     def close(self) -> None:

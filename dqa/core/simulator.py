@@ -1,4 +1,4 @@
-"""The contract of simulators, which compute the outcome of every candidate of a question."""
+"""The protocol of simulators, which compute the outcome of every candidate of a question."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether a larger or a smaller outcome is better."""
 
 ROUNDING = 1e-12
-"""Values with a smaller relative difference count as equal. It is about a thousand times the
-rounding error of one operation."""
+"""Values with a smaller relative difference are treated as equal. The number is about a thousand
+times the rounding error of one operation."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
     """The outcome of every candidate of a question.
 
-    Values with a relative difference below `ROUNDING` count as equal, because their difference
-    depends on the order of a summation.
+    Values with a relative difference below `ROUNDING` are treated as equal, because their
+    difference depends on the order of a summation.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ class Outcomes:
 
     @cached_property
     def answer(self) -> Candidate:
-        """The best candidate without tolerance; of equal candidates the first in table order.
+        """The candidate with the best exact value; of equal candidates the first in table order.
 
-        It is the published label. All candidates in `ties` are equally good.
+        This is the published label. All candidates in `ties` are equally good.
         """
         return self.candidates[int((self.values == self.best).argmax())]
 
@@ -92,7 +92,7 @@ class Outcomes:
         return float(behind.min()) if behind.size else 0.0
 
     def best_first(self, chosen: Sequence[Candidate] | None = None) -> list[Candidate]:
-        """Return candidates, the best first. Equal candidates are in table order, after `answer`.
+        """Return candidates, the best first. Of equal candidates, `answer` is first.
 
         Parameters
         ----------
@@ -179,8 +179,8 @@ class CountingRules:
     described
         A sentence about each rule set.
     grounds
-        For each rule set, the properties that distinguish its outcomes from those of others, e.g.
-        ``double counting``. Rule sets that share a property use the same words.
+        For each rule set, the properties that distinguish its outcomes from the outcomes of other
+        rule sets, e.g. ``double counting``. Rule sets that share a property use the same words.
     """
 
     stated: tuple[StatedRule, ...]

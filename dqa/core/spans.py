@@ -29,7 +29,7 @@ _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 
 class Span(NamedTuple):
-    """A span. It is true while it is recorded. Without a provider it does nothing."""
+    """A span. Its truth value says whether it is recorded. Without a provider it does nothing."""
 
     api: ApiSpan | None = None
 

@@ -75,8 +75,8 @@ def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped)
 
 
 _BYTES_PER_TOKEN = 3
-"""A lower bound of the averages of usual tokenizers for schemas, prose and languages without an
-alphabet (GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
+"""A number of bytes that is less than the averages of common tokenizers for schemas, prose and
+languages without an alphabet (GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
 
 
 def estimate_tokens(text: str) -> int:

@@ -22,7 +22,7 @@ the same rows with the same counts and additional columns; numbers are equal to 
 
 @dataclass(frozen=True, slots=True)
 class GoldTable:
-    """A right result in the form of rows, as in Spider 2.
+    """The rows of a right result, as in Spider 2.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class Truth:
     source
         The file and entry of the official answer, for messages.
     tables
-        Right results as rows, in addition to `answers`.
+        Right results in the form of rows. A statement may match these instead of `answers`.
     forbidden
-        Candidates that the rules forbid. Their outcome is the worst outcome of other candidates.
+        Candidates that the rules forbid. Each has the worst outcome of all other candidates.
     heuristics
         The choices of the heuristics that a user's own question names, by name.
     """

@@ -1,1 +1,1 @@
-"""Deciders: what turns a question and a database into a decision."""
+"""Deciders, which make a decision from a question and a database."""

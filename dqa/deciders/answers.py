@@ -1,16 +1,17 @@
 """Find the candidate that an answer names. Answers are validated, not interpreted.
 
-An answer is the text after its label. Labels are "Final Answer:", and words such as "Decision:" at
-the beginning of a line or sentence; the first label counts. An answer names a candidate if exactly
-one candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words
-are ignored. Of overlapping names, the longest counts. A number is an id only if it is the only
+An answer is the text after its first label. Labels are "Final Answer:", and words such as
+"Decision:" at the beginning of a line or sentence. An answer names a candidate if exactly one
+candidate occurs in it as whole words. Case, accents, quotes, markup and the signs between words are
+ignored. Of overlapping names, only the longest is used. A number is an id only if it is the only
 number of the answer, and is first, last or after the noun of the scenario.
 
 An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. It is
 refused, like an answer with no candidate or several. The message lists the possible answers.
 
-If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form
-counts unchanged: the whole answer, or one occurrence in an answer that names no candidate.
+If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form is
+accepted unchanged. The form may be the whole answer, or occur once in an answer that names no
+candidate.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from dqa.core.text import shortened
 from dqa.deciders.candidates import MOST_COMPARED, Choices, nouns_of
 
 _LISTED = 20
-"""The most candidates in a message."""
+"""The maximum number of candidates in a message."""
 _NAMED = 5
 _SHOWN = 80
-"""The most characters of an answer in a message."""
+"""The maximum number of characters of an answer in a message."""
 
 _WORD = re.compile(
     r"(?P<number>(?:(?<![\w)\]])[-\u2212])?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:\s?%)?)"
@@ -136,7 +137,7 @@ def read_answer(
 
 
 def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
-    """Return the parts of a text in a free form, in the form's spelling, and the remaining text.
+    """Return the parts of a text that have a free form, spelled like the form, and the other text.
 
     Case and spaces around the signs of the form are ignored. If the form has no end mark, it
     extends to the end of the line.
@@ -157,7 +158,7 @@ def _find_in_form(text: str, form: str) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=8)
 def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, Candidate]]:
-    """Return the candidates by the words of their names, also joined to one word, and by name."""
+    """Return the candidates by the words of their names (also joined to one word), and by name."""
     names: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
     for candidate in candidates:
         words = _words(str(candidate))
@@ -191,7 +192,7 @@ def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Ca
 def _is_whole(
     text: str, found: Sequence[re.Match[str]], place: int, after: int, nouns: frozenset[str]
 ) -> bool:
-    """Return whether words form a name, and not a part of a longer one (``12`` in ``B12``)."""
+    """Return whether words form a whole name, not a part of a longer name (``12`` in ``B12``)."""
     name = found[place:after]
     gaps = [text[one.end() : other.start()] for one, other in pairwise(name)]
     if not all(map(_JOINT.fullmatch, gaps)):

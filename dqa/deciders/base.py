@@ -41,9 +41,9 @@ class Settings:
     Attributes
     ----------
     max_steps
-        The most model replies. The next one would end the run as `Ending.STEP_LIMIT`.
+        The maximum number of model replies. A further reply ends the run as `Ending.STEP_LIMIT`.
     max_parse_failures
-        The most unusable replies in a row before the run ends as `UNPARSABLE`.
+        The number of consecutive unusable replies that ends the run as `Ending.UNPARSABLE`.
     limits
         The limits of each statement.
     display
@@ -55,7 +55,7 @@ class Settings:
     rules
         The name of the rule set for simulations; None for the scenario's first rule set.
     options
-        The decider's own settings as texts, by the names in the factory's `options`.
+        The decider's own settings: texts by name. The factory's `options` lists the names.
     own
         The decider's own settings as an instance of the factory's `settings`. The factory creates
         it from `options` and the settings of the question's scenario. A Python caller may pass it.
@@ -121,10 +121,10 @@ class DeciderFactory:
         The fields of `settings` that `family` does not set, because their meaning differs between
         deciders of the family.
     scenarios
-        The names of the scenarios that it decides; () for all.
+        The names of the scenarios that the decider can decide; () for all.
     default_for
-        The uses for which it is the default: evaluations, single questions, or the reference that
-        identifies questions with a single retrieval.
+        The uses for which the decider is the default: for evaluations, for single questions, or as
+        the reference that identifies questions with a single retrieval.
     """
 
     name: str
@@ -171,7 +171,7 @@ class DeciderFactory:
 
     @property
     def setting_infos(self) -> tuple[SettingInfo, ...]:
-        """Its own settings for lists, each once, with the name of the family if possible."""
+        """The decider's own settings, for lists. Each has the name of the family if possible."""
         if self.settings is None:
             return ()
         shown: dict[str, str] = {}
@@ -196,7 +196,7 @@ class DeciderFactory:
         return {name: option for option, name in self._fields().items() if option in options}
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
-        """Return the settings of a scenario, overridden by the settings of the user."""
+        """Return the settings: the user's values, then the scenario's, then the defaults."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' has other settings than {own!r}.")
@@ -270,7 +270,7 @@ class SettingInfo:
 
 
 def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
-    """Describe settings; `names` maps the name of each setting to its field."""
+    """Describe the settings in a class; `names` maps the name of each setting to its field."""
     fields = model.model_json_schema()["properties"]
     return tuple(_info(name, fields[field]) for name, field in names.items())
 

@@ -46,9 +46,9 @@ class Baseline(Decider):
 
 
 class Oracle(UpperBound):
-    """Chooses the best candidate by its recorded outcome, or else by simulating all candidates.
+    """Chooses the best candidate, by the recorded outcomes or else by simulating all candidates.
 
-    If a statement answers the question, it returns the gold statement.
+    For a question whose answer is a statement, the oracle returns the gold statement.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _first(question: Question, database: Database) -> Candidate:
 
 
 def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
-    """Return a draw that depends only on question and epoch, and on no database or run."""
+    """Return a random candidate, which depends only on the question and the epoch."""
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"

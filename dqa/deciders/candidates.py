@@ -1,4 +1,4 @@
-"""Candidates of a question: their list, their nouns, descriptions and recorded outcomes."""
+"""List and describe the candidates of a question, and read their nouns and recorded outcomes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dqa.scenarios.embedded import LISTING, first_column
 
 _OFFERED = 200
 _OFFERED_CHARACTERS = 8_000
-"""The most candidates, and the most characters of names, in the description of a list."""
+"""The maximum number of candidates, and of characters of their names, in a description."""
 _EXAMPLES, _FEW = 20, 5
-"""The number of examples of a longer list, and of a list from a statement."""
+"""The number of examples if a list is too long, and if a statement returns the list."""
 _NARROW = (
     "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
     "and decide between these. Spell the decision as the database does; it is checked against the "
@@ -58,8 +58,8 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    The description is empty without a list, and if the question of a scenario describes the
-    candidates. It is not empty if there are so many that queries must narrow them. A free form is
+    The description is empty if there is no list. It is also empty if a scenario's question
+    describes the candidates, unless there are so many that queries must narrow them. A free form is
     always described.
 
     Parameters
@@ -121,7 +121,7 @@ def _one_line(candidate: Candidate) -> str:
 
 
 MOST_COMPARED = 10_000
-"""The most candidates of a list that is compared by name. Agents narrow longer lists by queries."""
+"""The maximum length of a list that is compared by name. Agents narrow longer lists by queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Choices:
         return () if self.is_large else self.candidates
 
     def among(self, texts: AbstractSet[str]) -> tuple[Candidate, ...]:
-        """Return the candidates in a set of texts.
+        """Return the candidates that are in a set of texts.
 
         Trailing spaces are ignored, because columns of fixed width pad texts with spaces.
         """

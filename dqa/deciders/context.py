@@ -1,4 +1,4 @@
-"""The context of a decision: what queries return on a question, read once."""
+"""The context of a decision: the results of a question's queries, which are read once."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ _FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The texts and rows of a question, read once.
+    """The texts of a question and the rows of its queries.
 
     Attributes
     ----------
     goal
-        The question's text, without how its scenario has it answered.
+        The question's text, usually without the scenario's instruction on how to answer.
     actions
         The actions that are compared.
     left_out
-        Those that no row names, so that nothing distinguishes them.
+        The actions that are not compared, because no row names them.
     rules
         The business rules.
     tables
         The results of the queries that could run.
     failed, cut
-        How many queries could not run, and how many results a limit cut.
+        The number of queries that could not run, and the number of results that a limit cut.
     noun
         The noun for an action.
     states_form
-        Whether the goal may still say how to answer; for a method whose prompts say it themselves.
+        Whether `goal` retains the scenario's instruction on how to answer.
     """
 
     goal: str
@@ -71,7 +71,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 ) -> Context:
     """Run the queries of a question or of its scenario, and record their results.
 
-    If there are very many actions, those in the first rows are compared.
+    If there are very many actions, only the actions in the rows are compared.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 def _compared(
     question: Question, choices: Choices, tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
-    """Return the actions that are compared: all of a short list, else those that the rows name."""
+    """Return the actions to compare: all of a short list, otherwise the actions that rows name."""
     if choices.total <= _FEW:  # one of them may be "none", which no row names
         return choices.candidates
     if not choices.is_large:
@@ -162,7 +162,7 @@ def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
 
 
 def list_actions(question: Question, database: Database, method: str) -> Choices:
-    """Return the possible actions; `UsageError`, which names the method, if there are none."""
+    """Return the possible actions. If there are none, raise `UsageError` with the method's name."""
     check_question(question, method)
     listed = choices_of(question, database)
     if listed is None or not listed.total:
@@ -171,7 +171,7 @@ def list_actions(question: Question, database: Database, method: str) -> Choices
 
 
 def check_question(question: Question, method: str) -> None:
-    """Refuse a question that cannot be decided whatever its database holds; `UsageError`."""
+    """Raise `UsageError` for a question that cannot be decided with any content of its database."""
     is_listed = question.candidates is None and question.candidate_query
     if not (question.candidates or is_listed):
         raise _without_actions(question, method)
@@ -207,13 +207,16 @@ def _queries(question: Question, kind: Kind, method: str) -> tuple[str, ...]:
 
 
 def goal_of(question: Question) -> str:
-    """Return the question's text, without how its scenario has it answered."""
+    """Return the question's text without the scenario's instruction on how to answer."""
     scenario = plugins.scenario_of(question)
     return question.text if scenario is None else scenario.goal_of(question)
 
 
 def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
-    """Return as many whole lines as fit, with a warning that names the setting if some do not."""
+    """Return as many whole lines as fit.
+
+    If some do not fit, add a warning with the setting's name.
+    """
     if len(rows) <= most:
         return rows
     shown = rows[:most].rpartition("\n")[0] or rows[:most]
@@ -233,7 +236,7 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
 _NEARLY_ALL = 0.9
 """A column lists actions if at least this share of its cells are actions."""
 _HALF = 0.5
-"""If some column lists actions, actions also count in columns above this share."""
+"""If some column lists actions, actions in columns above this share are used too."""
 _FEWEST = 2
 """The fewest actions in a list of actions. One action leaves nothing to compare."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
@@ -246,10 +249,11 @@ def find_named_actions(
 ) -> tuple[Candidate, ...]:
     """Return the actions that rows name; all actions if no column lists actions.
 
-    Columns of one name list actions if nearly all of their cells are actions, and at least two
-    different ones. A quantity that equals an id by chance is not enough. Then all actions count in
-    every column that consists mostly of actions. An omitted action could not be chosen, but an
-    additional action costs only its comparison.
+    Columns with the same name list actions if nearly all of their cells are actions, at least two
+    of them different. So a quantity that equals an id by chance is ignored. If some column lists
+    actions, the actions in every column that consists mostly of actions are returned too. The
+    method could not choose an omitted action, while an additional action costs only one more
+    comparison.
 
     Parameters
     ----------

@@ -34,13 +34,13 @@ from dqa.deciders.tools import Arguments, Text, evidence_tool, observe
 from dqa.guard.hints import closest
 
 _ROWS = Limits(rows=5, bytes=4_000, cell=100)
-"""The limits of a sample of rows."""
+"""The limits of the rows in a sample."""
 _FOUND = 20
-"""The most columns that a search returns."""
+"""The maximum number of columns that a search returns."""
 _TOKENS = 4_000
-"""The most tokens of a description."""
+"""The maximum number of tokens of a description."""
 _NAME = 100
-"""The most characters of an unknown name in a message."""
+"""The maximum number of characters of an unknown name in a message."""
 
 
 class _NamedArguments(Arguments):

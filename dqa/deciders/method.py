@@ -1,11 +1,12 @@
-"""The parts of a method: prompts, typed replies, settings, and the order of its steps.
+"""Base classes for methods, which ask for typed replies to prompts in several steps.
 
 The package of a method has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
 decider that asks for one reply after another. ``docs/extending.md`` contains a method of 25 lines.
 
-`Asking.ask` renders the template, validates the reply, asks again with its problem, and records the
-result as one `StepEvent`. `Asking.note` records a calculated step in the same way. Readers see the
-titles of a class and its fields. A field without a title is stored but not shown.
+`Asking.ask` renders the template and validates the reply. For an invalid reply, it states the
+problem and asks again. It records the result as one `StepEvent`. `Asking.note` records a calculated
+step in the same way. Readers see the titles of a class and its fields. A field without a title is
+stored but not shown.
 
 Scripted models (`ScriptedReplies`) reply by the name of the step and the values of the prompt.
 """
@@ -121,7 +122,7 @@ class Reply(Finding):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The possible actions, which are the context of a `Choice`.
+    """The possible actions. Validators of a `Choice` receive them as their context.
 
     Attributes
     ----------
@@ -176,7 +177,7 @@ class Choice(Reply):
 
     @classmethod
     def only(cls, action: Candidate, why: str) -> Self:
-        """Return the choice of an action without asking a model."""
+        """Return the choice of the only action, without asking a model."""
         return cls(action=action, reasoning=why, said=str(action))
 
     @property
@@ -214,7 +215,7 @@ class Asking:
     model
         The chat model.
     tries
-        The most unusable replies to one prompt.
+        The maximum number of unusable replies to one prompt.
     calls
         Retries, limits and budget.
     recorder
@@ -243,7 +244,7 @@ class Asking:
         note: bool = True,
         **values: Any,  # noqa: ANN401  (values of the template)
     ) -> _Kind:
-        """Ask for a reply, and ask again with its problem, up to `tries` times.
+        """Ask for a reply, up to `tries` times. After an unusable reply, state its problem.
 
         Parameters
         ----------
@@ -269,7 +270,7 @@ class Asking:
         UnparsableReplyError
             No reply could be used.
         OutOfBudgetError
-            The budget of the decision is spent. After the end by budget, a last request is allowed.
+            The budget of the decision is spent. One last request is still allowed then.
         InfrastructureError, BudgetSpentError, UsageError
             The errors of `dqa.models.calling.call_model`.
         """
@@ -371,7 +372,7 @@ class Asking:
 
 
 def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
-    """Return the last result of a step in a trace; None if there is none of the class `kind`."""
+    """Return the last result of the class `kind` in a trace; None without such a result."""
     for event in reversed(events):
         if isinstance(event, StepEvent) and event.purpose == purpose:
             try:
@@ -436,12 +437,12 @@ class MethodDecider(Decider, Generic[_Task]):
         """Choose one of the task's actions."""
 
     def choose_at_once(self, task: _Task, asking: Asking) -> Chosen | None:
-        """Choose in one last reply after the budget is spent; None if the method cannot."""
+        """Choose with one last request after the budget is spent; None if this is impossible."""
         del task, asking
         return None
 
     def last_choice(self, task: _Task, recorder: Recorder) -> Chosen | None:
-        """Return the choice of an earlier reply after the budget is spent; None without one."""
+        """Return the last choice before the budget was spent; None without a choice."""
         del task, recorder
         return None
 
@@ -510,7 +511,7 @@ def method(
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReplies:
-    """The replies of scripted models to a method. An entry point of ``dqa.scripted`` names it.
+    """The scripted replies to the prompts of a method. An entry point of ``dqa.scripted`` names it.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ from dqa.core.schema import (
 from dqa.core.text import shortened, visible
 
 MOST_COLUMNS = 200
-"""The most columns of a part in a description, and in a sample of its rows."""
+"""The maximum number of columns of a part in a description and in a sample."""
 _MOST_NEIGHBOURS = 20
-"""The most tables that refer to a table, or relationship types of a label, in a description."""
+"""The maximum number of tables that refer to a table, or types of a label, in a description."""
 _COMMENT = 200
 
 
@@ -97,7 +97,7 @@ def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
 
 
 def narrow_part(part: Part) -> Part:
-    """Return a part with its first 200 columns. `omitted` is the number of other columns."""
+    """Return a part with its first 200 columns. `omitted` is the number of omitted columns."""
     omitted = max(len(part.fields) - MOST_COLUMNS, 0)
     return replace_fields(part, part.fields[:MOST_COLUMNS], omitted=omitted) if omitted else part
 
@@ -135,14 +135,14 @@ def match_pattern(part: Part) -> str:
 
 
 _LONGEST = 40
-"""The most characters of a sample."""
+"""The maximum number of characters of a sample."""
 _TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
 _BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
 _NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
 
 
 _NAMED = 8
-"""The most names in the text of a warning. Its event contains all names."""
+"""The maximum number of names in a warning's text. The event of the warning contains all."""
 
 
 def about_of(question: Question) -> str:
@@ -210,9 +210,9 @@ def shown_schema(
     about
         The texts of the question. Their tables have priority if some must be omitted.
     most
-        The most tokens of the text, as estimated by `estimate_tokens`.
+        The maximum number of tokens of the text, as estimated by `estimate_tokens`.
     first
-        The names of parts with the highest priority, such as the tables of a scenario.
+        The names of the parts to describe first, such as the tables of a scenario.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def sampled_schema(
     One guarded statement per column reads the values, so a policy that hides a column hides its
     values. The values are distinct and sorted. If the order of texts depends on the server, they
     are sorted by character codes. A column has no samples if its statement takes more than a third
-    of the time, or if the time is over.
+    of the time limit, or if the time limit is reached.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from dqa.deciders.prompting import fold
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The label of an action in prompts, "Action 2. name", which models repeat."""
 _MANY_BRACES = 500
-"""A number of braces that is below the nesting depth at which Python fails."""
+"""The maximum number of open braces that are parsed. Python fails at a greater depth."""
 _LISTED = 40
 """Most actions that a message lists."""
 _PROBLEMS = 10
@@ -58,11 +58,11 @@ class Chosen:
 def read_action(
     said: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
 ) -> Candidate:
-    """Return the action that a decision names. Case, spaces and signs around it are ignored.
+    """Return the action that a decision names. Case and surrounding spaces and signs are ignored.
 
-    A label such as "Action 2." before a name is ignored. The label alone is the action with that
-    number in the list, unless another action has this number as its name: then the decision is
-    ambiguous. A bare number is a name if possible, otherwise a number in the list. All other
+    A label such as "Action 2." before a name is ignored. The label alone means the action with that
+    number in the list. If another action has this number as its name, the decision is ambiguous. A
+    number without a label is a name if possible, otherwise a number in the list. All other
     decisions are read by `dqa.deciders.answers.read_answer`.
 
     Raises

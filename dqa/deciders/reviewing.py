@@ -82,7 +82,7 @@ def settle_plan(plan: str) -> Settled:
 def settle_decision(
     answer: str, choice: Candidate | None, choose: Callable[[str], Candidate | None]
 ) -> tuple[Settled, Candidate | None]:
-    """Let a person review a decision before it counts.
+    """Let a person review a decision before it is final.
 
     Parameters
     ----------

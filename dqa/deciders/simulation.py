@@ -29,12 +29,12 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.outcomes import ScenarioOutcomes
 
 _TOLD = 5
-"""The most wrong names in an error."""
+"""The maximum number of wrong names in an error."""
 _FEW = 2
-"""The most candidates without an effect that have their own rows."""
+"""The maximum number of candidates without an effect that each have their own row."""
 _ADVICE = "to see others, name them"
 _NAMED = 10
-"""The most names of candidates that share a row."""
+"""The maximum number of listed names of candidates that share a row."""
 
 
 class Simulation:
@@ -146,7 +146,7 @@ class Simulation:
         limits: Limits = DEFAULT_LIMITS,
         display: Display = DEFAULT_DISPLAY,
     ) -> Evidence:
-        """Return the outcomes of several decisions, the best first, as text for a model.
+        """Return a text for a model with the outcomes of several decisions, the best first.
 
         Parameters
         ----------
@@ -162,9 +162,9 @@ class Simulation:
         Returns
         -------
         Evidence
-            One row per candidate, ties in table order; or the problem and its fix. Several
-            candidates without an effect share the row of the first one; a line below the rows
-            counts the others.
+            One row per candidate, or the problem and its fix. Ties are in table order. Several
+            candidates without an effect share the row of the first of them. A line below the rows
+            contains their number.
 
         Raises
         ------
@@ -234,7 +234,7 @@ class Simulation:
 
 
 def _column_of(scenario: Scenario, kind: Kind) -> str:
-    """Return the name of the candidates' column; their noun if they have no column."""
+    """Return the name of the candidates' column. Without a column, return the candidates' noun."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
         return column or scenario.listing.noun

@@ -143,7 +143,7 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     display
         How numbers are shown.
     candidates
-        The candidates, or the numbers among them. They are not rounded.
+        The candidates, or only the candidates that are numbers. Equal numbers are not rounded.
     closing
         Text to add below the rows.
 

@@ -10,5 +10,5 @@ modelling, reward estimation, reward aggregation and decision making. A subclass
 
     GREEDY = method("greedy", "takes the largest return", Greedy, BidderSettings, family="bidder")
 
-An entry point of `dqa.deciders` that names ``GREEDY`` makes it a decider like any other.
+To register this decider, name ``GREEDY`` in an entry point of the group `dqa.deciders`.
 """

@@ -150,7 +150,7 @@ class TreeOfThoughts(TaskDecider):
         votes: list[int],
         asking: Asking,
     ) -> None:
-        """Count the votes. Unusable votes do not count. If all are unusable, raise the error."""
+        """Count the usable votes. Raise an error if no vote is usable."""
         warmer = asking.model.bind(temperature=self.own.temperature)
         thoughts = [
             Thought(

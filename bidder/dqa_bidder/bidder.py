@@ -40,9 +40,9 @@ Hidden = dict[str, dict[str, str]]
 
 _NOT_LOOKING_AHEAD = "direct, cot, reflexion or tree-of-thoughts"
 _MOST_ESTIMATED = 20
-"""If a question that is not a move has more actions, the model selects the best ones."""
+"""If a question that is not a move has more actions than this, the model selects the best."""
 _MOST_LISTED = 10
-"""If another player has more actions, the model selects the most likely ones."""
+"""If another player has more actions than this, the model selects the most likely actions."""
 
 
 def shown(  # noqa: PLR0913
@@ -67,7 +67,7 @@ def shown(  # noqa: PLR0913
     hidden
         The inferred states of the other players.
     root
-        Whether this is the position of the task.
+        Whether `position` is the position of the task.
     public
         Whether the position contains only what all players see.
     """
@@ -171,7 +171,7 @@ class Bidder(TaskDecider):
     ) -> Mapping[Candidate, float]:
         """Ask for at most `most` likely actions of another player, with their probabilities.
 
-        The prompt does not contain what only the viewer knows. The probabilities add up to 1.
+        The prompt omits what only the viewer knows. The probabilities add up to 1.
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
@@ -209,7 +209,7 @@ class Bidder(TaskDecider):
         return asking.ask("rewards", Payoffs, context=unknown, **values)
 
     def estimate_end(self, task: Task, position: Position, hidden: Hidden, asking: Asking) -> float:
-        """Ask for the payoff of an end that hidden values or new cards decide."""
+        """Ask for the payoff of an end that depends on hidden values or new cards."""
         values = {
             **shown(task, asking, position, hidden, root=False),
             "range": [rounded(end) for end in position.payoff_range],
@@ -218,7 +218,7 @@ class Bidder(TaskDecider):
         return asking.ask("end", EndPayoff, context=context, **values).payoff
 
     def aggregate(self, tree: Tree) -> Returns:
-        """Combine the rewards of each action to its return."""
+        """Combine the rewards of each action into its return."""
         return aggregate(tree, self.own.beta, self.own.returns)
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:

@@ -1,13 +1,14 @@
 """Exploration with opponent modelling (Algorithm 1): find the states that may follow.
 
-One step of the horizon is an own turn and the expected replies of the others (equation 2).
-Consecutive actions of one player in one stage, such as a proposal and its utterance, are one turn.
-After the first action of a turn, only the best next action is explored, or the most likely next
-action of another player. A trajectory ends at the horizon, at a terminal, and at a chance event.
-States that the viewer cannot distinguish are one node, and the model is asked about a node once.
+One step of the horizon is a turn of the decision maker and the expected replies of the other
+players (equation 2). Consecutive actions of one player in one stage, such as a proposal and its
+utterance, are one turn. After the first action of a turn, only the best next action is explored, or
+the most likely next action of another player. A trajectory ends at the horizon, at a terminal
+state, or at a chance event. States that the viewer cannot distinguish are one node, and the model
+is asked about a node once.
 
-If several replies are explored, the model also estimates the ends that hidden values or new cards
-decide. Each reply then leads to a payoff.
+If several replies are explored, the model also estimates the payoffs of ends that depend on hidden
+values or new cards. Each reply then leads to a payoff.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ class ExploredTree(Finding):
     Attributes
     ----------
     horizon
-        T, the number of own turns that are explored.
+        T, the number of explored turns of the decision maker.
     states
         The number of states.
     asked
         The number of requests.
     unasked, unusable
-        The number of states without a reply because of a bound, and because no reply was usable.
+        The number of states about which a limit prevented a request, and the number of states
+        without a usable reply.
     scale
         The payoffs that correspond to the rewards 0 and 1.
     outline
@@ -69,7 +71,7 @@ class Node:
     of
         Who acts in the state.
     depth
-        The number of own turns before the state, on the shortest path.
+        The number of turns of the decision maker before the state, on the shortest path.
     mover
         The player who acts; empty if no one acts.
     position
@@ -77,7 +79,7 @@ class Node:
     considered
         The own actions that are explored; None until the model selects them.
     known
-        The rewards that follow from the rules. If there are too many, only the best ones.
+        The rewards that follow from the rules. If there are too many, only the largest.
     unknown
         The actions whose rewards the model estimates.
     rewards
@@ -300,7 +302,7 @@ class Tree:
             self._follow(node, reply)
 
     def _find(self, position: Position, depth: int) -> Node:
-        """Return the node of a state. Explore it further if this path to it is shorter."""
+        """Return the node of a state. Explore the node further if this path to it is shorter."""
         node = self._by_key.get(position.key)
         if node is None:
             node = self._add(position, depth)
@@ -378,8 +380,8 @@ class Tree:
 def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
     """Return the request about a node.
 
-    A spent budget is a result, so that the other replies of the wave are used. So is an unusable
-    reply, except about the first node.
+    A spent budget is returned as a result, so that the other replies of the wave are used. An
+    unusable reply is also returned, except about the first node.
     """
 
     def request(asking: Asking) -> _Result:

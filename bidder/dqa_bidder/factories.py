@@ -1,4 +1,4 @@
-"""The factories that the entry points name; a factory imports its decider when it is called."""
+"""The factories for the entry points. A factory imports its decider when it is called."""
 
 from __future__ import annotations
 

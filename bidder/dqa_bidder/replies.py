@@ -173,7 +173,7 @@ class Probabilities(_Numbers):
 
 
 class EndPayoff(Reply):
-    """The expected payoff of an end without a known payoff; the context is the range."""
+    """The expected payoff of an end without a known payoff. The validation context is the range."""
 
     model_config = ConfigDict(title="expected result")
 
@@ -218,7 +218,7 @@ class Thought(Reply):
 
 
 class Thoughts(Reply):
-    """Several possible next thoughts; the context is the `Options` if the thoughts decide."""
+    """Several possible next thoughts. If they decide, the validation context is the `Options`."""
 
     model_config = ConfigDict(title="proposed thoughts")
 
@@ -260,7 +260,7 @@ def _thought(reply: Any, options: Options | None) -> Thought:  # noqa: ANN401  (
 
 
 class Vote(Reply):
-    """The number of the best thought, from 1; the context is the number of thoughts."""
+    """The number of the best thought, from 1. The validation context is the number of thoughts."""
 
     model_config = ConfigDict(title="vote")
 

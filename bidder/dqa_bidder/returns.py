@@ -1,9 +1,9 @@
 """Reward aggregation: the long-run return of each action (equations 3 to 5, Algorithm 2).
 
 With ``expected`` (the default), the return of an action is its expected payoff: the mean over the
-replies by their probabilities, each followed by the best own action. A trajectory counts once, with
-the payoff of its end or, without an end, with its last estimate. Trajectories of different lengths
-are therefore comparable.
+replies, weighted by their probabilities. Each reply is followed by the decision maker's best
+action. A trajectory contributes one value: the payoff of its end, or its last estimate if it has no
+end. So trajectories of different lengths are comparable.
 
 The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(a)`` is the largest
 sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
@@ -11,7 +11,7 @@ here it is k, as in equation 3. The paper leaves four points open:
 
 - The reward of a state on a trajectory is the reward of the action taken there. The last state has
   the reward of its best action.
-- Several own actions in one turn have the reward of the last of them.
+- Several actions of the decision maker in one turn have the reward of the last one.
 - A trajectory that ends before T, at a terminal or by chance, repeats its last reward (``padded``)
   or has only the rewards that it collected (``collected``).
 - A missing reward is replaced by the next reward of the trajectory.
@@ -41,7 +41,7 @@ class ActionReturn(Finding):
     value
         The largest return of a trajectory that begins with the action; None if no reward is known.
     path
-        That trajectory: who does what.
+        The steps of that trajectory, each with its player and action.
     """
 
     action: Candidate
@@ -76,7 +76,7 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
     def shown(self, value: float | None, *, mean: bool) -> float | None:
-        """Return a return for a prompt: unchanged, or as a weighted mean in the game's unit."""
+        """Return a return as in prompts: unchanged, or as a weighted mean in the game's unit."""
         if value is None or not mean:
             return None if value is None else rounded(value)
         low, high = self.scale
@@ -133,7 +133,8 @@ class _Courses:
     Attributes
     ----------
     weights, last
-        The weight of the reward of own move k if rewards follow it, and if it is the last one.
+        The weight of the reward of the decision maker's move k: if further rewards follow, and if
+        none follow.
     step
         The increase of k with each own turn; 0 if the weights do not depend on k.
     """

@@ -23,7 +23,7 @@ _HISTORY = {
     "outcomes": "SELECT player, payoff FROM outcomes{where} ORDER BY player",
     "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
 }
-"""The statement for each table of a history."""
+"""The statement that reads each table of a history."""
 _SHOWN_BY_POSITION = frozenset({"events", "hidden"})
 """The tables whose content the description of the position contains."""
 _DECIDER = "the decision maker"
@@ -46,7 +46,7 @@ class Task:
     actions
         The legal actions.
     rows
-        The rows of queries that the position does not show.
+        The query results that the description of the position does not contain.
     noun
         The word for an action.
     states_form
@@ -129,7 +129,7 @@ def read_task(
 def _read_move(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Task:
-    """Read the history with queries, and the position from it."""
+    """Read the history with queries, and rebuild the position from it."""
     shown: list[str] = []
     for table, statement in _statements(question, database):
         found = observe(database, statement, settings.limits, settings.display)
@@ -149,7 +149,7 @@ def _read_move(
 
 
 def _statements(question: Question, database: Database) -> list[tuple[str, str]]:
-    """Return statements with their tables: the question's own, the history's or the scenario's."""
+    """Return statements and their tables: those of the question, the history or the scenario."""
     if question.context_queries:
         return [("", statement) for statement in question.context_queries]
     if question.scenario in plugins.names("world"):

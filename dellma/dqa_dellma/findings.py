@@ -29,7 +29,7 @@ class ContextRead(Finding):
     text
         The rows, as in every prompt.
     failed, cut
-        The number of queries that failed, and the number of results that a limit cut.
+        The number of queries that failed, and the number of results that a limit shortened.
     """
 
     model_config = ConfigDict(title="context")
@@ -54,7 +54,7 @@ class OnlyAction(Finding):
 
 
 class AskedFor(Finding):
-    """How many factors, and values per factor, a model was asked for; 0 if no model was asked."""
+    """The requested numbers of factors and of values per factor; 0 if no model was asked."""
 
     factors: Number = 0
     values: Number = 0
@@ -72,7 +72,7 @@ class NamedFactors(Finding):
     asked
         The numbers of factors and values that the model was asked for.
     left_out, values_left_out
-        The factors that exceed these numbers; and by factor, the values that exceed them.
+        The factors beyond the requested number. By factor, the values beyond the requested number.
     unusable
         The number of entries without a name or values, or with a repeated name.
     unplaced
@@ -149,8 +149,8 @@ class Ranking(Finding):
     tied
         Groups of `items` that share a rank; the items of a group are adjacent in `items`.
     omitted, repeated, invented
-        The number of items left out, of places that repeat an item, and of places that do not name
-        an item.
+        The number of shown items without a rank, the number of repeated entries, and the number of
+        entries that name no shown item.
     explanation
         The model's reasons for the first of `items`.
     problem

@@ -27,7 +27,7 @@ from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
 _MOST_UNITS = 1e9
-"""The largest number of units that the linear solver distinguishes from one unit more."""
+"""The largest number n of units that the linear solver distinguishes from n + 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Limits:
     share: float = 1.0
 
     def value(self, utilities: Floats) -> float:
-        """Return the mean of utilities by state, shape (S,), over the worst states."""
+        """Return the mean over the worst states, given the utility of each state, shape (S,)."""
         return float(weigh_by_attitude(utilities, np.ones(len(utilities)), "cvar", self.share))
 
 
@@ -218,7 +218,7 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
 
 
 def _read(tree: DecisionTree) -> tuple[Utilities, Floats]:
-    """Return the utilities of a decision, and by state and action, shape (S, A).
+    """Return a decision's utilities, and an array of them by state and action, shape (S, A).
 
     Raises
     ------

@@ -68,8 +68,8 @@ def read_problem(
 ) -> Problem:
     """Read the problem of a question, and record every statement as evidence.
 
-    The setting ``context`` limits its length. Rows at the end that do not fit are left out, and a
-    warning is recorded.
+    The setting ``context`` limits the length of the problem. Rows at the end that do not fit are
+    left out, and a warning is recorded.
 
     Raises
     ------

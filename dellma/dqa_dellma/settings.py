@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 from dqa.deciders.method import MethodSettings
 
 Elicitation: TypeAlias = Literal["pairs", "top1"]
-"""How a ranking becomes preferences.
+"""How preferences are derived from a ranking.
 
-``pairs`` compares every pair of its items (Rank2Pairs). ``top1`` compares its best item with the
+``pairs`` compares every pair of ranked items (Rank2Pairs). ``top1`` compares the best item with the
 rest (One-vs-All).
 """
 Attitude: TypeAlias = Literal["mean", "cvar"]

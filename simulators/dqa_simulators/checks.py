@@ -27,7 +27,7 @@ def _cell(situation: Situation, table: str, column: str, row: int) -> str:
 
 
 def chosen_rules(rules: str | None, known: Sequence[str]) -> str:
-    """Return the rule set `rules`, by default the first of `known`.
+    """Return `rules` if it is given, otherwise the first rule set of `known`.
 
     Raise `UnknownNameError` if `known` lacks the name.
     """

@@ -17,7 +17,7 @@ def load_package(name: str, purpose: str, extra: str) -> Any:  # noqa: ANN401  (
     name
         The name of the module.
     purpose
-        What needs the package, for the message of the error.
+        The feature that needs the package. It is the subject of the error message.
     extra
         The extra of this project that installs the package.
 

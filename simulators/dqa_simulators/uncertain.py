@@ -193,7 +193,7 @@ class UncertainGenerator:
     release: tuple[int, int] | None = None
 
     def worlds(self, seed: int = 0, before: int = 0) -> Iterator[DrawnWorld]:
-        """Yield an endless series of worlds, without the first `before`.
+        """Yield an endless series of worlds. Skip the first `before` worlds.
 
         Each world has its own random streams, so skipping worlds does not change later ones.
         """

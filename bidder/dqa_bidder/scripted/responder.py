@@ -1,7 +1,7 @@
 """Scripted replies to the prompts of BIDDER and its baselines.
 
-They do not depend on the game. The worth of an action is the first figure after it in the rows, or
-a random number if no row has a figure.
+They do not depend on the game. The worth of an action is the first figure after its name in the
+rows, or a random number if no row has a figure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dqa.models.scripted.figures import draw_figures, figures_of
 from dqa_bidder.task import Task
 
 _MOST_WORDS = 80
-"""The maximum number of characters of the question in an action of free words."""
+"""The maximum number of characters of the question that fill a free-form action."""
 
 
 def _infer(asked: Mapping[str, Any]) -> object:

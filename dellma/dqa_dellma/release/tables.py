@@ -114,7 +114,7 @@ class Day:
 
 
 Stocks = Mapping[str, Mapping[date, Day]]
-"""By symbol (upper case, sorted), its trading days by date, earliest first."""
+"""By symbol, its trading days by date, earliest first. Symbols are in upper case and sorted."""
 
 
 def read_report(folder: Path) -> Report:

@@ -61,7 +61,7 @@ def _rank(asked: Asked) -> object:
 
 
 def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
-    """Return places by worth, the best first. With `ties`, places of equal worth form a list."""
+    """Return places by worth, the best first. With `ties`, places with equal worth form a list."""
     groups: list[list[int]] = []
     for place in sorted(worth, key=lambda place: (-worth[place], place)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)

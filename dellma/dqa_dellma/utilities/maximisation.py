@@ -56,8 +56,8 @@ class Maximised:
         Shape (A,): the expected utility of each action, the mean over its pairs; NaN for an action
         without a pair that a ranking showed.
     values
-        Shape (A,): the value of each action under the attitude, which decides. It is `expected` for
-        ``mean``.
+        Shape (A,): the value of each action under the attitude. The action with the largest value
+        is chosen. For ``mean``, the values are `expected`.
     intervals, chances
         Shapes (A, 2) and (A,): see `estimate_certainty`.
     best

@@ -85,8 +85,7 @@ def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
     `size` is at least 2, and `overlap` is in [0, 1).
 
     The step between minibatches is ``floor(size * (1 - overlap))``. The last minibatch ends with
-    the last item. It has at least two items if there are two, because a single item cannot be
-    ranked.
+    the last item. It has at least two items if possible, because a single item cannot be ranked.
     """
     # Round, because 10 * (1 - 0.8) is 1.9999999999999996 in floating point.
     step = max(1, math.floor(round(size * (1.0 - overlap), 9)))

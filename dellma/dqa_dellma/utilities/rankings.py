@@ -23,7 +23,7 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
     """Read a model's ranking of a minibatch.
 
     Omitted items stay unranked. Repeated and invented items are dropped. The result contains the
-    number of each.
+    numbers of omitted, repeated and invented items.
 
     Raises
     ------
@@ -45,12 +45,13 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
 def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a model)
     """Return the places in a ranking, best first, with tied items in one list.
 
-    A ranking is a list, or a text of numbers separated by commas or ">". The place of an entry is:
+    A ranking is a list, or a text of numbers separated by commas or ">". The place of an
+    entry depends on its form:
 
-    - of a whole number, the number;
-    - of a text, the number after "pair" or "item", or the first number ("State-Action Pair 5",
-      "5. Action 2");
-    - of an object, the place of its member with "pair" or "item" in the name, or its only number.
+    - A whole number is the place.
+    - A text has the number after "pair" or "item" as its place, or the first number
+      ("State-Action Pair 5", "5. Action 2").
+    - An object has the place of its member with "pair" or "item" in the name, or its only number.
 
     The entries of a nested list are tied, and so are numbers joined by "=". An entry without a
     place becomes 0, which is invalid.
@@ -95,7 +96,7 @@ def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Rankin
     """Turn 1-based places in a minibatch into a ranking.
 
     Omitted items stay unranked. A repeated place counts only the first time. A place that does not
-    exist is dropped. The ranking contains the number of each.
+    exist is dropped. The ranking contains the numbers of omitted, repeated and dropped places.
 
     Parameters
     ----------

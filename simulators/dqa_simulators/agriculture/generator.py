@@ -17,7 +17,7 @@ from dqa_simulators.uncertain import (
 )
 
 CROPS = 7
-"""The number of crops in a world: the number of fruits in the paper."""
+"""The number of crops in a world. It equals the number of fruits in the paper."""
 
 _YEAR = 2030
 _KINDS = ("berry", "plum", "melon", "nut", "citrus", "fig", "currant")
@@ -41,7 +41,7 @@ _LEGEND = (
 
 
 def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWorld, Situation]:
-    """Draw a world, and the situation with everything that a grower knows about it.
+    """Draw a world, and write everything that a grower knows about it into a situation.
 
     The overview of the report states the likelihood of every value of every factor. The outlooks
     state the effect of each value on a crop. Together they determine the expected revenue per
@@ -106,7 +106,7 @@ def _overview(factors: tuple[UncertainFactor, ...]) -> str:
 
 
 def _outlook(factors: tuple[UncertainFactor, ...], crop: int) -> str:
-    """Describe the effects of every factor's values on a crop."""
+    """Describe how each value of each factor affects a crop."""
     sentences = []
     for factor in factors:
         for place, value in enumerate(factor.values):

@@ -30,13 +30,13 @@ CYCLES = 10
 """The number of cycles of inputs and outputs (PlanRAG, appendix A.4.2: cycle_cnt)."""
 
 NOTHING = -1
-"""The row of a building in the decision to do nothing."""
+"""The index that replaces the row of a building in the decision to do nothing."""
 
 
 def prices(base: FloatArray, demand: FloatArray, supply: FloatArray) -> FloatArray:
     """Return market prices (PlanRAG, Eq. 6): base * (1 + 0.75 * (demand - supply) / max of both).
 
-    If demand and supply are both 0, the price is the base price. Shapes broadcast.
+    If demand and supply are both 0, the price is the base price. The arguments are broadcast.
     """
     larger = np.maximum(demand, supply)
     gap = demand - supply
@@ -77,7 +77,7 @@ class Economy:
         The goods and the building of each row of `supply`, as rows of their tables, and the
         columns max_supply and current_output.
     demand_goods, demand_building, max_demand : arrays of shape (d,)
-        The same for `demand`.
+        The goods and the building of each row of `demand`, and the column max_demand.
     """
 
     base_price: FloatArray
@@ -138,7 +138,7 @@ class Economy:
     def start(self, rules: str) -> tuple[FloatArray, FloatArray]:
         """Return the initial demand and supply of each goods, shape (g,).
 
-        They are the sums in the tables under the rule set ``released``, else 0.
+        Under the rule set ``released``, they are the sums in the tables. Otherwise they are 0.
         """
         if rules == "released":
             return self.listed_demand, self.listed_supply
@@ -172,7 +172,7 @@ class Economy:
         return Run(max_supply, output, max_demand, received, price)
 
     def _scaled(self, amount: FloatArray, building: IntArray, raised: IntArray) -> FloatArray:
-        """Return the amount of each row (shape (n,)) after each decision; shape (n, k)."""
+        """Return the amount of each of n rows after each of k decisions, shape (n, k)."""
         scaled = np.repeat(amount[:, None], len(raised), axis=1)
         # The index -1 (do nothing) writes to an extra element at the end, which no row reads.
         decision = np.full(len(self.scale) + 1, NOTHING)
@@ -183,7 +183,7 @@ class Economy:
         return scaled
 
     def _total(self, start: FloatArray, goods: IntArray, values: FloatArray) -> FloatArray:
-        """Return `start` (shape (g,)) plus the (n, k) values of each goods; shape (g, k).
+        """Return `start` plus the sum of the values of each goods; shape (g, k).
 
         Values are added in row order.
         """
@@ -194,7 +194,7 @@ class Economy:
 
 
 class _OrderedSum:
-    """Sum (n, k) values by group, in row order, into shape (count, k)."""
+    """Sum the rows of an array of shape (n, k) by group, in row order; shape (count, k)."""
 
     def __init__(self, groups: IntArray, count: int, k: int) -> None:
         self._shape = (count, k)

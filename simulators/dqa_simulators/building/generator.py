@@ -81,7 +81,7 @@ class BuildingSize:
         )
 
     def scaled(self, factor: float) -> BuildingSize:
-        """Return the size with the number of buildings scaled and the same number of goods."""
+        """Return the size with a scaled number of buildings and the same number of goods."""
         buildings = max(4, round(self.buildings * factor))
         demands = max(2, round(self.demands * factor))
         supplies = max(4, round(self.supplies * factor))
@@ -91,7 +91,7 @@ class BuildingSize:
 def build_building(
     rng: np.random.Generator, name: str, size: BuildingSize, difficulty: Difficulty
 ) -> Situation:
-    """Build an economy without computed inputs and prices.
+    """Draw a Building situation whose inputs and prices are not computed yet.
 
     Goods are in tiers. Most buildings turn goods of lower tiers into goods of their own tier.
     Buildings of the lowest tier need refined goods, so chains of inputs form cycles. Some
@@ -190,7 +190,7 @@ def _buildings(
 
 
 def _pop_demand(rng: np.random.Generator, sold: _Floats) -> _Floats:
-    """Draw the demand of the population for each goods: a share of the output, or often 0."""
+    """Draw the demand of the population for each goods: often 0, else a share of the output."""
     goods = len(sold)
     consumed = np.where(rng.random(goods) < 0.55, sold * rng.uniform(0.1, 0.9, goods), 0.0)
     missed = (sold == 0.0) & (rng.random(goods) < 0.3)
@@ -224,7 +224,7 @@ def _dealings(rng: np.random.Generator, size: BuildingSize, tier: _Ints) -> _Int
 def _counts(
     rng: np.random.Generator, size: BuildingSize, kind: _Ints, window: int
 ) -> tuple[_Ints, _Ints]:
-    """Return the number of supplies and of demands of each building; shape (buildings,)."""
+    """Return the numbers of supply rows and demand rows of each building; shape (buildings,)."""
     luck = rng.integers(40, 160, (2, size.buildings))
     caps = np.full(size.buildings, window)
     made = apportion(_OUTPUTS[kind] * luck[0], size.supplies, caps)
@@ -251,7 +251,7 @@ def _demand(
     needed: _Ints,
     total: _Floats,
 ) -> _Flows:
-    """Draw the needs. The needs of each goods are scaled to the sum `total` if it is not 0."""
+    """Draw the needs. If `total` of a goods is not 0, its needs are scaled to this sum."""
     building, place = ragged(needed)
     main = buildings.main[building]
     goods = dealings[main, dealings.shape[1] - 1 - place]

@@ -96,7 +96,7 @@ class BuildingSimulator:
     ) -> list[Outcomes]:
         """Return the price of each question's goods after the expansion of each building.
 
-        All questions share one run over candidates and goods.
+        The questions share the simulation of the candidates.
 
         Raises
         ------

@@ -1,11 +1,11 @@
-"""Compute an upper bound on the profit of an episode, even for a company that knows the future.
+"""Compute an upper bound on the profit of an episode. It holds even if the future is known.
 
 The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee.
-A sold unit costs as much as the cheapest order that brings it to the site in time. Then items are
-independent, and a dynamic program over the price levels and the competitor's price computes the
-best profit of each item. The competitor's price is continuous. So the program divides it into
-intervals, and takes the better end of each interval. Every relaxation can only raise the profit, so
-no plan exceeds the bound.
+A sold unit costs as much as the cheapest order that brings it to the site in time. With these
+relaxations, items are independent, and a dynamic program over the price levels and the competitor's
+price computes the best profit of each item. The competitor's price is continuous. So the program
+divides it into intervals, and takes the better end of each interval. Every relaxation can only
+raise the profit, so no plan exceeds the bound.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Scenarios:
 
 
 def bound_profit(company: Company, state: State) -> float:
-    """Return an upper bound on the profit after the history plus the final value."""
+    """Return an upper bound on the sum of the profit after the history and the final value."""
     kinds = [proposal.kind for proposal in company.proposals]
     slots = kinds.count("promotion")
     closings = range(-1, company.base.shape[1] if "closing" in kinds else 0)
@@ -106,7 +106,7 @@ def _overhead(company: Company, closed: int) -> float:
 
 
 def _period_of(company: Company, kind: str) -> int:
-    """Return the period of the first proposal of a kind; without one, the end of the episode."""
+    """Return the period of the first proposal of a kind, or the end of the episode without one."""
     periods = (proposal.period for proposal in company.proposals if proposal.kind == kind)
     return next(periods, company.settings.total)
 
@@ -115,7 +115,8 @@ def _bound_item(company: Company, state: State, item: int, scenarios: _Scenarios
     """Return the bound of an item in each scenario, without fixed costs.
 
     The program pays a shadow price for units in stock. Every shadow price gives a bound (Lagrangian
-    relaxation). This function uses the prices with the lowest bound without proposals.
+    relaxation). This function uses the shadow prices with the lowest bound in the scenario without
+    proposals.
     """
     sites = company.base.shape[1]
     highest = company.reference[item] * LEVELS[-1] + company.penalty[item]
@@ -248,7 +249,7 @@ def _demands(company: Company, item: int, scenarios: _Scenarios, edges: Floats) 
 def _unit_costs(company: Company, item: int, scenarios: _Scenarios, most: float) -> Floats:
     """Return the minimum cost of a unit in stock, by scenario, period of the episode and site.
 
-    It is `most` if no order can arrive in time.
+    The cost is `most` if no order can arrive in time.
     """
     periods, sites = company.settings.periods, company.base.shape[1]
     costs = np.full((len(scenarios.signed), periods, sites), most)

@@ -21,7 +21,7 @@ PAST: Final = 104
 LEVELS: Final = np.array([0.8, 0.9, 1.0, 1.1, 1.2])
 """Price levels 1 to 5, as shares of the reference price."""
 NORMAL: Final = 2
-"""The index of the level that is the reference price."""
+"""The index of the price level that equals the reference price."""
 SUPPLIERS: Final = 5
 LONGEST: Final = 4
 """The longest lead time of a supplier, in periods."""
@@ -37,7 +37,7 @@ _LEADS: Final = (
     (0.15, 0.25, 0.30, 0.30),
     (0.0, 0.30, 0.45, 0.25),
 )
-"""For each kind of supplier, the probabilities of 1 to 4 periods."""
+"""The probabilities of lead times of 1 to 4 periods, for each kind of supplier."""
 _PROMISED: Final = (1, 1, 2, 1, 2)
 _DEFECTS: Final = (0.02, 0.04, 0.02, 0.10, 0.05)
 _COSTS: Final = (1.10, 1.0, 0.97, 0.93, 0.90)
@@ -57,7 +57,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
     noise
         The standard deviation of the logarithm of demand.
     events
-        The number of changes during the episode, such as a dearer supplier.
+        The number of changes during the episode, such as a supplier that raises its prices.
     unannounced
         The number of these changes without a memo.
     delay
@@ -79,7 +79,7 @@ class CompanySettings(BaseModel, extra="forbid", frozen=True):
 
     @property
     def total(self) -> int:
-        """The number of periods with those of the history."""
+        """The number of periods, including the history."""
         return PAST + self.periods
 
 
@@ -91,7 +91,7 @@ class Memo(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A decision that a period requires before its plan.
+    """A decision that the player makes before the plan of a period.
 
     Attributes
     ----------
@@ -126,36 +126,36 @@ class Company:
     settings
         The settings.
     reference, volume, shelf, holding, penalty, salvage
-        By item: the reference price, the volume and the shelf life of a unit, the cost of storing
-        it for a period, the cost of a lost customer, and its value after the end.
+        By item: the reference price, the volume and the shelf life of a unit, the cost of storing a
+        unit for a period, the cost of a lost customer, and the value of a unit after the end.
     base
         Mean demand by item and site at reference prices.
     elasticity, cross
-        By item, the elasticities of demand to the own and to the competitor's price.
+        By item, the elasticities of demand with respect to our price and the competitor's price.
     season, shift, promoted
         By period and item: the factor of the season, the factor of events, and past promotions.
     lift, dip
-        The effect of a promotion in its period, and in the next.
+        The effect of a promotion on demand in its own period, and in the next period.
     cost, promised, leads, defects
         By item and supplier: the list price (NaN without an offer), the promised lead time, the
         probabilities of 1 to 4 periods, the mean share of defective units.
     default
-        By item, the usual supplier.
+        The usual supplier of each item.
     cost_factor, late, least
-        By period and supplier: the factor of list prices, additional periods, and the order below
-        which a fee is due.
+        By period and supplier: the factor of list prices, the delay in periods, and the smallest
+        order without a fee.
     start
         By item and site, the units in stock before the history, and those that arrive in its first
         two periods.
     cash
         The money at the end of the history.
     capacity, fixed
-        By period and site, the storage volume; by site, the fixed cost of a period.
+        The storage volume by period and site, and the fixed cost of a period by site.
     moved
         The share of a closed site's customers who go to another site.
     follow, undercut, floor
-        The competitor's rule by item: the speed with which its price follows, its aim as a share
-        of ours, and the lowest price.
+        The competitor's pricing rule by item: how fast its price follows ours, its target as a
+        share of our price, and its lowest price.
     demand_noise, lead_noise, defect_noise, competitor_noise
         The random values of each period.
     memos, proposals
@@ -209,7 +209,7 @@ class Company:
     SHORTFALL: Final = 1.5
 
     def price(self, levels: Integers) -> Floats:
-        """Return the prices of levels by item, rounded to cents."""
+        """Return the price of each item at the given levels, rounded to cents."""
         return np.asarray(np.round(self.reference * LEVELS[levels], 2))
 
 
@@ -268,7 +268,7 @@ def _shares(rng: np.random.Generator, count: int, sites: int) -> Floats:
 
 
 def _draw_season(rng: np.random.Generator, count: int, total: int) -> Floats:
-    """Return factors of a year of 52 weeks, a pay cycle of 4 weeks, and a trend."""
+    """Return demand factors: a year of 52 weeks, a pay cycle of 4 weeks, and a trend."""
     weeks = np.arange(total)
     amplitude, phase = rng.uniform(0.12, 0.30, count), rng.uniform(0, 2 * np.pi, count)
     pay = np.array([0.18, -0.02, -0.12, -0.04])[(weeks + int(rng.integers(4))) % 4]
@@ -307,7 +307,7 @@ def _draw_offers(rng: np.random.Generator, costs: Floats) -> dict[str, Any]:
 def _draw_sizes(
     seed: int, base: Floats, volume: Floats, cost: Floats, total: int
 ) -> dict[str, Any]:
-    """Draw the sizes in the books. None of them is a known multiple of the demand."""
+    """Draw the initial stock, cash and storage. Random factors hide their relation to demand."""
     rng = np.random.default_rng([9_119, seed])
     weekly = (base.sum(1) * np.nanmin(cost, 1)).sum()
     capacity = (base * volume[:, None]).sum(0) * rng.uniform(2.6, 3.4, base.shape[1])
@@ -412,7 +412,7 @@ _EVENTS: Final = (
 
 
 def _draw_proposals(rng: np.random.Generator, company: Company) -> tuple[Proposal, ...]:
-    """Draw a contract, promotions and, with several sites, the closing of a site."""
+    """Draw a contract and promotions. With several sites, also draw the closing of a site."""
     settings = company.settings
     items, last = settings.items, settings.total - 2
     offered = np.flatnonzero(~np.isnan(company.cost).all(0))

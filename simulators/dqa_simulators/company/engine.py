@@ -29,7 +29,7 @@ _AHEAD: Final = LONGEST + 4
 """The maximum number of periods until an order arrives, including all delays."""
 LOT: Final = 10
 MOST: Final = 600
-"""An order is a multiple of `LOT` from 0 to `MOST`."""
+"""The largest order, in units. Every order is a multiple of `LOT`."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class State:
     cash, profit
         The money of the company, and the profit since the end of the history.
     open
-        By site, whether it is open.
+        Whether each site is open.
     promoted
         Whether each item is promoted in this period, the last period and the next period; shape
         (3, items).
@@ -107,7 +107,7 @@ class Report:
     opening, arrived, sold, lost, expired, closing
         Units.
     unit_cost, lead, good
-        The price of a unit, the periods until its arrival, and the usable units of each order.
+        For each order, the price of a unit, the periods until it arrives, and the usable units.
     price, competitor
         By item.
     money
@@ -314,7 +314,7 @@ def settle(company: Company, state: State) -> float:
 
 
 def decide_proposal(state: State, proposal: Proposal, choice: str) -> None:
-    """Apply the choice of a proposal to a state. It takes effect with the plan of the period."""
+    """Apply the choice of a proposal to a state. The choice takes effect with the period's plan."""
     if choice == proposal.choices[0]:
         return
     if proposal.kind == "contract":
@@ -356,7 +356,7 @@ def play_history(company: Company, seed: int, state: State, books: Books) -> Sta
 
 
 def play_naive(company: Company, state: State, books: Books) -> float:
-    """Return the profit plus final value of the naive policy, which has the score 0."""
+    """Return the profit plus final value of the naive policy. Its score is 0 by definition."""
     state, sold = state.copy(), books.last_sold()
     normal = np.full(len(company.base), NORMAL)
     supplier = np.repeat(company.default[:, None], company.base.shape[1], axis=1)

@@ -12,9 +12,9 @@ from dqa_simulators.company.plans import read_plan
 from dqa_simulators.company.reading import Reading
 
 REPLIES: Final = {"lower its prices": 0.95, "keep its prices": 1.0, "raise its prices": 1.05}
-"""The competitor's replies, with the factor of its prices."""
+"""The competitor's possible replies, and the factor by which each changes its prices."""
 BELOW: Final = 0.97
-"""The share of a price that is just below it."""
+"""The factor that gives a price just below another price."""
 _YEAR: Final = 52
 
 
@@ -102,8 +102,8 @@ class DemandModel:
 def expect_period(reading: Reading, text: str, reply: str) -> tuple[Reading, str]:
     """Return the expected books after a period, and a description of the expected result.
 
-    Demand comes from `DemandModel`. Orders arrive after their mean lead time in the past, with the
-    past share of usable units. No units expire.
+    Demand comes from `DemandModel`. Orders arrive after the mean of past lead times, with the past
+    share of usable units. No units expire.
 
     Parameters
     ----------

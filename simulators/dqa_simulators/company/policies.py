@@ -37,12 +37,12 @@ class Manager(Policy):
         return self.plan(view.reading, view.left)
 
     def decide(self, view: CompanyPosition) -> Candidate:
-        """Return the choice without an effect."""
+        """Return the choice that changes nothing."""
         return view.actions[0]
 
     @abstractmethod
     def plan(self, reading: Reading, left: int) -> str:
-        """Return the plan of a period, given the number of remaining periods with this one."""
+        """Return the plan of a period. The number of remaining periods includes this one."""
 
 
 class Naive(Manager):
@@ -90,7 +90,7 @@ class Newsvendor(Manager):
     """Base stock with the newsvendor's service level, recent demand, and the best suppliers."""
 
     def plan(self, reading: Reading, left: int) -> str:
-        """Return orders by the critical ratio, at the levels of `_levels`."""
+        """Return orders up to the critical ratio, at the price levels from `_levels`."""
         mean, spread = reading.recent_demand()
         mean = (mean + reading.recent_demand(6)[0]) / 2
         units, suppliers = np.zeros(reading.shape, dtype=np.int64), []
@@ -163,7 +163,7 @@ class Analyst(Manager):
 
 
 def best_offer(reading: Reading, item: int) -> Offer:
-    """Return the offer with the lowest cost, which includes a cost of irregular lead times."""
+    """Return the offer with the lowest cost, including an extra cost for irregular lead times."""
     penalty = reading.column("items", 6)[item]
     return min(
         reading.offers[item].values(),
@@ -190,7 +190,7 @@ def order_target(  # noqa: PLR0913, PLR0917
 ) -> Floats:
     """Return the stock to order up to, by site.
 
-    It is at most the demand until the end, or until perishable units expire.
+    The stock is at most the demand until the end, or until perishable units expire.
     """
     span, shelf = offer.lead + 1, reading.column("items", 4)[item]
     variance = span * spread**2 + mean**2 * np.var(offer.leads)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dqa.core.question import Candidate
 
 COMPETITOR: Final = "competitor"
-"""The other player in positions after a plan."""
+"""The name of the player who moves after a plan."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class CompanyPosition(ObservedPosition):
     left
         The number of remaining periods, including this one.
     plan
-        The chosen plan until the competitor has replied, otherwise empty.
+        The chosen plan. It is empty before the choice and after the competitor's reply.
     """
 
     reading: Reading = field(default=Reading({}), repr=False)
@@ -44,12 +44,12 @@ class CompanyPosition(ObservedPosition):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The end if no period remains, otherwise a decision."""
+        """The kind of the next step: the end if no period remains, otherwise a decision."""
         return "decision" if self.left else "terminal"
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """The competitor after a plan, otherwise the player; None at the end."""
+        """The next player: the competitor after a plan, otherwise the player. None at the end."""
         return (COMPETITOR if self.plan else self.viewer) if self.left else None
 
     def after(self, action: Candidate) -> CompanyPosition:

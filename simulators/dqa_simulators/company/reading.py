@@ -31,7 +31,7 @@ class Offer:
     leads
         The observed lead times, or the promised lead time without observations.
     usable
-        The observed share of usable units, with a prior of 94 of 100.
+        The observed share of usable units. Its prior is 94 usable units of 100.
     """
 
     supplier: str
@@ -108,7 +108,7 @@ class Reading:
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether the sales of a period equal the demand, because some stock was left."""
+        """Whether some stock was left at the end of a period, so its sales equal the demand."""
         return np.asarray(self._inventory.sum(3) > 0)
 
     @cached_property
@@ -152,7 +152,7 @@ class Reading:
 
     @cached_property
     def offers(self) -> list[dict[str, Offer]]:
-        """By item, the offers by supplier."""
+        """The offers for each item, by supplier."""
         arrived: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
         for _, period, item, _, supplier, quantity, _, _, arrival, good in self.tables["orders"]:
             if good is not None:
@@ -169,13 +169,13 @@ class Reading:
 
     @cached_property
     def usual(self) -> list[str]:
-        """By item, the usual supplier."""
+        """The usual supplier of each item."""
         names = {item: supplier for item, supplier, *_, usual in self.tables["offers"] if usual}
         return [names[item] for item in self.items]
 
     @cached_property
     def is_open(self) -> NDArray[np.bool_]:
-        """By site, whether it is open."""
+        """Whether each site is open."""
         return np.array(self.column("sites", 3), dtype=bool)
 
     def recent_demand(self, weeks: int = _RECENT) -> tuple[Floats, Floats]:

@@ -45,7 +45,7 @@ class CompanyEpisode(SoloEpisode):
     settings
         The settings.
     start
-        As in `GameEpisode`. A mirrored episode is identical.
+        As in `GameEpisode`. Mirroring does not change the episode.
     """
 
     def __init__(self, settings: CompanySettings, start: Start) -> None:
@@ -74,7 +74,7 @@ class CompanyEpisode(SoloEpisode):
         }
 
     def close(self) -> None:
-        """Close the databases of its moves."""
+        """Close the databases of all moves."""
         self._open_moves.close()
         super().close()
 
@@ -169,7 +169,7 @@ class CompanyEpisode(SoloEpisode):
             self._books.prepare(self._state, memos)
 
     def _open(self, player: str) -> Database:
-        """Open the books of this move as a database in memory."""
+        """Return an in-memory database with the books before the current move."""
         del player
         self._require_open()
         script = to_script(self._reading.tables)
@@ -177,7 +177,7 @@ class CompanyEpisode(SoloEpisode):
 
     @property
     def _reading(self) -> Reading:
-        """The books at the next move."""
+        """The books before the next move."""
         return cast("CompanyPosition", self._move.position).reading  # type: ignore[union-attr]
 
     def _reveal(self) -> State:
@@ -225,7 +225,7 @@ class CompanyWorld(GameWorld[CompanySettings, CompanyEpisode]):
         return CompanyEpisode(self._settings, start)
 
     def position(self, question: Question, database: Database) -> CompanyPosition:
-        """Return the state that a question is about, read from its database by queries."""
+        """Return the state that a question is about. Read it from the question's database."""
         seen = read_observed(question, database)
         tables: dict[str, tuple[Any, ...]] = {
             name: database.query(f"SELECT * FROM {name}", _WHOLE).rows  # noqa: S608

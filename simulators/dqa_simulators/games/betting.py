@@ -16,7 +16,7 @@ CALL: Final = "call"
 RAISE: Final = "raise"
 
 Phase: TypeAlias = Literal["bet", "deal", "folded", "showdown"]
-"""The next step: a bet, or the cards of the next round, or the end after a fold or a showdown."""
+"""The next step: a bet, a deal of public cards, or the end after a fold or a showdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,8 @@ class Betting:
     acted
         The number of actions in this round.
     seat
-        The seat that acts next. After a fold, the seat that folded. Otherwise without meaning.
+        The seat that acts next. After a fold, it is the seat that folded. It has no meaning before
+        a deal and at a showdown.
     phase
         The next step.
     """

@@ -39,7 +39,7 @@ class Start(NamedTuple):
 
     @property
     def seats(self) -> tuple[str, str]:
-        """The players of the first and of the second seat. A mirrored game swaps them."""
+        """The players at the first and the second seat. A mirrored game swaps them."""
         return (PLAYERS[1], PLAYERS[0]) if self.mirrored else PLAYERS
 
 
@@ -94,9 +94,9 @@ class GameEpisode(Episode):
         return {}
 
     def _context(self) -> tuple[str, ...]:
-        """Return the statements whose rows go to deciders that write no statements themselves.
+        """Return the statements whose rows are the context of deciders that write no statements.
 
-        An empty tuple means the events of the game.
+        If the tuple is empty, the context is the events of the game.
         """
         return ()
 

@@ -313,7 +313,7 @@ class PokerEpisode(RefereedEpisode):
 
     @property
     def _public(self) -> PokerPosition:
-        """A position whose public part is used. That part is the same for both players."""
+        """The position of one player. Only its public part is used, which both players share."""
         return self._known[PLAYERS[0]]
 
     def _mover(self) -> str | None:
@@ -396,5 +396,5 @@ class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
         return self._draw(np.random.default_rng(seed))
 
     def position(self, question: Question, database: Database) -> PokerPosition:
-        """Return the state of a question, read from its database."""
+        """Return the state that a question is about. Read it from the question's database."""
         return self._kind.read(read_record(question, database, self.name, Seated))

@@ -39,7 +39,7 @@ _STRAIGHTS: Final = tuple(
 
 
 def strength(cards: Iterable[int]) -> int:
-    """Return the strength of the best five of five to seven cards. The higher strength wins.
+    """Return the strength of the best hand that five to seven cards form. Higher strength wins.
 
     ``strength(cards) >> 20`` is the index of the category in `CATEGORIES`.
     """
@@ -58,7 +58,7 @@ def strength(cards: Iterable[int]) -> int:
 
 
 def category(cards: Iterable[int]) -> int:
-    """Return the index in `CATEGORIES` of the best five of five to seven cards."""
+    """Return the index in `CATEGORIES` of the best hand that five to seven cards form."""
     return strength(cards) >> 20
 
 
@@ -89,7 +89,7 @@ def _of_ranks(ranks: tuple[int, ...]) -> int:
 
 
 _KEPT: Final = (5, 4, 3, 3, 1, 5, 2, 2, 1)
-"""The number of ranks that distinguish hands of the same category, for each category."""
+"""For each category, the number of ranks that are compared between hands of this category."""
 
 
 def _worth(kind: int, ranks: Sequence[int]) -> int:

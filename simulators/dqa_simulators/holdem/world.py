@@ -30,9 +30,9 @@ class HoldemSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     strong
-        ``"uniform"`` for an ordinary deal, or the share of each hand category. With shares, one of
-        the two hands at the river has a drawn category; the default share is 0
-        (`dqa_simulators.holdem.position.deal_by_share`).
+        ``"uniform"`` for an ordinary deal, or the share of each hand category. With shares, the
+        category of one of the two hands at the river is drawn by these shares. The default share is
+        0 (`dqa_simulators.holdem.position.deal_by_share`).
     """
 
     strong: Literal["uniform"] | dict[str, float] = Field(

@@ -27,7 +27,7 @@ _WORDS: Final = (
         "  put (object) in/on (receptacle): place an object in or on a receptacle",
     ),
 )
-"""Texts in the current grammar of alfworld, and the same texts in the games of the papers."""
+"""Pairs of equivalent texts: in alfworld's current grammar, and in the games of the papers."""
 
 
 def as_in_the_papers(grammar: str) -> str:

@@ -168,8 +168,8 @@ def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...
     if not wanted:
         of_type = f" of the type '{task}'" if task else ""
         raise UsageError(
-            f"{folder} has no household game{of_type}. A game is a folder with {GAME_FILE} and "
-            f"{TASK_FILE}. Skipped games, of different types or without a solution: {len(found)}."
+            f"{folder} contains no household game{of_type}. A game is a folder with {GAME_FILE} "
+            f"and {TASK_FILE}. {len(found)} games have a different type or no solution."
         )
     return wanted
 
@@ -205,7 +205,7 @@ def _read(file: Path, kind: type[_Content]) -> _Content:
 
 
 def _as_in_the_papers(command: str) -> str:
-    """Return a command of a walkthrough with the texts of the papers' games."""
+    """Return a command of a walkthrough in the wording of the papers' games."""
     thing, found, place = command.removeprefix(_PUT).rpartition(" to ")
     return f"put {thing} in/on {place}" if found and command.startswith(_PUT) else command
 

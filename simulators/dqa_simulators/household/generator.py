@@ -55,7 +55,7 @@ def draw_game(tables: Tables, task: TaskName, seed: int) -> DrawnGame:
     task
         The type of the task.
     seed
-        The seed of all random choices, together with the type of the task.
+        The seed. All random choices depend on it and on the type of the task.
 
     Raises
     ------
@@ -176,7 +176,8 @@ class _Drawing:
 
         Half of the time the type of the receptacle is drawn first; otherwise the receptacle is
         drawn from all that fit. If the type was always drawn first, one counter would get as many
-        things as all cabinets together. If it never was, most things would be in cabinets.
+        things as all cabinets together. If the type was never drawn first, most things would be in
+        cabinets.
         """
         fitting = [
             (name, type_)

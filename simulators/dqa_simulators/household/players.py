@@ -181,7 +181,7 @@ class Knowledge:
             self.things[shown["place"]] = _THING.findall(shown["things"])
 
     def find(self, wanted: str) -> list[tuple[str, str]]:
-        """Return each seen thing of a kind, with its receptacle."""
+        """Return each known thing of a kind, together with the receptacle that contains it."""
         return [
             (thing, place)
             for place, things in self.things.items()
@@ -284,7 +284,7 @@ class _Adviser:
     known: Knowledge
 
     def next_command(self) -> str | None:
-        """Return the command of the first rule that applies. It may not be admissible."""
+        """Return the command of the first rule that applies. The command may be inadmissible."""
         goal, known = self.goal, self.known
         if not known.held:
             return self._fetch()
@@ -360,7 +360,7 @@ class _Adviser:
         return f"put {self.known.held} in/on {here}" if here else None
 
     def _target(self) -> str | None:
-        """Return the target receptacle. If two things are wanted, prefer the place of the first."""
+        """Return the target receptacle. The second of two things belongs in that of the first."""
         goal, known = self.goal, self.known
         places = known.of_kind(goal.place)
         if goal.count > 1:
@@ -372,7 +372,7 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _at(self, place: str, command: str) -> str:
-        """Return a command at a place, or the command that must come first: go there, or open."""
+        """Return the command, or first the command to go to the receptacle or to open it."""
         if self.known.here != place:
             return f"go to {place}"
         return f"open {place}" if place in self.known.closed else command

@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"\w+")
 _MIRRORS: Final = ("not_", "new-axiom")
 """Prefixes of the names of derived facts."""
 _TRANSLATIONS: Final = 16
-"""The number of cached translations of games (a few MB each). Translation dominates start time."""
+"""The number of cached game translations (a few MB each). Translating takes most of a start."""
 
 
 _Seen: TypeAlias = tuple[str, tuple[str, ...], bool]

@@ -140,7 +140,7 @@ class HouseholdEpisode(SoloEpisode):
 class Household(GameWorld[HouseholdSettings, HouseholdEpisode]):
     """Rooms in which one player finds, treats and places things (ALFWorld).
 
-    A mirrored game is identical, because it has one player.
+    Mirroring does not change a game, because it has only one player.
     """
 
     name = NAME
@@ -168,7 +168,7 @@ class Household(GameWorld[HouseholdSettings, HouseholdEpisode]):
         return find_generated(self._task or task_of_seed(seed), seed)
 
     def position(self, question: Question, database: Database) -> ObservedPosition:
-        """Return the state of a question, read from its database."""
+        """Return the state that a question is about. Read it from the question's database."""
         return replace(read_observed(question, database), cautious=LOOK)
 
     @property
@@ -181,7 +181,7 @@ class Household(GameWorld[HouseholdSettings, HouseholdEpisode]):
 
 
 def _read_beginning(seen: Seen) -> tuple[str, str]:
-    """Return the first observation followed by the task, and the goal without other text."""
+    """Return the first observation including the task, and the goal alone."""
     text = _WELCOME.sub("", seen.text)
     found = _TASK.search(text)
     if found is None:

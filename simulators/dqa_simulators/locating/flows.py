@@ -82,7 +82,7 @@ def flows_with(state: State, placed: Placements) -> Flows:
 
 
 def _shared(outgoing: FloatArray, supports: FloatArray) -> FloatArray:
-    """Divide the outgoing value of a node in proportion to the supports, or equally without any."""
+    """Divide a node's outgoing value in proportion to the supports, or equally if all are 0."""
     steered = supports.cumsum(axis=0)[-1]  # adds in row order
     flow: FloatArray = np.broadcast_to(outgoing / len(supports), supports.shape).copy()
     np.divide(outgoing * supports, steered, out=flow, where=steered > 0.0)

@@ -79,7 +79,7 @@ class LocatingSize:
         return max(1, self.nodes // 26)
 
     def scaled(self, factor: float) -> LocatingSize:
-        """Return the size with the number of countries scaled and the same map."""
+        """Return the size with a scaled number of countries and the same map."""
         countries = max(1, round(self.countries * factor))
         rows = round(self.node_countries * factor)
         rows = min(max(rows, countries), countries * self.nodes)
@@ -274,7 +274,7 @@ def _base_power(rng: np.random.Generator, size: LocatingSize, development: _Floa
 
 
 def _with_distractors(rng: np.random.Generator, world: _World, count: int) -> _World:
-    """Append nodes without routes. Each is one country's home, and up to 2 others visit it."""
+    """Append nodes without routes. Each is one country's home; up to 2 others have power there."""
     if not count:
         return world
     countries, nodes = len(world.homes), len(world.local_value)

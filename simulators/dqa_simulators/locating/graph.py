@@ -108,9 +108,10 @@ class FlowGraph:
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
         """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.
 
-        A direct edge to the home is preferred. Otherwise it is the first edge from whose end the
-        home can be reached: first by the name of the end (code points) if `by_name`, else first
-        in table order. It is -1 if the home cannot be reached.
+        A direct edge to the home is preferred. Otherwise the merchant supports the first edge from
+        whose end the home can be reached. If `by_name`, the first edge is that with the first name
+        of its end (code points). Otherwise, edges are in table order. The result is -1 if the home
+        cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)

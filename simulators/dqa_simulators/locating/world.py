@@ -31,7 +31,7 @@ class RuleSet(NamedTuple):
     ----------
     continues
         Whether total_power and ingoing start from the values in the tables, so that both are
-        counted twice, and whether the outgoing value of home is subtracted from the profit.
+        counted twice. If so, the outgoing value of home is also subtracted from the profit.
     per_bonus
         The development that gives a merchant one point of inland bonus.
     by_name

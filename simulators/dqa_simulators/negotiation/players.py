@@ -79,9 +79,9 @@ class FairSearch(Policy):
 def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
     """Return the possible values of the opponent, of shape (values, 3).
 
-    They give the pool the same total value as the viewer's values. An opponent who declines a
-    proposal is assumed to ask for at least the value of its part in the declined proposal. This
-    assumption is dropped for a proposal that no remaining values explain.
+    With each of these values, the pool has the same total value as with the viewer's values. An
+    opponent who declines a proposal is assumed to ask for at least the value of its part in the
+    declined proposal. This assumption is dropped for a proposal that no remaining values explain.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]

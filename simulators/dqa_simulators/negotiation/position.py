@@ -247,7 +247,7 @@ class NegotiationPosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The payoffs for nothing and for the whole pool."""
+        """The payoff for no part of the pool, and the payoff for the whole pool."""
         return 0.0, float(self.total)
 
     @property
@@ -300,7 +300,7 @@ def worth(split: Split, values: Split) -> int:
 
 
 def rest(pool: Split, split: Split) -> Split:
-    """Return the rest of the pool without a split."""
+    """Return the pool minus a split."""
     return pool[0] - split[0], pool[1] - split[1], pool[2] - split[2]
 
 
@@ -323,7 +323,7 @@ _BASE: Final = MOST_ITEMS + 1
 _REFEREE: Final = {
     says: f"negotiation(enable_utterances={says},num_symbols={_BASE})" for says in (True, False)
 }
-"""The game in OpenSpiel, with and without utterances, which have the same form as proposals."""
+"""OpenSpiel's game, with and without utterances. An utterance has the form of a proposal."""
 VALUES: Final = np.stack(np.meshgrid(*[np.arange(1, MOST_VALUE + 1)] * 3), axis=-1).reshape(-1, 3)
 """All possible values of the three items, shape (1000, 3)."""
 

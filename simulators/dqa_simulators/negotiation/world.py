@@ -165,9 +165,9 @@ def compare(
     Returns
     -------
     tuple[bool, float]
-        Whether the scores are Pareto optimal: no split is better for one player and no worse for
-        the other. And the distance to the closest Nash bargaining solution, in shares of the pool's
-        value. This solution maximises the product of both scores (Nash, 1950).
+        First, whether the scores are Pareto optimal: no split is better for one player and no worse
+        for the other. Second, the distance to the closest Nash bargaining solution, as a share of
+        the pool's value. This solution maximises the product of both scores (Nash, 1950).
     """
     splits = np.array(list_splits(pool))
     first = splits @ np.array(values)
@@ -200,7 +200,7 @@ class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
         return draw_instance(np.random.default_rng(seed), self._settings.turns)
 
     def position(self, question: Question, database: Database) -> NegotiationPosition:
-        """Return the state of a question, read from its database."""
+        """Return the state that a question is about. Read it from the question's database."""
         return NegotiationPosition.read(read_record(question, database, self.name, Terms))
 
 

@@ -1,4 +1,4 @@
-"""Named question sets of this package's scenarios, one folder each; see `dqa.loaders.sets`."""
+"""Named question sets of this package's scenarios. Each set is a folder (`dqa.loaders.sets`)."""
 
 from importlib.resources import files
 

@@ -1,1 +1,1 @@
-"""The shop world: search a catalogue and buy a product by an instruction (WebShop's rules)."""
+"""The shop world: find and buy the product that an instruction describes (WebShop's rules)."""

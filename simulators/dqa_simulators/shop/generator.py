@@ -84,7 +84,7 @@ class _Vocabulary:
 
 
 def generate(count: int, seed: int) -> Iterator[tuple[Product, Goal | None]]:
-    """Yield products. About half have the goal of a customer who would buy the product.
+    """Yield products. About half come with the goal of a customer who would buy the product.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ A_PAGE: Final = 10
 """The number of products on a page of results."""
 NO_REVIEWS: Final = "There are no reviews."
 _LONGEST_SEARCH: Final = 400
-"""The maximum length of a search. The column of actions in a history has 500 characters."""
+"""The maximum number of characters of a search. A history stores at most 500 per action."""
 
 PageName: TypeAlias = Literal[
     "search", "results", "product", "description", "features", "reviews", "end"
@@ -207,7 +207,7 @@ def _look(view: View, label: str, product: Product) -> View:
 
 
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
-    """Choose a value. If several options have it, prefer one in which it is not yet chosen."""
+    """Choose a value. If several options have this value, prefer one that does not have it yet."""
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]
     name = (free or names)[0]

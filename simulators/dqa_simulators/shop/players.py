@@ -1,4 +1,4 @@
-"""Players of the shop world: a shopper that reads the pages, and random."""
+"""Players of the shop world: a shopper that reads the pages, and a random player."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Wish:
         named = [
             value
             for value in values
-            # as whole words: 'large' is not in 'x-large'
+            # Only whole words match: 'x-large' does not contain 'large'.
             if re.search(rf"(?<![\w.-]){re.escape(value.lower())}(?![\w-]|\.\d)", self.text)
         ]
         return max(named, key=len, default=None)

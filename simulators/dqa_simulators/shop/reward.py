@@ -44,8 +44,8 @@ class Reward:
     is_within_bound
         Whether the product's price is within the bound.
     same_query, same_category
-        Whether the product has the query of the wanted product, and at least two of its
-        categories.
+        Whether the product has the query of the wanted product, and whether the products share at
+        least two categories.
     title_overlap
         The share of the words in the wanted title that are also in the product's title.
     """

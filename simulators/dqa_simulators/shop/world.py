@@ -81,7 +81,7 @@ class ShopEpisode(SoloEpisode):
     settings
         The settings of the world.
     start
-        As in `GameEpisode`. A mirrored visit is identical.
+        As in `GameEpisode`. Mirroring does not change the visit.
     """
 
     def __init__(
@@ -176,13 +176,13 @@ class Shop(GameWorld[ShopSettings, ShopEpisode]):
         return ShopEpisode(catalogue, goal, self._settings, start)
 
     def position(self, question: Question, database: Database) -> ObservedPosition:
-        """Return the state of a question, read from its database."""
+        """Return the state that a question is about. Read it from the question's database."""
         return read_observed(question, database)
 
 
 @lru_cache(maxsize=4)
 def _order(count: int) -> tuple[int, ...]:
-    """Return the order of `count` goals over seeds, which is the same as in WebShop."""
+    """Return the order in which seeds use `count` goals. It is WebShop's order."""
     order = list(range(count))
     Random(_OFFICIAL_ORDER).shuffle(order)  # noqa: S311  (not a secret)
     return tuple(order)

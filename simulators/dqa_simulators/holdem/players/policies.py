@@ -62,11 +62,11 @@ class RulePolicy(Policy):
     """Bets only by the strength of its own hand.
 
     Before the flop, it raises with a strength of at least 0.6 (for example a pair of sixes, or an
-    ace and a seven), at most until the round has two raises. It calls with a strength of at least
-    0.45. After the flop, it ignores the category of its hand unless it is better than that of the
-    public cards. With three of a kind or better, it always raises. With one or two pairs, it
-    raises if the round has no raises yet, and otherwise calls. It also calls with a strength of at
-    least 0.5. In all remaining cases it checks, or folds if it cannot check.
+    ace and a seven) if the round has fewer than two raises. It calls with a strength of at least
+    0.45. After the flop, it ignores the category of its hand unless this category is better than
+    that of the public cards. With three of a kind or better, it always raises. With one or two
+    pairs, it raises if the round has no raises yet, and otherwise calls. It also calls with a
+    strength of at least 0.5. In all remaining cases it checks, or folds if it cannot check.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -96,7 +96,7 @@ class RulePolicy(Policy):
 
 
 def _board_category(board: tuple[int, ...]) -> int:
-    """Return the category of the public cards, before the river `TRIPS` at most."""
+    """Return the category of the public cards. Before the river, it is at most `TRIPS`."""
     if len(board) >= 5:
         return category(board)
     counts = np.bincount(np.array(board) // 4, minlength=13)

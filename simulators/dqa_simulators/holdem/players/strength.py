@@ -2,8 +2,8 @@
 
 This is the expected hand strength of poker programs (Billings et al., "The challenge of poker",
 Artificial Intelligence 134, 2002, section 5.2). The sampled completions of a hand are fixed, so
-the result depends only on the cards. Many hands are compared together, with tables of
-`dqa_simulators.holdem.hands.strength`.
+the result depends only on the cards. Many hands are compared together, with tables of the results
+of `dqa_simulators.holdem.hands.strength`.
 """
 
 from __future__ import annotations

@@ -385,7 +385,7 @@ class Run:
         return tuple(wanted)
 
     def passages(self, trace: Trace) -> list[Passage]:
-        """Return the passages of one decision for a person to read."""
+        """Convert a decision into passages, which pages and terminals show."""
         from dqa.report.reading import read
 
         scenario = plugins.find_scenario(trace.question.partition("/")[0])

@@ -1,9 +1,10 @@
 """Audit every official label of a release.
 
-A label is judged under every rule set of its scenario's simulator. The simulator may declare which
-rule set follows the text of the rules, and how the others count
-(`dqa.core.simulator.CountingRules`). A label is then right by the text, or it rests on what only
-the rule sets count under which it is best, such as a sum that counts twice.
+The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
+which rule set follows the text of the rules, and how every rule set calculates
+(`dqa.core.simulator.CountingRules`). The verdict then says whether the label is right by the text.
+If it is not, the verdict names what the rule sets calculate differently under which the label is
+best, such as a sum that is counted twice.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
 EVERY, NONE, BY_TEXT = "every rule set", "no rule set", "right by the text"
-"""The ground of a label. Other grounds are ``rests on ...`` with what rule sets count, and ``only
-NAME`` for rule sets whose simulator declares nothing."""
+"""Verdicts on a label. Further verdicts are ``rests on ...`` with the differences of the rule sets
+that agree with the label, and ``only NAME`` if the simulator declares no differences."""
 
 
 class LabelAudit(Record):
-    """One official label and its ground.
+    """One official label and the verdict on it.
 
     Attributes
     ----------
@@ -41,22 +42,23 @@ class LabelAudit(Record):
     official
         The label; None if the question has no label.
     verdict
-        Its ground.
+        The verdict on the label.
     reason
-        A sentence about its rank under each rule set; or why it cannot be judged.
+        The rank of the label under each rule set, or why the label cannot be judged.
     best
-        By rule set, the exactly best candidate; empty if the label cannot be judged. Rule sets are
-        in the simulator's order.
+        The best candidate under each rule set, without rounding; empty if the label cannot be
+        judged. The rule sets are in the order of the simulator.
     agrees
-        By rule set, whether the label is that candidate.
+        By rule set, whether the label is the candidate in `best`.
     regret, rank
-        By rule set, the loss of the label relative to the best candidate, and its rank.
+        By rule set, the loss of the label relative to the best candidate, and the rank of the
+        label.
     tie_of
         The number of candidates that are best, up to rounding, under the first rule set.
     decided_by_last_bit
-        Whether rounding decides which of them is the best.
+        Whether rounding decides which of the tied candidates is the best.
     defects
-        The defects in the files of the label, with their fixes.
+        Defects in the files of the question, with the action for each.
     """
 
     scenario: str
@@ -74,16 +76,16 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """Counts over the labels of a scenario. Unlike verdicts, they may overlap.
+    """Numbers of labels of a scenario. A label has one verdict, but may be in several other counts.
 
     Attributes
     ----------
     rule_sets
         By rule set, a sentence that describes it; empty if the simulator has none.
     agree
-        By rule set, the labels that are best.
+        By rule set, the number of labels that are the best candidate.
     only_first
-        Labels that are best under the first rule set alone.
+        Number of labels that are best only under the first rule set.
     """
 
     scenario: str
@@ -97,9 +99,9 @@ class Totals(Record):
 
 
 class ReleaseAudit(Record):
-    """The audit of a question set: its labels, totals by scenario, and its files' defects.
+    """The audit of a question set: its labels, totals by scenario, and defects in its files.
 
-    `shortcuts` is how often each heuristic of its scenarios gives the official label.
+    `shortcuts` counts how often each heuristic of the scenarios gives the official label.
     """
 
     name: str
@@ -116,7 +118,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
     Raises
     ------
     UnknownNameError
-        A scenario without a simulator.
+        A scenario has no simulator.
     SituationError
         A situation is not valid for its scenario.
     """
@@ -148,7 +150,7 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
 
 
 def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
-    """Return the outcomes of every question by rule set, in the order of its simulator's."""
+    """Return the outcomes of every question by rule set, in the simulator's order of rule sets."""
     found: dict[str, dict[str, Outcomes]] = {q.key: {} for q in question_set.questions}
     simulated = plugins.names("simulator")
     for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
@@ -161,7 +163,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return the defects of a question's files, whose names are its situation or its number."""
+    """Return the defects in the files of a question. Files are named after its situation or id."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"
@@ -220,9 +222,10 @@ def _verdict(
 
 
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
-    """Return what all of those rule sets count by, and none of the others if there is such.
+    """Return the calculation grounds that the rule sets `those` share.
 
-    Where they have nothing in common, it is their names.
+    Grounds that no rule set in `others` has are preferred. Without shared grounds, return the names
+    of the rule sets `those`.
     """
     first, *rest = (counting.grounds[name] for name in those)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
@@ -266,13 +269,13 @@ class Annotation(Record):
     Attributes
     ----------
     scenario, question
-        The question's scenario and id; a numeric id is a number, as in the release.
+        The question's scenario and id. A numeric id is a number, as in the release.
     rule_set
         The rule set.
     answer
-        The exactly best candidate; of equal ones, the first in table order.
+        The best candidate without rounding; the first in table order if several are equal.
     ties
-        The candidates that are equally good up to rounding, in table order.
+        The best candidates, equal up to rounding, in table order.
     value
         The outcome of the answer, in the unit of the scenario.
     margin
@@ -298,23 +301,24 @@ class Annotation(Record):
 
 
 def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list[Outcomes]:
-    """Return the outcomes of every question, in order; each situation is simulated once.
+    """Return the outcomes of every question, in order. Each situation is simulated once.
 
     Parameters
     ----------
     question_set
         Questions of scenarios that have a simulator.
     rule_set
-        The rule set; None for that of the set, or else the first of a simulator.
+        The rule set. None means the rule set of the question set, or the simulator's first rule set
+        if the question set names none.
 
     Raises
     ------
     UsageError
         A question has no simulator and no recorded outcomes.
     UnknownNameError
-        A scenario without a simulator, a rule set that it does not have, an unknown situation.
+        A scenario has no simulator, or the rule set or a situation is unknown.
     SituationError
-        A situation that breaks the rules of its scenario.
+        A situation breaks the rules of its scenario.
     """
     groups = simulations(question_set, rule_set)
     simulated = {question.key for group in groups for question in group.questions}

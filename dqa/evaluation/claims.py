@@ -1,4 +1,4 @@
-"""The names of processes in claims, from which other processes see whether they have ended."""
+"""Names of processes in claims. A name shows other processes whether its process has ended."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 
 def _host() -> str:
-    """Return a short name for the processes that this one can see, for claims.
+    """Return a short id of the machine or container of this process.
 
-    Containers may share a host name; their processes have numbers of their own.
+    The host name is not enough: containers may share it, although their process ids are
+    independent.
     """
     space = Path("/proc/self/ns/pid")
     name = f"{socket.gethostname()} {space.readlink() if space.is_symlink() else ''}"
@@ -20,12 +21,12 @@ def _host() -> str:
 
 
 def name_worker() -> str:
-    """Return a new name for this process in claims."""
+    """Return a new unique name for this process."""
     return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def is_dead(worker: str) -> bool:
-    """Whether the process of a claim ran on this machine and has ended."""
+    """Return whether the process with this name ran on this machine and has ended."""
     host, _, rest = worker.partition("-")
     if host != _host() or os.name != "posix":
         return False

@@ -1,4 +1,4 @@
-"""Look up deciders and connect the models that they ask, before any question is read."""
+"""Look up deciders and connect their models, before the questions are read."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ class _ConnectedDecider:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """Deciders that are looked up and whose models are connected, before a question is read.
+    """Deciders with connected models.
 
     Attributes
     ----------
     ready
         The deciders that a caller passed.
     contestants
-        By name, the factories and models of the others.
+        The factory, settings and model of every other decider, by its name in results.
     settings
-        The settings of all.
+        The settings that all deciders share.
     chats
-        By epoch, every model.
+        The chat models of each epoch.
     models
-        By decider the name of its model, or `NO_MODEL`.
+        The name of each decider's model, or `NO_MODEL`.
     warnings
-        How the versions of a cassette differ from ours.
+        Differences between the package versions in a cassette and the installed versions.
     """
 
     ready: Mapping[str, Decider]
@@ -67,7 +67,7 @@ class Connected:
 
     @property
     def scenarios(self) -> Mapping[str, tuple[str, ...]]:
-        """The scenarios of the deciders that decide some alone, by decider."""
+        """The scenarios of each decider that supports only some scenarios."""
         return {
             name: made.factory.scenarios
             for name, made in self.contestants.items()
@@ -76,18 +76,18 @@ class Connected:
 
     @property
     def makers(self) -> Mapping[str, Decider | DeciderFactory]:
-        """The deciders that a caller passed, and the factories of the others, by name."""
+        """The deciders that a caller passed, and the factories of all other deciders, by name."""
         return {**self.ready, **{name: one.factory for name, one in self.contestants.items()}}
 
     def check_reachable(self) -> None:
-        """Connect to the models' servers, before anything is asked.
+        """Check that the servers of the models answer.
 
         Raises
         ------
         ModelUnavailableError
             No server answers at the address of a model.
         """
-        if self.chats[0]:  # else nothing that talks to one is imported
+        if self.chats[0]:  # otherwise, import no model packages
             from dqa.models.registry import check_reachable
 
             for model, chat in self.chats[0].items():
@@ -99,7 +99,7 @@ class Connected:
         Parameters
         ----------
         rule_set
-            The rules of simulators; None for the first of each.
+            The rule set of the simulators; None for the first rule set of each simulator.
         """
         epochs = []
         for number, chats in enumerate(self.chats, 1):
@@ -122,24 +122,29 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     resumed: Callable[[], Usage] | None = None,
     given: GivenObjects = GivenObjects(),
 ) -> Connected:
-    """Look up deciders and connect the models that they need, so that no other key is required.
+    """Look up deciders and connect the models that they need. Other API keys are not required.
 
     Parameters
     ----------
-    deciding, names, calls
-        The models and limits of deciders, the deciders, and how models are called.
-    models, epochs
-        Several models for every decider, instead of the model of `deciding`; and the number of
-        repetitions of each question.
+    deciding
+        The model and the limits of the deciders.
+    names
+        The names of the deciders.
+    calls
+        Options of model calls.
+    models
+        Models for every decider. They replace the model of `deciding`.
+    epochs
+        The number of repetitions of each question.
     resumed
-        For a run that resumes, returns its usage outside of this process; None for a new run.
+        Returns the usage of a resumed run outside of this process; None for a new run.
     given
-        Deciders without an entry point, and chat models without a provider.
+        Deciders and chat models that a Python caller passed as objects.
 
     Raises
     ------
     UsageError
-        No decider has one of the settings, or supports the protocol.
+        No decider has one of the settings, or no decider supports the protocol.
     """
     ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
     factories = {
@@ -148,8 +153,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     }
     if factories and not any(deciding.protocol in one.protocols for one in factories.values()):
         raise UsageError(
-            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support one "
-            "protocol only."
+            f"The deciders {', '.join(factories)} do not support protocol {deciding.protocol}: "
+            "choose another one (--protocol)."
         )
     made_of = _contestants(deciding, factories, models or (deciding.model,))
     contestants = {label: one for of in made_of.values() for label, one in of.items()}
@@ -173,9 +178,9 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
 def _contestants(
     deciding: Deciding, factories: Mapping[str, DeciderFactory], models: Sequence[ModelSpec]
 ) -> dict[str, dict[str, _ConnectedDecider]]:
-    """Return each decider with its models, by what results call it: ``decider@model`` of several.
+    """Return for each decider its name in results for each model.
 
-    A decider that asks no model appears once.
+    With several models, the name is ``decider@model``. A decider without a model has one entry.
     """
     shared = share_options(factories.values(), deciding.settings)
     found: dict[str, dict[str, _ConnectedDecider]] = {}
@@ -188,14 +193,14 @@ def _contestants(
 
 
 def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
-    """Return a budget with the prices for its cost."""
+    """Return a budget with prices, if it limits the cost."""
     if budget.cost is None or budget.price_input is not None:
         return budget
     prices = calls.prices
     if prices is None:
         raise UsageError(
-            "A budget in money (--max-cost) needs prices of a million tokens: give --price-input "
-            "and --price-output."
+            "A budget in money (--max-cost) needs the prices of a million tokens: give "
+            "--price-input and --price-output."
         )
     parts = ("input", "output", "cached", "reasoning")
     return replace(budget, **{f"price_{part}": getattr(prices, part) for part in parts})
@@ -210,8 +215,8 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     *,
     resumed: bool,
 ) -> tuple[tuple[dict[ModelSpec, BaseChatModel], ...], tuple[str, ...]]:
-    """Return the chat models of each epoch, and how the versions of their cassette differ."""
-    if not models:  # and nothing that talks to one is imported
+    """Return the chat models of each epoch, and warnings about package versions in the cassette."""
+    if not models:  # do not import model packages
         return ({},) * epochs, ()
     from dqa.models.registry import Connection, chat_model, given_model
 
@@ -226,8 +231,8 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
         for option, value in stored.items():
             if "***" in json.dumps(value):
                 raise UsageError(
-                    f"The stored {option} of {model.name} has *** in place of a secret: give the "
-                    f"whole value ({option})."
+                    f"The stored {option} of {model.name} contains *** instead of a secret: give "
+                    f"the whole value ({option})."
                 )
         connection = Connection(
             *(model.base_url, calls.timeout, cassette, calls.reply_limit),

@@ -1,4 +1,4 @@
-"""Play one episode of a world: every move is decided like any question."""
+"""Play one episode of a world. Deciders choose every move as they answer questions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dqa.worlds.observed import GOAL
 from dqa.worlds.world import Move, World
 
 UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
-"""Endings of a decision after which the position's fallback counts."""
+"""Endings of a decision after which the fallback of the position is played."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedMove:
-    """A move that was decided.
+    """One move of an episode, with its decision.
 
     Attributes
     ----------
@@ -33,13 +33,14 @@ class PlayedMove:
     decision
         The decision.
     choice
-        The action that was carried out; None if the episode ended here.
+        The action that was carried out; None if the decision ended the episode.
     fallback
-        Whether that is the position's fallback, as the decision named no legal action.
+        Whether `choice` is the fallback of the position, because the decision named no legal
+        action.
     reference
-        The action of the reference in the same position; None without one.
+        The action of the reference in the same position; None without a reference.
     shown
-        The knowledge of the player in addition to the events.
+        What the player knew in addition to the events.
     """
 
     player: str
@@ -60,13 +61,14 @@ class Played:
     moves
         The moves in order.
     returns
-        By player, the result of the episode; None if it did not reach its end.
+        The result of each player; None if the episode did not reach its end.
     facts
         The other facts of the world; see `dqa.worlds.world.Episode.facts`.
     goal
-        The goal in the target of the first question, or else the text of that question.
+        The goal in the target of the first question; without a goal, the text of the first
+        question.
     failure
-        The error of the world that ended the episode; None for another end.
+        The error of the world that ended the episode; None if no error ended it.
     """
 
     moves: tuple[PlayedMove, ...]
@@ -77,16 +79,16 @@ class Played:
 
     @property
     def decisions(self) -> tuple[tuple[str, Decision], ...]:
-        """The decisions in order, each with its player."""
+        """The players and their decisions, in order."""
         return tuple((move.player, move.decision) for move in self.moves)
 
     def fallbacks(self, player: str) -> int:
-        """Return how many of a player's moves were the position's fallback."""
+        """Return the number of a player's moves that were the fallback of the position."""
         return sum(move.fallback for move in self.moves if move.player == player)
 
 
 Reference = Callable[[Move], Candidate | None]
-"""Returns the action of a reference for a move; None where it is not compared."""
+"""Returns the reference's action for a move; None if the move is not compared."""
 
 
 def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -99,24 +101,32 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     reference: Reference | None = None,
     keep_moves: bool = False,
 ) -> Played:
-    """Play one episode to its end, or to the first decision that was not made.
+    """Play one episode to its end, or until a decision fails.
 
     Parameters
     ----------
-    world, deciders, seed
-        The world, the decider of each player, and the seed of the episode.
+    world
+        The world.
+    deciders
+        The decider of each player.
+    seed
+        The seed of the episode.
     mirrored
         Whether the hidden information of the two players is swapped.
     names
-        Names that separate the model calls of this episode in a recording; by default, the world
-        and the seed.
-    reference, keep_moves
-        A callable for each move; and whether an error of the world is returned with the moves.
+        Names that identify the model calls of this episode in a recording. By default, the name of
+        the world and the seed.
+    reference
+        Called for each move.
+    keep_moves
+        Whether to return an error of the world with the moves played so far, instead of raising it.
 
     Raises
     ------
-    UnknownNameError, GameTakenError
-        A player has no decider, or another process plays the game now.
+    UnknownNameError
+        A player has no decider.
+    GameTakenError
+        Another process plays the game.
     """
     for player in world.players:
         if player not in deciders:
@@ -129,7 +139,7 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         while (move := episode.next_move()) is not None:
             goal = goal or move.question.target.get(GOAL, move.question.text)
             decider, number = deciders[move.player], str(len(moves))
-            # Two moves may have the same question: a recording separates them by their number.
+            # Two moves may have the same question. Their numbers distinguish them in a recording.
             with attempt_by(*named, number, move.player, decider.name):
                 expected = None if reference is None else reference(move)
                 where = f"move {len(moves) + 1} of {' '.join(named)}"
@@ -157,7 +167,7 @@ def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decisi
 
 
 def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
-    """Return a move by its decision, or by the fallback if that names no legal action."""
+    """Return the move of a decision. If it names no legal action, the move is the fallback."""
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
     is_fallback = choice is None or not move.position.accepts(choice)
     if is_fallback:

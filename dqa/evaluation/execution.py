@@ -1,7 +1,7 @@
-"""Score statements by execution: run the answer and the right statements, and compare their rows.
+"""Score statements by execution: run the answer and the gold statements, and compare their rows.
 
-All run on the same database, read-only and behind the guard. A right statement that cannot run is
-a fault of the data: the answer is not scored then, and the result reports the problem.
+All statements run read-only on the same database, and the guard checks them. If a gold statement
+cannot run, the data has a fault. The answer is then not scored, and the result reports the problem.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
 
 SCORING = Limits(rows=200_000, bytes=128_000_000, seconds=30.0, cell=16_000_000)
-"""The limits of each statement; BIRD's evaluation gives both together 30 seconds."""
+"""Limits of each statement. In BIRD's evaluation, both statements together have 30 seconds."""
 _HEXADECIMAL = re.compile(r"0x([0-9a-f]{2})*")
 _THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
 
@@ -37,11 +37,12 @@ class Match:
     Attributes
     ----------
     right
-        Whether their rows match; None if a right statement gave no rows to compare with.
+        Whether the rows match; None if a gold statement has no rows to compare with.
     problem
-        Why one of them gave none.
+        Why a statement has no rows to compare.
     metrics
-        The metrics of the set's own evaluation: ``EX`` and ``Soft-F1`` of BIRD, ``Spider EX``.
+        The metrics of the benchmark's own evaluation: ``EX`` and ``Soft-F1`` of BIRD, ``Spider
+        EX``.
     """
 
     right: bool | None
@@ -50,29 +51,30 @@ class Match:
 
 
 _timing = threading.Lock()
-"""Two timings at once would slow each other down."""
+"""Prevents simultaneous time measurements, which would slow each other down."""
 
 
 def compare_statements(
     database: Database, question: Question, truth: Truth, statement: str, repetitions: int = 0
 ) -> Match:
-    """Compare the rows of a statement with those of every right one, until one matches.
+    """Compare the rows of a statement with the rows of every gold statement.
 
     Parameters
     ----------
     database
         The database of the question.
     question, truth
-        The question, with its right statements.
+        The question, and its gold statements or tables.
     statement
         The statement that was decided.
     repetitions
-        How often it is timed for BIRD's R-VES, which differs from run to run; 0 for not.
+        Number of time measurements for BIRD's R-VES, which differs from run to run. 0 measures
+        nothing.
 
     Raises
     ------
     InfrastructureError
-        The database failed, which is neither statement's fault.
+        The database failed, independently of the statements.
     """
     if truth.match is None or not truth.is_known:
         raise UsageError(f"Question '{question.key}' has no statement to compare with.")
@@ -107,7 +109,7 @@ def compare_statements(
 
 
 def _rows_of(database: Database, statement: str) -> Rows | str:
-    """Return all rows of a statement, or the reason why there are none to compare."""
+    """Return all rows of a statement, or the reason why they cannot be compared."""
     try:
         rows = database.query(statement, SCORING)
     except QueryError as error:
@@ -118,9 +120,10 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
 
 
 def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
-    """Mark binary values, which a result shows as hexadecimal text: their length tells them apart.
+    """Mark binary values, so that they differ from equal hexadecimal texts.
 
-    A binary value has half as many bytes as its text has digits.
+    A result shows a binary value as hexadecimal text. The length in the database shows which of
+    both it is: a binary value has half as many bytes as its text has digits.
     """
     found = list(map(list, rows.rows))
     names = [f"c{place}" for place in range(len(rows.columns))]
@@ -141,10 +144,10 @@ def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
 
 
 def _time(database: Database, statement: str, gold: str, repetitions: int) -> dict[str, float]:
-    """Return BIRD's R-VES of a right statement; nothing if one of the two now exceeds a limit."""
+    """Return BIRD's R-VES of a right statement. If a statement now exceeds a limit, return {}."""
     ratios = []
     try:
-        for _ in range(repetitions):  # they take turns
+        for _ in range(repetitions):  # alternate, so that both see the same load
             seconds = database.query(statement, SCORING).seconds
             ratios.append(database.query(gold, SCORING).seconds / max(seconds, 1e-9))
     except QueryError:
@@ -155,7 +158,7 @@ def _time(database: Database, statement: str, gold: str, repetitions: int) -> di
 def _metrics(
     database: Database, truth: Truth, answer: tuple[str, Rows | str], golds: Mapping[str, Rows]
 ) -> dict[str, float]:
-    """Return the metrics of the set's own evaluation; the best of several right statements."""
+    """Return the metrics of the benchmark's own evaluation, each for the best gold statement."""
     statement, given = answer
     if truth.match == "set":
         found = () if isinstance(given, str) else given.rows
@@ -176,13 +179,13 @@ def _metrics(
 
 
 def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
-    """Return the rows of a statement as Spider's evaluation runs it, if that is not as it is."""
+    """Return the rows of a statement after the changes that Spider's evaluation makes to it."""
     normalised = _normalised(statement)
     return rows if normalised == statement else _rows_of(database, normalised)
 
 
 def _normalised(statement: str) -> str:
-    """Return a statement without DISTINCT and with 2020 for the current year."""
+    """Return a statement without DISTINCT and with 2020 in place of the current year."""
     for operator in (">", "<", "!"):
         statement = statement.replace(f"{operator} =", f"{operator}=")
     statement = _THIS_YEAR.sub("2020", statement)
@@ -196,25 +199,25 @@ _Row: TypeAlias = tuple[Hashable, ...]
 _Rows: TypeAlias = Sequence[Sequence[Value]]
 _SORTED = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _TOLERANCE = 0.01
-"""The difference of numbers that Spider 2's evaluation takes as equal."""
+"""Maximum difference of numbers that Spider 2's evaluation treats as equal."""
 
 
 def sorts_rows(statement: str) -> bool:
-    """Whether a statement has the words ORDER BY anywhere, as in Spider's evaluation."""
+    """Return whether ORDER BY occurs anywhere in a statement, as Spider's evaluation does."""
     return _SORTED.search(statement) is not None
 
 
 def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = False) -> bool:
-    """Return whether the rows of an answer match the right ones.
+    """Return whether the rows of an answer match the rows of a gold statement.
 
     Parameters
     ----------
     given, right
-        All rows of both.
+        All rows of the answer, and all rows of the gold statement.
     rule
         The rule of comparison.
     ordered
-        Whether the order of rows counts, if the rule asks for it.
+        Whether the order of rows matters. The rules "set" and "subset" ignore it.
     """
     if rule == "columns":
         table = GoldTable(tuple(tuple(map(_scalar, row)) for row in right), ordered=ordered)
@@ -235,7 +238,7 @@ def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = F
 
 
 def table_matches(given: _Rows, right: GoldTable) -> bool:
-    """Return whether every column of a gold table is among the columns of an answer (Spider 2)."""
+    """Return whether an answer contains every column of a gold table (Spider 2)."""
     if not given or not right.rows:
         return not given and not right.rows
     wanted = list(zip(*right.rows, strict=True))
@@ -248,8 +251,8 @@ def table_matches(given: _Rows, right: GoldTable) -> bool:
 def soft_f1(given: _Rows, right: _Rows) -> float:
     """Return BIRD's Soft-F1: the overlap of cells, row by row and without repeated rows.
 
-    A cell of either row counts ``1 / width of the right row``, and a row without a counterpart
-    counts 1.
+    Each cell of a pair of rows has the weight ``1 / width of the gold row``. A row without a
+    counterpart has the weight 1.
     """
     these = list(dict.fromkeys(_hashable(given)))
     those = list(dict.fromkeys(_hashable(right)))
@@ -270,8 +273,8 @@ def efficiency_reward(ratios: Sequence[float]) -> float:
     Parameters
     ----------
     ratios
-        The time of the gold statement divided by that of the answer, for each repetition. Those
-        three standard deviations off the mean are left out.
+        For each repetition, the time of the gold statement divided by the time of the answer.
+        Ratios that differ from the mean by three or more standard deviations are left out.
     """
     mean, spread = fmean(ratios), pstdev(ratios)
     usual = [ratio for ratio in ratios if abs(ratio - mean) < 3.0 * spread] or [mean]
@@ -293,10 +296,10 @@ def _cell(value: Value, *, rounded: bool = False) -> Hashable:
 
 
 def _placed(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) -> bool:
-    """Whether the columns can be placed so that the wanted rows result, equally often.
+    """Return whether some order of the columns gives the wanted rows, each equally often.
 
-    Columns are placed one after the other, until the rows so far differ. Of columns that are equal
-    row by row only the first is tried.
+    `chosen` contains the columns chosen so far. The search stops where the rows of the chosen
+    columns differ from the wanted rows. Among identical columns, only the first is tried.
     """
     count = len(chosen)
     if count == len(wanted):
@@ -314,7 +317,7 @@ def _placed(chosen: list[int], columns: Sequence[_Row], wanted: Sequence[_Row]) 
 
 
 def _numbers(column: Sequence[Value], ordered: bool) -> list[Value]:
-    """Return a column with 0 for missing values, sorted unless the order counts."""
+    """Return a column with 0 for missing values. It is sorted unless `ordered` is set."""
     cells: list[Value] = [0 if cell is None else cell for cell in column]
     return cells if ordered else sorted(cells, key=_order)
 

@@ -26,7 +26,7 @@ from dqa.evaluation.traces import Trace
 
 
 class FindingShare(Record):
-    """A part of a whole, such as the correct runs among the judged ones.
+    """A share, such as the share of correct decisions among judged decisions.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Cases:
     unjudged: int = 0
 
     def notes(self) -> list[str]:
-        """Return a line for each kind of decision that an analysis leaves out."""
+        """Return lines about the decisions that an analysis leaves out."""
         without_steps = Counter(case.result.decider for case in self.judged if not case.has_steps)
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
@@ -119,7 +119,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a column of a table counts a decision. The scenario "" means all scenarios."""
+    """Whether a decision belongs to the count of a column. The scenario "" means all scenarios."""
 
     scenario: str
     decider: str
@@ -129,7 +129,7 @@ class Finding(NamedTuple):
 
 
 class FindingRow(Record):
-    """One decider in a scenario, with its share for each column."""
+    """The row of a decider and a scenario, with a share for each column."""
 
     scenario: str
     decider: str
@@ -137,14 +137,14 @@ class FindingRow(Record):
 
 
 class FindingTable(Record):
-    """One measure of all runs.
+    """A table of one measure.
 
     Attributes
     ----------
     measure
-        Its name in the tables of papers.
+        Name of the measure in tables of papers.
     title
-        Its title.
+        Title of the table.
     """
 
     measure: str
@@ -172,12 +172,12 @@ class FindingTable(Record):
 
 
 class AnalysedRun(Record):
-    """One judged run with its measures.
+    """One judged decision with its measures.
 
     Attributes
     ----------
     failure, reason
-        The class of its failure and the rule for it; None for a right decision.
+        The class of the failure, and the rule that assigned it; None for a right decision.
     measures
         The other measures, by name.
     """
@@ -195,27 +195,28 @@ class AnalysedRun(Record):
 
     @property
     def key(self) -> DecisionKey:
-        """Its question, database, decider and epoch."""
+        """The question, database, decider and epoch of the decision."""
         return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
 
 class Analysis(Record):
-    """The measures of the runs of a folder or store.
+    """The measures of a run.
 
     Attributes
     ----------
     reference
         The decider whose retrievals classify the questions; None if there is no reference.
     without_data
-        The number of decisions without available questions. All their data counts as relevant.
+        Number of decisions whose questions are not available. All data of these questions is
+        treated as relevant.
     lacking
-        Why the questions are not available.
+        Reason why the questions are not available.
     models
         The models that answered.
     tables
         The tables of all measures.
     notes
-        A line for each kind of decision that the tables leave out.
+        Lines about decisions that are missing in the tables.
     runs
         The judged decisions with a trace, in the order of the results.
     """
@@ -230,7 +231,7 @@ class Analysis(Record):
 
 
 class Analyse(Protocol):
-    """Analyses runs; a `Publication` names one as ``package.module:function``."""
+    """A function that analyses a run. A `Publication` names it as ``package.module:function``."""
 
     def __call__(
         self, cases: Cases, reference: str | None, questions: QuestionSet | None

@@ -1,4 +1,4 @@
-"""Prepare a run of games: make the world, find the contestants, and connect their models."""
+"""Prepare a run of games: create the world, look up the contestants, and connect their models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dqa.worlds.training import hash_weights, learn
 from dqa.worlds.world import World
 
 _MOST_HASHED = 25
-"""Number of deals whose beginnings identify a world."""
+"""Number of deals whose first moves identify a world."""
 _TWO = 2
 _VERSUS = " vs "
 """Joins the names of two contestants in results."""
@@ -65,9 +65,9 @@ class Game:
     mirrored
         Whether the hidden information of the two players is swapped.
     player, opponent
-        The contestants; the opponent is ``""`` in a world of one player.
+        The two contestants. In a world of one player, the opponent is ``""``.
     match
-        The number of its match, from 0. A match is a pair of contestants in one epoch.
+        The number of the match, from 0. A match is a pair of contestants in one epoch.
     """
 
     world: str
@@ -81,28 +81,28 @@ class Game:
 
 @dataclass(frozen=True)
 class GameSetup:
-    """A run of games that is ready to begin.
+    """A run of games that is ready to start.
 
     Attributes
     ----------
     spec, factory
         The spec of the games, and the factory of their world.
     players
-        The world's names of the player and the opponent, or of the only player.
+        The names of the players in the world: player and opponent, or the only player.
     deciders
-        By epoch, the deciders by contestant.
+        For each epoch, the deciders by contestant.
     models
-        By contestant, the name of its model, or `NO_MODEL`.
+        For each contestant, the name of its model, or `NO_MODEL`.
     reference
-        The program that players are compared with; None for none.
+        The program that players are compared with, or None.
     connected
         The models of the contestants.
     content_hash
-        The hash of the beginnings of the games.
+        The hash of the first moves of the first deals.
     weights
-        By trained program, the hash of its weights.
+        For each trained program, the hash of its weights.
     warnings
-        Warnings for the user before the games begin.
+        Warnings for the user before the games start.
     database, kind
         The database of the history; see `with_history`.
     """
@@ -121,20 +121,20 @@ class GameSetup:
     kind: Kind = "relational"
 
     def with_history(self, location: str) -> GameSetup:
-        """Return the setup of games whose history is at a location: a file, or a URL."""
+        """Return the setup with a history at a location, which is a file or a URL."""
         backend = plugins.backend_for(location) if "://" in location else plugins.backend("sqlite")
         return replace(self, database=backend.name, kind=backend.kind)
 
     def world(self, history: History | None) -> World:
-        """Make the world, which writes its games into a history."""
+        """Create the world. It writes its games into a history."""
         return _make_world(self.factory, self.spec, history)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """Every game of the run: deal by deal, each with its mirror, of all pairs.
+        """All games of the run, by deal. Each deal is played by all pairs, and mirrored if set.
 
-        A deal depends only on the seed of the run and its number. So all pairs, and all runs with
-        the same seed, play the same deals.
+        A deal depends only on its number and the seed of the run. So all pairs play the same deals,
+        and so do all runs with the same seed.
         """
         spec, mirrors = self.spec, (False, True) if self.spec.mirror else (False,)
         matches = list(enumerate(product(range(1, spec.epochs + 1), spec.pairs)))
@@ -167,19 +167,21 @@ def prepare_games(
     resumed: Callable[[], Usage] | None = None,
     given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> GameSetup:
-    """Look up every name, connect the models and make the players.
+    """Look up all names, connect the models and create the players.
 
     Parameters
     ----------
-    spec, calls
-        The spec of the games, and how models are called.
+    spec
+        The spec of the games.
+    calls
+        Options of model calls.
     resumed, given
-        As in `dqa.evaluation.connecting.connect`.
+        See `dqa.evaluation.connecting.connect`.
 
     Raises
     ------
     UsageError
-        A name, a setting or the number of opponents is not valid, or a contestant refuses.
+        A name, a setting or the number of opponents is not valid, or a contestant cannot play.
     """
     factory = plugins.world(spec.world)
     world = _make_world(factory, spec, None)
@@ -239,7 +241,7 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
-    """Make a program, and add the hash of its weights."""
+    """Create a program of the world. Add the hash of its weights to `weights`."""
     made = factory.policies[name]
     if made.trainer is None:
         try:
@@ -252,7 +254,7 @@ def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str,
 
 
 def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -> World:
-    """Make the world of a spec; `UsageError` for a setting that it does not accept."""
+    """Create the world of a spec. Raise `UsageError` for a setting that it does not accept."""
     fields = factory.settings.model_fields
     for name in spec.world_settings:
         if name not in fields:
@@ -306,7 +308,7 @@ def _connect(
     resumed: Callable[[], Usage] | None,
     given: GivenObjects,
 ) -> tuple[Connected, dict[str, str]]:
-    """Connect the models of the deciders; return them, and each contestant's name there."""
+    """Connect the models of deciders. Return them with each contestant's name in `Connected`."""
     models = tuple(dict.fromkeys(spec.model_of(name) for name in asked))
     model = models[0] if models else spec.model
     names = tuple(dict.fromkeys(map(decider_of, asked)))
@@ -325,11 +327,11 @@ def _connect(
 
 
 def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:
-    """Raise the error of a decider that cannot play the games."""
+    """Raise an error if a decider cannot play the games."""
     with closing(world.start(spec.deal(1))) as episode:
         move = episode.next_move()
         if move is None:
-            raise UsageError(f"A game of {spec.world} ends before anybody moves.")
+            raise UsageError(f"A game of {spec.world} ends before the first move.")
         for name, decider in deciders.items():
             try:
                 check_decider(decider, move.question)

@@ -1,11 +1,11 @@
-"""Where a run is stored. Only this module parses ``--out`` and RUN.
+"""Parse the locations of runs: the option ``--out`` and the argument RUN.
 
-A run is stored in a database: a SQLite file, or any database by its SQLAlchemy URL. A folder means
+A run is stored in a database, which is a SQLite file or has a SQLAlchemy URL. A folder stands for
 the file ``run.db`` in it. The name of a run follows ``#``::
 
     runs/first              a folder with one run
     runs.db                 a SQLite file
-    runs.db#first           the run with the name first in it
+    runs.db#first           the run named first in this file
     postgresql://dqa@host/team#first
 """
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
-"""Suffixes of files that are stores before they exist."""
+"""Suffixes of files that are treated as stores even if they do not exist yet."""
 STORE_VARIABLE = "DQA_STORE_URL"
-"""The variable with the URL of a store and its password, which no message contains."""
+"""Environment variable with the URL of a store, including its password."""
 DATABASE = "run.db"
-"""The file of a folder that contains its run."""
+"""Name of the file that contains the run of a folder."""
 FOLDER_RUN = "run"
 """The name of the run in a folder."""
 
@@ -43,9 +43,10 @@ class RunLocation:
     Attributes
     ----------
     url
-        The URL of the store with its password, which is never shown.
+        The URL of the store with its password. Messages omit the password.
     name
-        The name of the run; None for the only run, or for a name that is derived from the spec.
+        The name of the run. None means the only run of the store; for a new run, the name is
+        derived from its spec.
     file
         The SQLite file; None for a server.
     folder
@@ -74,7 +75,7 @@ class RunLocation:
 
     @property
     def store(self) -> str:
-        """The store without its password."""
+        """The location of the store without its password."""
         if self.folder is not None:
             return str(self.folder)
         return redact(self.url) if self.file is None else str(self.file)
@@ -85,13 +86,13 @@ class RunLocation:
 
     @property
     def around(self) -> str:
-        """Where this run and the runs next to it are listed."""
+        """The location that lists this run and its neighbours: the store, or the parent folder."""
         return self.store if self.folder is None else str(self.folder.parent)
 
     def is_same_database(self, location: str) -> bool:
-        """Whether the store is the database at a location, however either is written.
+        """Return whether a location names the same database as this store.
 
-        Databases of servers are the same by host, port and name, whatever the schema.
+        Databases of servers are the same if host, port and name agree. The schema is ignored.
         """
         if "://" not in location:
             return self.file is not None and _is_same_file(self.file, Path(location))
@@ -102,7 +103,7 @@ class RunLocation:
 
 
 def locate_run(run: RunLocation | Path | str) -> RunLocation:
-    """Return where a run is stored, or will be.
+    """Return the location of a stored or new run.
 
     Parameters
     ----------
@@ -148,7 +149,9 @@ def _locate_url(text: str) -> RunLocation:
     url = parse_url(_with_password(url_text))
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
-            raise UsageError("A store in memory is lost at the end: name a file (--out runs.db).")
+            raise UsageError(
+                "A store in memory is lost when dqa ends: name a file (--out runs.db)."
+            )
         return RunLocation.of_file(Path(url.database), name or None)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
@@ -156,14 +159,14 @@ def _locate_url(text: str) -> RunLocation:
 
 
 def _with_password(url: str) -> str:
-    """Return a URL with the password that messages omit."""
+    """Return a URL with its password. If it is masked, take the URL from the environment."""
     if ":***@" not in url:
         return url
     known = os.environ.get(STORE_VARIABLE, "").partition("#")[0]
     if redact(known) != url:
         raise UsageError(
-            f"{url} was written without its password: give the whole URL, or set "
-            f"{STORE_VARIABLE} to it."
+            f"The URL {url} contains *** instead of its password: give the URL with the "
+            f"password, or set {STORE_VARIABLE} to that URL."
         )
     return known
 

@@ -1,7 +1,7 @@
-"""Making the decisions of a run: claim, submit, judge, store.
+"""Make the decisions of a run: claim tasks, submit them to workers, and store the results.
 
-One loop serves threads, processes and Ray clusters, and games as well as questions. This process
-plans and stores; an executor makes batches of decisions.
+The same loop runs questions and games, on threads, processes or Ray clusters. This process plans
+and stores. An executor makes batches of decisions.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from dqa.evaluation.executors import Batch, Executor
 
 _LOOK_SECONDS: Final = 0.5
-"""How often the loop looks for Ctrl-C, and for tasks that other processes have left."""
+"""Interval at which the loop checks for Ctrl-C and for tasks that other processes released."""
 _GRACE_SECONDS: Final = 2.0
-"""How long an interrupted run waits for decisions that are being made."""
+"""Maximum time that an interrupted run waits for decisions in progress."""
 _FAILED_STARTS: Final = 3
-"""How many workers in a row may die before they are ready."""
+"""Number of consecutive workers whose death before they are ready ends the run."""
 MOST_IN_A_ROW: Final = 10
-"""Crashes in a row after which a run stops, because every question would crash."""
+"""Number of consecutive crashes that ends a run, because every question would crash."""
 MOST_DEATHS: Final = 3
-"""How many workers may die while they make the same decision."""
+"""Number of workers whose death during the same decision makes it a crash."""
 
 
 class WorkerDiedError(Exception):
-    """The worker of a batch died; other workers make its decisions again."""
+    """The worker of a batch died. Other workers repeat the decisions of the batch."""
 
 
 class WorkerNotStartedError(WorkerDiedError):
-    """The worker died before it was ready, so no decision is to blame."""
+    """The worker died before it was ready, so no decision caused its death."""
 
 
 def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -57,16 +57,16 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: DecisionWatcher | None = None,
     fail_fast: bool = False,
 ) -> tuple[Result, ...]:
-    """Make and store every decision that the store lacks.
+    """Make and store every decision that is missing in the store.
 
     Parameters
     ----------
     tasks
         All tasks of the run in the order of its plan.
     executor
-        Makes decisions; it is closed at the end.
+        Makes the decisions. It is closed at the end.
     store
-        Stores each decision at once.
+        Stores each decision as soon as its batch is done.
     on_result
         Called with each new result.
     watcher
@@ -82,9 +82,9 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     Raises
     ------
     KeyboardInterrupt
-        The user stopped the run; finished decisions are stored.
+        The user stopped the run. Finished decisions are stored.
     CrashError
-        Too many decisions crashed; they and earlier decisions are stored.
+        Too many decisions crashed. All finished decisions are stored, also the crashed ones.
     """
     store.plan(tasks)
     watcher = watcher or DecisionWatcher()
@@ -115,7 +115,7 @@ class _Loop:
         self._is_spent = False
 
     def run(self) -> None:
-        """Make decisions until none is left, or the budget is spent; close the executor."""
+        """Make decisions until all are done or the budget is spent. Then close the executor."""
         is_whole = False
         try:
             while True:
@@ -124,7 +124,7 @@ class _Loop:
                 elif self._is_spent or self._store.is_finished():
                     is_whole = True
                     return
-                else:  # other processes make the rest
+                else:  # other processes work on the remaining tasks
                     time.sleep(_LOOK_SECONDS)
         except BaseException:
             self._store.patience = min(self._store.patience, _GRACE_SECONDS)
@@ -134,7 +134,7 @@ class _Loop:
             self._executor.close(at_once=not is_whole)
 
     def _begin_batches(self) -> bool:
-        """Begin a batch in each free slot; return whether any batch is being made."""
+        """Start a batch in each free slot. Return whether any batch is in progress."""
         executor = self._executor
         while len(self._running) < executor.slots and not self._is_spent:
             if self._again:
@@ -147,7 +147,7 @@ class _Loop:
         return bool(self._running)
 
     def _take(self, seconds: float, *, every: bool = False) -> None:
-        """Store the batches that end within some seconds."""
+        """Wait for batches for at most `seconds`, and store those that end."""
         until = time.monotonic() + seconds
         while self._running and (left := until - time.monotonic()) > 0:
             done, _ = wait(self._running, left, FIRST_COMPLETED)
@@ -179,7 +179,7 @@ class _Loop:
             raise batch.problem.error()
 
     def _report(self, made: Made) -> None:
-        """Report a decision; `CrashError` if it is one crash in a row too many."""
+        """Report a decision. Raise `CrashError` after too many consecutive crashes."""
         trace = made.trace
         if not self._executor.is_local:
             for event in trace.events:
@@ -191,12 +191,15 @@ class _Loop:
             several = self._most_crashes > 1
             many = f"{self._crashes} decisions in a row" if several else "a decision"
             raise CrashError(
-                f"The run was stopped: {many} crashed, the last at {made.result.key}: "
-                f"{trace.error}."
+                f"The run was stopped because {many} crashed. The last crash was at "
+                f"{made.result.key}: {trace.error}."
             )
 
     def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
-        """Let other workers make decisions, each alone, unless several workers died of one."""
+        """Queue the decisions of a dead worker again, each in its own batch.
+
+        After too many deaths, the decision ends as a crash.
+        """
         if isinstance(error, WorkerNotStartedError):
             self._failed_starts += 1
             if self._failed_starts >= _FAILED_STARTS:

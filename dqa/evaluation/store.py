@@ -1,9 +1,9 @@
-"""Writing a run: claims, results and traces in one database, for any number of processes.
+"""Write a run into a database: the claims, results and traces of all its processes.
 
-A decision counts when its transaction is committed, so there is nothing to repair after a crash.
-Each process claims decisions for a limited time and renews its claims; when it dies, its claims
-expire and other processes take them over. The same command resumes its run, on the same machine
-without waiting for the claims of the dead process.
+A process stores a decision in one transaction, so there is nothing to repair after a crash. A
+process claims decisions for a limited time and renews its claims. After the death of a process, its
+claims expire, and other processes can claim the same decisions. The same command resumes a run. On
+the same machine, it does not wait until the claims of a dead process expire.
 """
 
 from __future__ import annotations
@@ -61,53 +61,55 @@ from dqa.evaluation.traces import Trace
 _Made = TypeVar("_Made")
 
 LEASE_SECONDS: Final = 20.0
-"""How long a claim holds without being renewed. Clocks of machines must agree to some seconds."""
+"""Time after which a claim expires. The clocks of machines must agree within a few seconds."""
 _RENEW_SECONDS: Final = 5.0
 _PATIENCE_SECONDS: Final = 60.0
-"""How long a run waits for a store that went away."""
+"""Maximum time that a run waits for a store that does not answer."""
 _PAUSE_SECONDS: Final = 0.25
 _CONFLICTS: Final = 100
 
 
 class RunStore:
-    """A run that is being made.
+    """The store of a run in progress.
 
     Parameters
     ----------
     location
-        Where to store it; None for a temporary file. A run without a name gets one from its
-        spec and data, so the same command resumes it.
+        Where to store the run; None for a temporary file. If the location has no run name, the name
+        is a hash of the spec and the data. The same command then resumes the run.
     record
         The record of the run.
     retry_failed
-        Whether decisions that failed because of a server or a bug are made again. Decisions that a
-        spent budget or a person ended are always made again.
+        Whether to repeat decisions that failed because of a server or a bug. Decisions that a spent
+        budget or a person ended are always repeated.
 
     Attributes
     ----------
     location
         Where the run is stored; None for a run that is not stored.
     record
-        The record of the run; a resumed run has the time and the versions of its beginning.
+        The record of the run. If the run was resumed, the start time and the versions are those of
+        its first start.
     is_new
-        Whether this process began the run.
+        Whether this process created the run.
     done
-        How many decisions were stored before this process began.
+        Number of decisions that were stored before this process started.
     crashed
         The traces of decisions that crashed in this process.
     lost
-        The usage in this process that led to no decision.
+        The usage of this process that led to no decision.
     added
-        How many decisions this process has stored.
+        Number of decisions that this process has stored.
     patience
-        How many seconds to wait for a store that went away.
+        Seconds to wait for a store that does not answer.
     on_elsewhere
-        Called by any thread with how many decisions other processes have made since this one began.
+        Called from any thread with the number of decisions that other processes have made since
+        this process started.
 
     Raises
     ------
     UsageError
-        The run has other settings or questions, or the location cannot be written.
+        The stored run has other settings or questions, or the location cannot be written.
     """
 
     def __init__(
@@ -149,7 +151,7 @@ class RunStore:
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
 
     def _enter(self, record: RunRecord, connection: Connection) -> tuple[bool, int, RunRecord]:
-        """Find the run or create it; return whether it is new, its number and its record."""
+        """Find or create the run. Return whether it is new, its id and its record."""
         known = select(RUNS.c.id, RUNS.c.record).where(RUNS.c.name == self._target.name)
         row = connection.execute(known.with_for_update()).first()
         if row is not None:
@@ -163,7 +165,7 @@ class RunStore:
         return True, connection.execute(known).one().id, record
 
     def _settle(self, connection: Connection, *, retry_failed: bool) -> int:
-        """Remove decisions that are made again; return how many remain."""
+        """Remove the decisions to repeat. Return the number of remaining decisions."""
         again = [Outcome.BUDGET, Outcome.STOPPED]
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
         self._lock_run(connection)
@@ -186,7 +188,7 @@ class RunStore:
         self._transact(lambda connection: connection.execute(changed))
 
     def plan(self, tasks: Sequence[Task]) -> None:
-        """Set the tasks of the run; call it before the first claim."""
+        """Set the tasks of the run. Must be called before the first claim."""
         self._tasks = {task.key: task for task in tasks}
         self.order(list(self._tasks))
         self._drop_stored()
@@ -197,7 +199,7 @@ class RunStore:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the store is closed or its run removed."""
+        """Whether the store is closed, or its run was removed."""
         return self._stopped.is_set()
 
     @property
@@ -206,24 +208,24 @@ class RunStore:
         return self.used_elsewhere + self._own
 
     def is_finished(self) -> bool:
-        """Whether all tasks are made; call it while this process makes none."""
+        """Return whether all tasks are done. Must be called while this process works on no task."""
         self._drop_stored()
         return not self._left
 
     def claim(self, most: int, group: Group | None = None) -> list[Task]:
-        """Claim tasks that are neither made nor claimed.
+        """Claim tasks that are not done and not claimed.
 
         Parameters
         ----------
         most
-            How many at most; all are of one group.
+            Maximum number of tasks. All of them are of one group.
         group
-            The group to continue with, because its database is open.
+            The preferred group, whose database is open.
 
         Returns
         -------
         list of Task
-            Empty if other processes have claimed all that is left.
+            Empty if other processes have claimed all remaining tasks.
         """
         claimed = self._transact(partial(self._claim, most=most, group=group))
         self._drop(task.key for task in claimed)
@@ -233,7 +235,7 @@ class RunStore:
         now = time.time()
         here = CLAIMS.c.run_id == self._run
         connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
-        # Claims of a transaction that was committed, though its connection broke before the reply.
+        # Own claims of a committed transaction whose connection broke before the reply.
         busy = set()
         claims = connection.execute(select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)).all()
         for *values, worker in claims:
@@ -253,7 +255,7 @@ class RunStore:
         return []
 
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
-        """Return the next tasks: of a worker's own group, or of one that no process works on."""
+        """Return the next tasks, all of one group; `group` comes before groups without a worker."""
         working = {self._tasks[key].group for key in busy if key in self._tasks}
 
         def free() -> Iterator[Task]:
@@ -266,17 +268,17 @@ class RunStore:
         return list(islice((task for task in free() if task.group == chosen), most))
 
     def _drop_stored(self) -> None:
-        """Find the tasks that are left."""
+        """Update the remaining tasks from the store."""
         self._left = dict(self._tasks)
         self._drop(self._transact(self._stored))
 
     def _drop(self, keys: Iterable[DecisionKey]) -> None:
-        """Remove tasks from those that are left."""
+        """Remove tasks from the remaining tasks."""
         for key in keys:
             self._left.pop(key, None)
 
     def _stored(self, connection: Connection, among: Sequence[Task] = ()) -> set[DecisionKey]:
-        """Return the keys of the stored decisions, or those among some tasks."""
+        """Return the keys of the stored decisions, only of tasks in `among` if it is not empty."""
         found = select(*key_of(RESULTS)).where(RESULTS.c.run_id == self._run)
         if among:
             found = found.where(RESULTS.c.question.in_({task.question.key for task in among}))
@@ -285,10 +287,10 @@ class RunStore:
         return keys & wanted if among else keys
 
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
-        """Store one decision, and the usage that was lost on the way to it, in one transaction.
+        """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has stored the decision in the meantime, that one counts, and the usage
-        of this one is lost.
+        If another process has already stored this decision, the stored one remains. The usage of
+        the new decision is then stored as lost.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)
@@ -326,7 +328,7 @@ class RunStore:
             self._own += result.usage + lost
 
     def add_lost(self, lost: Usage, trace: bytes | None = None) -> None:
-        """Store usage that led to no decision, with the packed trace of one made again."""
+        """Store lost usage. `trace` is the packed trace of a decision that is repeated."""
         self._transact(lambda connection: self._lose(connection, lost, trace))
 
     def _lose(self, connection: Connection, lost: Usage, trace: bytes | None = None) -> None:
@@ -339,27 +341,27 @@ class RunStore:
         return tuple(self._transact(lambda connection: read_results(connection, self._run)))
 
     def close(self) -> None:
-        """Release the claims; stored decisions stay."""
+        """Release the claims and close the store. Stored decisions remain."""
         if self._stopped.is_set():
             return
         self.patience = 0.0
         own = delete(CLAIMS).where(CLAIMS.c.worker == self._worker)
-        with suppress(DqaError):  # the claims of a store that is away expire
+        with suppress(DqaError):  # without a connection, the claims expire later
             self._transact(lambda connection: connection.execute(own))
         self._dispose()
 
     def write_lines(self) -> None:
-        """Write the results and traces of a run in a folder as lines; call it after `close`."""
+        """Write the run as JSON lines into its folder, if any. Must follow `close`."""
         if self.location is not None and self.location.folder is not None:
             write_lines(RunReader(self.location), self.location.folder)
 
     def discard(self, *, whole: bool = False) -> None:
-        """Remove a new run with its folder, if it has no decision or is `whole` to be removed."""
+        """Remove a new run with its folder; unless `whole`, only a run without decisions."""
         if self._stopped.is_set():
             return
         is_gone = whole and self.is_new
         if self.is_new and (whole or not self.added):
-            with suppress(DqaError):  # the caller reports a store that is away, or full
+            with suppress(DqaError):  # the caller reports an unreachable or full store
                 is_gone = self._transact(partial(self._delete, whole=whole))
         if is_gone:
             self._dispose(remove=True)
@@ -375,14 +377,14 @@ class RunStore:
             for suffix in ("", "-wal", "-shm"):
                 path = self._target.file.with_name(f"{self._target.file.name}{suffix}")
                 path.unlink(missing_ok=True)
-            with suppress(OSError):  # something else is in it
+            with suppress(OSError):  # it contains other files
                 self._target.folder.rmdir()
 
     def _lock_run(self, connection: Connection) -> None:
         connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
 
     def _delete(self, connection: Connection, *, whole: bool) -> bool:
-        """Delete the run, unless it has decisions or another process has begun to make it."""
+        """Delete the run and return True. An empty run is required unless `whole` is set."""
         self._lock_run(connection)
         others = CLAIMS.c.worker != self._worker
         for table, mine in () if whole else ((RESULTS, True), (CLAIMS, others)):
@@ -395,16 +397,16 @@ class RunStore:
         return True
 
     def _renew_claims(self) -> None:
-        """Renew this process's claims, and look up the decisions of other processes."""
+        """Renew the claims of this process and count other processes' decisions."""
         own = update(CLAIMS).where(CLAIMS.c.worker == self._worker)
         while not self._stopped.wait(_RENEW_SECONDS):
             renewed = own.values(expires=time.time() + LEASE_SECONDS)
-            with suppress(DqaError):  # `add` reports a store that is away
+            with suppress(DqaError):  # `add` reports an unreachable store
                 self._transact(partial(Connection.execute, statement=renewed))
                 self.look_elsewhere()
 
     def look_elsewhere(self) -> None:
-        """Look up the usage and the number of decisions of other processes."""
+        """Query the usage and the number of decisions of other processes."""
         with self._adding:
             used, made = self._transact(self._count)
             totals = zip(astuple(used), astuple(self._own), strict=True)
@@ -420,7 +422,7 @@ class RunStore:
         return used, connection.execute(made).scalar_one()
 
     def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
-        """Run a transaction; repeat it if another process was faster or the server went away."""
+        """Run a transaction. Repeat it after a conflict or a lost connection."""
         until, conflicts = time.monotonic() + self.patience, _CONFLICTS
         with translate_errors(store_of(self._target), under_way=self.patience > 0):
             while True:
@@ -438,5 +440,5 @@ class RunStore:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a number for a column; a server cannot store infinities."""
+    """Return the number, or None for an infinity, which a server cannot store."""
     return value if value is not None and isfinite(value) else None

@@ -1,4 +1,4 @@
-"""The folder of a run, and checks of a location before a run is stored there."""
+"""Create the folder of a run, and check that a run can be stored at a location."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dqa.evaluation.stored_runs import (
 )
 
 RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
-"""The files of a run in a folder next to its database when it ends."""
+"""Files that a run writes into its folder, next to its database, when it ends."""
 
 
 def write_lines(run: RunReader, folder: Path) -> None:
@@ -32,7 +32,9 @@ def write_lines(run: RunReader, folder: Path) -> None:
     results = (result.to_line() for result in run.results())
     traces = (trace.to_line() for trace in run.traces())
     for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
-        unfinished = folder / f"{name}.{uuid4().hex[:8]}"  # other processes may write, too
+        unfinished = (
+            folder / f"{name}.{uuid4().hex[:8]}"
+        )  # other processes may write at the same time
         try:
             with open(unfinished, "x", encoding="utf-8", opener=open_private) as file:
                 file.writelines(f"{line}\n" for line in lines)
@@ -42,7 +44,7 @@ def write_lines(run: RunReader, folder: Path) -> None:
 
 
 def require_writable(location: RunLocation | None) -> None:
-    """Raise `UsageError` if a run cannot be stored at a location, before anything is asked."""
+    """Raise `UsageError` if a run cannot be stored at a location."""
     if location is None:
         return
     if location.folder is not None:
@@ -60,13 +62,13 @@ def require_writable(location: RunLocation | None) -> None:
 
 
 def _require_own_folder(folder: Path) -> None:
-    """Raise `UsageError` if a folder contains something, but no run."""
+    """Raise `UsageError` if a folder contains files, but no run."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
         raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
 
 
 def make_folder(location: RunLocation) -> None:
-    """Make the folder of a run, unless it is stored elsewhere."""
+    """Create the folder of a run, if its location is a folder."""
     if location.folder is None:
         return
     _require_own_folder(location.folder)
@@ -77,26 +79,29 @@ def make_folder(location: RunLocation) -> None:
 
 
 def refuse_asked(location: RunLocation | None, asked: Iterable[str]) -> None:
-    """Raise `UsageError` if a store is a database that questions are about, or are loaded into.
+    """Raise `UsageError` if a run would be stored in a database of its questions.
 
-    Models would see its tables, and its runs would be lost with the database.
+    Models would see the tables of the store, and the runs would be lost with the database.
 
     Parameters
     ----------
     location
-        Where a run is stored.
+        Location of the run.
     asked
-        The locations of the databases.
+        Locations of the databases of the questions.
     """
     if location is not None and any(map(location.is_same_database, asked)):
         raise UsageError(
-            f"{location.store} is a database that is asked, so no run can be stored in it: name "
-            "another database, or a file such as runs.db (--out)."
+            f"{location.store} is a database of the questions, so no run can be stored in it: "
+            "name another database, or a file such as runs.db (--out)."
         )
 
 
 def has_recorded(location: RunLocation, cassette: Path) -> bool:
-    """Whether a run at a location, or any run of its store, recorded a cassette."""
+    """Return whether a run at a location recorded a cassette.
+
+    If the location names no run, all runs of its store are checked.
+    """
     if location.file is not None and not (location.file.exists() and location.file.stat().st_size):
         return False
     if not is_store(location):

@@ -1,7 +1,8 @@
-"""Runs in a database: the tables of a store, and reading one run.
+"""Define the tables of a store of runs, and read its runs.
 
-One row holds a decision: its result and its trace. A result is JSON in ASCII, so that any server
-can store any text; the columns next to it are for SQL. Traces are compressed JSON.
+A row contains a decision with its result and its trace. The result is JSON in ASCII, so that every
+server can store every text. Further columns repeat parts of the result for SQL. The trace is
+compressed JSON.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.traces import Trace
 
 VERSION: Final = "0004"
-"""The version of the tables; stores of earlier versions are imported."""
+"""Version of the tables. Stores of earlier versions can only be imported."""
 _LOCK: Final = 7_136_452
 _SHOWN: Final = 5
 
@@ -130,12 +131,12 @@ KEY: Final = DecisionKey._fields
 
 
 def key_of(table: Table) -> list[Column[Any]]:
-    """Return the columns of a decision's key."""
+    """Return the columns of a table that contain the key of a decision."""
     return [table.c[name] for name in KEY]
 
 
 def has_key(table: Table, run: int, key: DecisionKey) -> ColumnElement[bool]:
-    """Return the condition for the row of one decision."""
+    """Return the SQL condition that selects the row of one decision."""
     condition = table.c.run_id == run
     for name, value in zip(KEY, key, strict=True):
         condition &= table.c[name] == value
@@ -143,12 +144,12 @@ def has_key(table: Table, run: int, key: DecisionKey) -> ColumnElement[bool]:
 
 
 def pack(trace: Trace) -> bytes:
-    """Return a trace as it is stored."""
+    """Return the compressed JSON of a trace."""
     return zlib.compress(trace.to_line().encode(), 1)
 
 
 def store_of(location: RunLocation) -> StoreLocation:
-    """Return the store of a run, as messages describe it."""
+    """Return the store of a run, with its description for messages."""
     return StoreLocation(
         location.url,
         location.file,
@@ -159,7 +160,7 @@ def store_of(location: RunLocation) -> StoreLocation:
 
 
 def create_tables(engine: Engine, location: RunLocation) -> None:
-    """Create the tables in an empty database; `UsageError` if it contains something else."""
+    """Create the tables in an empty database. Raise `UsageError` if it contains other tables."""
     with write(engine) as connection, lock_schema(connection, _LOCK, "dqa_store"):
         if version_of(connection) is None:
             require_free(connection, location)
@@ -194,7 +195,7 @@ def require_free(connection: Connection, location: RunLocation) -> None:
 
 
 def version_of(connection: Connection) -> str | None:
-    """Return the version of a store; None if the database is not one."""
+    """Return the version of a store; None if the database is not a store."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     return connection.execute(select(STORE.c.version_num)).scalar()
@@ -220,7 +221,7 @@ def is_store(location: RunLocation) -> bool:
 
 @contextmanager
 def reading(location: RunLocation) -> Iterator[Connection]:
-    """Give a connection that reads a store of this version, or raise `UsageError`."""
+    """Yield a connection for reading. Raise `UsageError` unless the store has this version."""
     with connected(location) as connection:
         require_version(connection, location)
         yield connection
@@ -233,7 +234,7 @@ def run_names(location: RunLocation) -> list[str]:
 
 
 def parse_record(written: str, where: RunLocation) -> RunRecord:
-    """Return the record of a run; `UsageError` with its location if it is not valid."""
+    """Read the record of a run. Raise `UsageError` with its location if it is not valid."""
     try:
         return RunRecord(**json.loads(written))
     except UsageError as error:
@@ -241,7 +242,7 @@ def parse_record(written: str, where: RunLocation) -> RunRecord:
 
 
 class CountedDecisions(NamedTuple):
-    """How many decisions of a run have the same decider, database, scenario and outcome."""
+    """The number of decisions with the same decider, database, scenario and outcome."""
 
     decider: str
     model: str
@@ -252,7 +253,7 @@ class CountedDecisions(NamedTuple):
 
 
 class RunReader:
-    """Reads one run of a store. Nothing stays open between two calls.
+    """Reads one run of a store. Each call opens and closes its own connection.
 
     Parameters
     ----------
@@ -269,9 +270,10 @@ class RunReader:
     Raises
     ------
     UsageError
-        There is no such store, or it contains no run, or several and none is named.
+        The store does not exist or contains no run, or it contains several runs and the location
+        names none.
     UnknownNameError
-        It contains no run of this name.
+        The store contains no run of this name.
     """
 
     def __init__(self, location: RunLocation) -> None:
@@ -322,7 +324,7 @@ class RunReader:
                     raise DataError(f"{where} is damaged ({error}).") from error
 
     def seconds(self) -> Mapping[DecisionKey, float]:
-        """Return how long each decision took."""
+        """Return the duration of each decision in seconds."""
         found = select(*key_of(RESULTS), RESULTS.c.seconds).where(RESULTS.c.run_id == self._id)
         with reading(self.location) as connection:
             return {DecisionKey(*key): took for *key, took in connection.execute(found)}
@@ -333,7 +335,7 @@ class RunReader:
         return tuple(ShortcutChoices.model_validate(one) for one in written)
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
-        """Return each usage that led to no decision, with the trace of a decision made again."""
+        """Return each lost usage, with the packed trace if the decision was repeated."""
         found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
         found = found.where(LOST.c.run_id == self._id)
         with reading(self.location) as connection:
@@ -345,8 +347,8 @@ class RunReader:
         Parameters
         ----------
         recorded
-            Whether a cassette recorded the run. It then replays earlier replies, so a decision
-            that was made again lost nothing.
+            Whether a cassette recorded the run. A repeated decision then replays the recorded
+            replies, so its first attempt is not lost usage.
         """
         only = (LOST.c.trace.is_(None),) if recorded else ()
         with reading(self.location) as connection:

@@ -54,7 +54,7 @@ WRONG = {
     f"{CONTEXT} 'DROP TABLE supplier'": "No query of the context",
     f"{CONTEXT} 'SELECT 1' --set dellma.samples=0": "1 or more",
     f"{CONTEXT} 'SELECT 1' --set dellma.sample=8": ("Did you mean 'dellma.samples'"),
-    f"{DELLMA} --protocol tools": "protocol tools has no effect",
+    f"{DELLMA} --protocol tools": "protocol tools",
     "eval --generate 1 --scenarios locating,agriculture --databases sqlite --deciders planrag": (
         "scripted:analyst answers only questions of the scenarios locating, building"
     ),

@@ -1,9 +1,10 @@
-"""Means, ratios and shares with errors by clusters.
+"""Means, ratios and shares with cluster-robust errors.
 
-Many questions are about one situation (the content of one database), and every question is asked
-again in each epoch. Such answers are alike, so an interval that takes them as independent is too
-narrow. Epochs and databases are nested in questions, and questions in situations. Errors are
-therefore clustered by situation (Cameron & Miller, 2015, "A Practitioner's Guide to Cluster-Robust
+Many questions are about the same situation (the content of a database), and every question is
+repeated in each epoch. Answers about one situation are correlated, so an interval that treats them
+as independent is too narrow. Epochs and databases are nested in questions, and questions in
+situations. Errors are therefore clustered by
+situation (Cameron & Miller, 2015, "A Practitioner's Guide to Cluster-Robust
 Inference", section IV.D; Miller, 2024, "Adding Error Bars to Evals", section 2.2).
 """
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
 NORMAL_975 = 1.959963984540054
-"""The quantile of the normal distribution that leaves 2.5 % above it."""
+"""The 97.5 % quantile of the normal distribution."""
 NO_VARIANCE = 1e-24
-"""A variance below this share of the largest observation's square is rounding."""
+"""A variance below this share of the square of the largest observation is a rounding error."""
 
 
 def clusters_of(results: Iterable[Result]) -> tuple[str, ...]:
@@ -56,12 +57,13 @@ class Estimate(Record):
     value
         The figure, in the unit of the measure.
     low, high
-        Its interval; None for a single situation, and if every observation is the same.
+        The interval; None if there is a single situation, or if all observations are equal.
     observations, clusters
-        The number of decisions (or questions, or pairs of decisions) and of situations behind it;
-        of questions if situations are unknown.
+        The number of observations (decisions, questions, or pairs of decisions), and the number of
+        situations. If situations are unknown, `clusters` is the number of questions.
     degrees_of_freedom
-        Of the interval's Student's t. Below 4 the interval rests on few situations and is rough.
+        Degrees of freedom of the interval. Below 4, the interval is rough, because there are few
+        situations.
     """
 
     value: float
@@ -80,13 +82,14 @@ class Estimate(Record):
         least: float = -inf,
         most: float = inf,
     ) -> Self | None:
-        """Return the mean of values with its interval, or None without values.
+        """Return the mean of values with its interval; None if there are no values.
 
         The variance is the bias-reduced sandwich "CR2" with the degrees of freedom of
         Satterthwaite's approximation (Bell & McCaffrey, 2002; Pustejovsky & Tipton, 2018,
-        "Small-Sample Methods for Cluster-Robust Variance Estimation", section 2), which hold for
-        few clusters and clusters of different sizes. For clusters of one size they are the usual
-        estimator (Liang & Zeger, 1986) with G/(G - 1) and G - 1 degrees of freedom.
+        "Small-Sample Methods for Cluster-Robust Variance Estimation", section 2), which are valid
+        for few clusters and for clusters of different sizes. For G clusters of equal size, this is
+        the usual estimator (Liang & Zeger, 1986) with the factor G/(G - 1) and G - 1 degrees of
+        freedom.
 
         Parameters
         ----------
@@ -95,7 +98,7 @@ class Estimate(Record):
         clusters
             The cluster of each observation.
         least, most
-            The limits of such a mean: the interval is cut there.
+            The least and the largest possible mean. The interval is cut at these limits.
         """
         if not values:
             return None
@@ -118,16 +121,16 @@ class Estimate(Record):
         sizes: tuple[int, int],
         limits: tuple[float, float] = (-inf, inf),
     ) -> Self:
-        """Return a figure with the interval of its error by Student's t; none for an error of 0.
+        """Return a figure with its Student's t interval. An error of 0 gives no interval.
 
         Parameters
         ----------
         value, error, freedom
-            The figure, its standard error and the degrees of freedom of that.
+            The figure, its standard error, and the degrees of freedom of the standard error.
         sizes
             The number of observations and of clusters.
         limits
-            The limits of such a figure: the interval is cut there.
+            The least and the largest possible figure. The interval is cut at these limits.
         """
         reach = t_quantile(freedom) * error
         return cls(
@@ -143,12 +146,12 @@ class Estimate(Record):
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Amounts of one thing per count of another, case by case.
+    """The data of a ratio: an amount and a count for each case, such as tokens per right answer.
 
     Attributes
     ----------
     amounts, counts
-        By case; counts of 1 make it a mean.
+        The amount and the count of each case. If all counts are 1, the ratio is a mean.
     clusters
         The cluster of each case.
     """
@@ -161,20 +164,20 @@ class Ratio:
 def mean_of_ratios(
     ratios: Sequence[Ratio], least: float = -inf, most: float = inf
 ) -> Estimate | None:
-    """Return the mean of ratios that stand on the same clusters, with its 95 % interval.
+    """Return the mean of several ratios with its 95 % interval. The ratios share clusters.
 
     The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
     and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;
     R's ``survey::svyratio`` for one ratio). For one ratio with counts of 1 and clusters of one size
-    it is Student's interval of the clusters' means. There is no interval for a ratio of a single
-    cluster, which would count as one that does not vary, and none if all clusters are equal.
+    it is Student's interval of the clusters' means. There is no interval if a ratio has a single
+    cluster, because its variance is unknown. There is also none if all clusters are equal.
 
     Parameters
     ----------
     ratios
-        Each counts the same; those that count nothing are left out.
+        The ratios, with equal weights. Ratios whose counts are all 0 are left out.
     least, most
-        The limits of such a mean: the interval is cut there.
+        The least and the largest possible mean. The interval is cut at these limits.
 
     Returns
     -------
@@ -209,7 +212,7 @@ def _stands_on_one_cluster(ratio: Ratio) -> bool:
 
 
 def _largest(ratio: Ratio) -> float:
-    """Return the largest amount for a usual count, against which rounding is measured."""
+    """Return the largest amount per mean count. Rounding errors are measured against it."""
     return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
 
 
@@ -221,14 +224,14 @@ def clustered_ratio(
 
 
 def effective_number(sizes: Iterable[int]) -> float:
-    """Return the number of clusters of one size that weigh as much as these (Kish, 1965)."""
+    """Return Kish's effective number of clusters for clusters of these sizes (1965)."""
     found = tuple(sizes)
     return sum(found) ** 2 / sum(size**2 for size in found) if found else 0.0
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(degrees_of_freedom: float) -> float:
-    """Return the quantile of Student's t that leaves 2.5 % above it."""
+    """Return the 97.5 % quantile of Student's t distribution."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees_of_freedom, 0.975))
@@ -255,7 +258,7 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
 
 
 Interval: TypeAlias = tuple[float, float]
-"""Both ends of an interval, in 0..1."""
+"""Lower and upper end of an interval, in 0..1."""
 
 
 def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:
@@ -264,24 +267,24 @@ def wilson(correct: float, judged: int, size: float | None = None) -> Interval |
     Parameters
     ----------
     correct, judged
-        The right answers, and all of them.
+        The number of right answers, and the number of judged answers.
     size
-        The number of independent answers that they count for; None for all.
+        The effective number of independent answers; None if all are independent.
     """
     return score_interval(correct / judged, judged if size is None else size) if judged else None
 
 
 def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
-    """Return the Wilson interval of a share of `size` answers, which need not be a whole number."""
+    """Return the Wilson interval of a share of `size` answers. `size` may be fractional."""
     from scipy.special import ndtri
 
-    # As `statsmodels.stats.proportion.proportion_confint`, whose import takes longer than a run.
+    # Equals `statsmodels.stats.proportion.proportion_confint`, which is slow to import.
     z = -float(ndtri(level / 2.0))
     scale = 1.0 + z * z / size
     centre = (share + z * z / (2.0 * size)) / scale
     half = z * sqrt(share * (1.0 - share) / size + z * z / (4.0 * size * size)) / scale
     low, high = centre - half, centre + half
-    # Exact if nothing or everything is right.
+    # Avoid rounding errors if no answer or every answer is right.
     return (
         0.0 if share == 0.0 else max(0.0, low),
         1.0 if share == 1.0 else min(1.0, high),
@@ -289,11 +292,11 @@ def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
 
 
 def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) -> Interval | None:
-    """Return the 95 % interval of a share that takes only different questions as independent.
+    """Return the 95 % interval of a share, with only different questions as independent.
 
-    It is the Wilson interval for the number of questions: a question that was asked in several
-    epochs or on several databases counts once. If questions were answered unequally often, Kish's
-    effective number counts. None without answers.
+    It is the Wilson interval for the number of questions. A question that was asked in several
+    epochs or on several databases counts once. If some questions have more answers than others, the
+    number of questions is Kish's effective number. Without answers, the result is None.
 
     Parameters
     ----------
@@ -306,7 +309,7 @@ def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) ->
 
 
 def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Estimate | None:
-    """Return the share of right answers with an interval that allows for clusters.
+    """Return the share of right answers with a cluster-robust interval.
 
     It is the Wilson interval of the *effective* number of answers: the number of independent
     answers with the same variance, ``share (1 - share) / variance``, with the cluster-robust
@@ -315,9 +318,9 @@ def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Est
     in Complex Sample Surveys"; Korn & Graubard, 1998). They stay within 0 and 1.
 
     - The effective number is at most the number of answers.
-    - If all are right, or all wrong, each cluster counts as one answer, by Kish's number.
-    - If every answer is its own cluster, it is the plain Wilson interval.
-    - A single cluster has no interval; no answer gives None.
+    - If all answers are right, or all are wrong, it is Kish's effective number of clusters.
+    - If every answer is its own cluster, the interval is the plain Wilson interval.
+    - A single cluster has no interval. Without answers, the result is None.
 
     Parameters
     ----------
@@ -334,17 +337,17 @@ def clustered_chance(
 ) -> Estimate | None:
     """Return the mean of chances in 0..1 with the interval of `clustered_share`.
 
-    A chance from several answers, such as that of a question over its epochs, varies less than one
-    answer does, so the effective number may exceed the number of chances.
+    A chance that is estimated from several answers, such as the epochs of a question, varies less
+    than a single answer. So the effective number may exceed the number of chances.
 
     Parameters
     ----------
     chances
-        In 0..1, such as the chance that a question is solved.
+        Probabilities in 0..1, such as the probability that a question is solved.
     clusters
-        The cluster of each.
+        The cluster of each chance.
     answers
-        The most independent answers that all of them can count for.
+        The maximum effective number of independent answers.
     """
     mean = Estimate.of(chances, clusters)
     if mean is None or mean.standard_error is None or mean.degrees_of_freedom is None:

@@ -1,4 +1,4 @@
-"""Contestants on the same questions: each alone, every two of them, and all at once."""
+"""Compare contestants on the same questions: figures of each, all pairs, and an overall test."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from dqa.evaluation.statistics.pairs import (
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and its database: contestants are paired by both. Epochs are averaged first, because
-the third attempt of one has no relation to the third attempt of another."""
+"""A question and its database, by which contestants are paired. Epochs are averaged first, because
+the third epoch of one contestant is unrelated to the third epoch of another."""
 
 
 def right(result: Result) -> float:
@@ -64,15 +64,15 @@ class Contestant:
     Attributes
     ----------
     name
-        Its name in the comparison.
+        Name of the contestant in the comparison.
     results
-        Its decisions, all of one decider.
+        Results of the contestant, all of one decider.
     run
-        The name of the run, if there are several.
+        Name of the run, if several runs are compared.
     cost
-        Returns the cost of usage in money, if prices are known.
+        Function that returns the cost of a usage in money; None without prices.
     seconds
-        The duration of each decision by its key, if traces have been read.
+        Duration of each decision by its key, if traces have been read.
     """
 
     name: str
@@ -88,12 +88,12 @@ class Contestant:
 
     @cached_property
     def asked(self) -> Mapping[Asked, Sequence[Result]]:
-        """Its decisions by question and database, in order."""
+        """The results by question and database, in order."""
         return grouped(self.results, lambda result: (result.question, result.database))
 
     @cached_property
     def means(self) -> Mapping[str, Mapping[Asked, float]]:
-        """By measure, its mean over the judged epochs of each question and database."""
+        """The mean of each measure over the judged epochs of each question and database."""
         return {
             name: {
                 key: fsum(known) / len(known)
@@ -110,12 +110,13 @@ def _known(results: Iterable[Result], measure: Callable[[Result], float | None])
 
 
 class Rate(Record):
-    """The cost per judged question, and per right answer with the wrong ones included.
+    """The cost per judged question, and the cost of all judged questions per right answer.
 
     Attributes
     ----------
     per_question, per_right
-        With intervals clustered by situation; None without questions or right answers.
+        The two rates with intervals clustered by situation; None without questions or right
+        answers.
     """
 
     per_question: Estimate | None
@@ -123,16 +124,16 @@ class Rate(Record):
 
 
 class Efficiency(Record):
-    """The cost of a contestant's judged decisions; failures and abandoned attempts do not count.
+    """The cost of a contestant's judged decisions, without failures and abandoned attempts.
 
     Attributes
     ----------
     tokens
-        Input and output together.
+        Input and output tokens together.
     money
-        In the currency of the prices; None without prices.
+        Cost in the currency of the prices; None without prices.
     seconds
-        From a question's start to its decision, with all waiting; None without traces.
+        Duration from the question to the decision, including waiting; None without traces.
     """
 
     judged: int = Field(ge=0)
@@ -150,14 +151,15 @@ class Standing(Tally):
     name, run, decider, model
         The contestant.
     unjudged
-        Decisions that ended by a failing server, a spent budget or a bug, or without a known
-        answer.
+        Number of decisions that a server error, a spent budget or a bug ended, or whose question
+        has no known answer.
     accuracy
-        With the clustered interval; `low` and `high` are by questions.
+        Share of right answers, with the clustered interval. `low` and `high` are the interval by
+        questions.
     regret
-        In the scenario's unit; None for questions of several scenarios.
+        Mean regret in the scenario's unit; None for questions of several scenarios.
     relative_regret, rank
-        Over the decisions with a choice.
+        Means over the decisions with a choice.
     """
 
     name: str
@@ -173,22 +175,25 @@ class Standing(Tally):
 
 
 class PairComparison(Record):
-    """Two contestants on the questions that both answered; differences are first minus second.
+    """The comparison of two contestants on common questions. Differences are first minus second.
 
     Attributes
     ----------
     accuracy
         The difference of accuracies, in 0..1, with interval and test clustered by situation.
     by_questions
-        On how many questions each was right more often, with McNemar's exact test.
+        Numbers of questions on which each contestant was right more often, with McNemar's exact
+        test.
     holm_by_questions, holm_by_situations
         The p-values of both tests, corrected for all pairs (Holm).
     regret, relative_regret, rank
-        Paired differences over the questions with two choices; less is better.
+        Paired differences over the questions on which both chose a candidate. Smaller values are
+        better.
     tokens
-        Paired difference of tokens by question.
+        Paired difference of tokens per question.
     left_out
-        Questions on a database that both were asked, without a judged decision of both.
+        Number of questions on a database that both were asked, but for which a judged decision is
+        missing.
     """
 
     first: str
@@ -205,17 +210,17 @@ class PairComparison(Record):
 
 
 class OverallTest(Record):
-    """A test whether any of several contestants differs from the others.
+    """A test of whether several contestants are equally often right.
 
     Attributes
     ----------
     test
-        ``cochran`` if each answered every question once, else ``friedman``, its general form. Both
-        take questions as independent.
+        ``cochran`` if each contestant answered every question once; otherwise ``friedman``, the
+        general form. Both tests treat questions as independent.
     statistic, degrees_of_freedom
-        Of chi-squared.
+        The chi-squared statistic and its degrees of freedom.
     questions
-        The questions that all answered.
+        Number of questions that all contestants answered.
     """
 
     test: str
@@ -226,22 +231,23 @@ class OverallTest(Record):
 
 
 class Comparison(Record):
-    """Contestants on the same questions, as ``dqa compare --json`` prints it.
+    """The comparison of contestants on the same questions, as ``dqa compare --json`` prints it.
 
     Attributes
     ----------
     scenarios
-        Those of the questions.
+        Scenarios of the questions.
     questions
-        Questions on a database that all were asked.
+        Number of questions on a database that all contestants were asked.
     only_shared
-        Questions on a database that only some were asked, and that are left out.
+        Number of questions on a database that only some contestants were asked. They are left out.
     situations
         The number of situations; None if unknown.
     pairs
-        Every two, the same decider across runs, or all with one contestant.
+        Comparisons of pairs: all pairs, pairs of the same decider in two runs, or one contestant
+        with all others.
     overall
-        The test of three or more.
+        The overall test of three or more contestants.
     """
 
     version: int = Field(default=1, ge=1, le=1)
@@ -268,15 +274,17 @@ def compare_contestants(
     Parameters
     ----------
     contestants
-        At least two, each with results.
+        At least two contestants, each with results.
     against
-        The contestant to compare the others with; None compares every two.
+        The contestant to compare with each other one; None compares all pairs.
     only_shared
-        The number of questions on a database that were left out, because not all were asked them.
+        The number of questions on a database that were left out, because only some contestants were
+        asked them.
     strict_official
         Whether only the official answer was right.
     same_decider
-        Whether to pair only a decider with itself across runs, if several runs have it.
+        Whether to compare only pairs of the same decider in different runs, if several runs have a
+        decider in common.
     """
     asked = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
@@ -320,9 +328,9 @@ def measure_efficiency(
     Parameters
     ----------
     results
-        Its decisions.
+        Judged results of the contestant.
     cost, seconds
-        As in `Contestant`.
+        See `Contestant`.
     """
     judged = [result for result in results if result.outcome.judged]
     rights, clusters = list(map(right, judged)), clusters_of(judged)
@@ -346,9 +354,9 @@ def measure_efficiency(
 def every_two(
     contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
 ) -> list[tuple[Contestant, Contestant]]:
-    """Return every two contestants, or each of the others with `against`.
+    """Return all pairs of contestants, or the pairs of `against` with each other contestant.
 
-    With `same_decider`, only contestants of one decider are paired, if several runs have it.
+    With `same_decider`, a pair has the same decider, if several runs have a decider in common.
     """
     if against is None:
         pairs = list(combinations(contestants, 2))
@@ -358,9 +366,9 @@ def every_two(
 
 
 def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairComparison, ...]:
-    """Compare every two contestants, with p-values corrected for all pairs.
+    """Compare all pairs, with p-values corrected for all pairs.
 
-    Pairs without a shared judged question are left out.
+    Pairs without a common judged question are left out.
     """
     found = [one for first, second in pairs if (one := _compare(first, second)) is not None]
     by_questions = holm([pair.by_questions.p_value for pair in found])
@@ -406,7 +414,7 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
 def _by_question(
     one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Iterable[Asked]
 ) -> list[float]:
-    """Return by question how much more often the first was right, over databases and epochs."""
+    """Return for each question the difference of the two accuracies, over databases and epochs."""
     found: dict[str, float] = {}
     for key in shared:
         found[key[0]] = found.get(key[0], 0.0) + one[key] - other[key]
@@ -414,10 +422,11 @@ def _by_question(
 
 
 def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:
-    """Test whether any of three or more contestants differs from the others.
+    """Test whether three or more contestants are equally often right.
 
-    Friedman's test over the questions that all answered, corrected for ties. If each answered every
-    question once it is Cochran's Q. None for fewer contestants, and if all were equally right.
+    This is Friedman's test over the questions that all contestants answered, corrected for ties. If
+    each contestant answered every question once, it equals Cochran's Q test. The result is None for
+    fewer contestants, and if all contestants are right equally often.
     """
     if len(contestants) < 3:
         return None

@@ -18,7 +18,7 @@ from dqa.evaluation.statistics.summaries import grouped
 
 
 def pass_at(k: int, asked: int, right: int) -> float:
-    """Return the probability that any of `k` answers to a question is right: pass@k.
+    """Return pass@k: the probability that at least one of `k` answers to a question is right.
 
     It is the unbiased estimator of Chen et al. (2021, "Evaluating Large Language Models Trained on
     Code", equation 1).
@@ -26,34 +26,34 @@ def pass_at(k: int, asked: int, right: int) -> float:
     Parameters
     ----------
     k
-        At least 1, at most `asked`.
+        The number of attempts, from 1 to `asked`.
     asked, right
-        How often the question was answered, and how often rightly.
+        The number of answers to the question, and the number of right answers.
     """
     return 1.0 - comb(asked - right, k) / comb(asked, k)
 
 
 def pass_all(k: int, asked: int, right: int) -> float:
-    """Return the probability that all `k` answers to a question are right: pass^k.
+    """Return pass^k: the probability that all of `k` answers to a question are right.
 
-    It is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). Parameters as in
-    `pass_at`.
+    It is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). The parameters are
+    those of `pass_at`.
     """
     return comb(right, k) / comb(asked, k)
 
 
 class PassRate(Record):
-    """How many questions are solved by any, and by all, of `k` attempts.
+    """The shares of questions that any, and that all, of `k` attempts solve.
 
     Attributes
     ----------
     k
-        Attempts.
+        Number of attempts.
     questions
-        Those that were answered at least `k` times.
+        Number of questions that were answered at least `k` times.
     at_k, all_k
-        pass@k and pass^k, in 0..1, with equal weight for each question and the intervals of shares
-        (`clustered_chance`). If all were answered equally often, pass@1 is the accuracy.
+        pass@k and pass^k in 0..1, with intervals (`clustered_chance`). All questions have the same
+        weight. If all questions were answered equally often, pass@1 is the accuracy.
     """
 
     k: int = Field(ge=1)
@@ -68,11 +68,11 @@ class EpochStatistics(Record):
     Attributes
     ----------
     epochs
-        Their number.
+        Number of epochs.
     questions
-        Those with a judged answer.
+        Number of questions with a judged answer.
     pass_rates
-        pass@k and pass^k for one attempt, and for all.
+        pass@k and pass^k for k = 1, and for k = the number of epochs.
     """
 
     decider: str
@@ -86,8 +86,8 @@ class EpochStatistics(Record):
 def count_epochs(results: Iterable[Result]) -> tuple[EpochStatistics, ...]:
     """Return the figures of epochs by decider, scenario and database.
 
-    A group with one epoch is left out. Answers that were not judged are missing from their
-    question's attempts, and never count as wrong.
+    A group with one epoch is left out. Answers that were not judged are left out, too: they do not
+    count as wrong attempts.
     """
     groups = grouped(results, lambda r: (r.decider, r.scenario, r.database)).values()
     return tuple(

@@ -1,12 +1,12 @@
 """Measures of games: payoffs, rational degree, actions, and the facts of the world.
 
-In a world of one player the payoff is the score of its task. The success rate is a measure of its
-own, also by kind of task if the world names kinds.
+In a world of one player, the payoff is the score of the task. The success rate is a separate
+measure. If the world names kinds of tasks, both are also reported by kind.
 
-A game and its mirror share a deal, whose luck cancels between them. So the deal is the unit of
-every interval, and an incomplete deal does not count. Contestants play the same deals against all
-opponents, so deals are also the clusters of means over opponents. Two players are compared deal by
-deal, because the luck of a deal cancels between them, too.
+A game and its mirror share a deal, so the luck of the deal cancels out. Intervals therefore treat a
+deal as one observation, and leave out incomplete deals. Contestants play the same deals against all
+opponents, so means over opponents are clustered by deal. Two players are compared on the same
+deals, so that the luck of the deals cancels out here, too.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from dqa.evaluation.statistics.pairs import (
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
-"""The fact that says whether a game ended in an agreement. The score is then the payoff of agreed
-games alone (Lewis et al., 2017, section 5.1)."""
+"""Name of the fact whether a game ended in an agreement. In worlds with this fact, the score is the
+payoff of the games with an agreement (Lewis et al., 2017, section 5.1)."""
 SUCCESS = "success"
-"""The fact of a world of one player that says whether its task was accomplished."""
+"""Name of the fact whether the task was accomplished, in a world of one player."""
 TASK = "task"
-"""The fact of such a world that names the kind of task."""
+"""Name of the fact with the kind of the task, in a world of one player."""
 
 _SMALLEST = 0.05
-"""The difference whose power is calculated: 5 points of a score from 0 to 1."""
+"""The difference for which the needed number of deals is calculated: 0.05 of a score in 0..1."""
 
 
 class TaskFigures(Record):
@@ -49,7 +49,7 @@ class TaskFigures(Record):
     Attributes
     ----------
     games
-        Their number.
+        Number of games.
     score
         The payoff per game.
     success
@@ -62,40 +62,42 @@ class TaskFigures(Record):
 
 
 class GameFigures(Record):
-    """The figures of a player against one opponent, or against all.
+    """The figures of a player against one opponent, or against all opponents.
 
     Attributes
     ----------
     player, opponent
-        The contestants. An opponent of None is the mean over all opponents with equal weights;
-        ``""`` is a world of one player.
+        The contestants. With the opponent None, the figures are means over all opponents with equal
+        weights. The opponent ``""`` means a world of one player.
     model
-        The models of both.
+        The models of both contestants.
     games, deals
-        The number of games that count, and of their deals.
+        The number of games that the figures use, and the number of their deals.
     failed
-        Games that a failing server, a spent budget or a bug ended. They are played again.
+        Number of games that a server error, a spent budget or a bug ended. Resuming the run plays
+        them again.
     unpaired
-        Finished games without their mirror, which do not count.
+        Number of finished games without their mirror game. The figures leave them out.
     payoff
         The payoff per game.
     score
-        The payoff per game that ended in an agreement; None if the world has no agreements. Its
-        interval counts only deals with an agreement, whose number depends on the players.
+        The payoff per game that ended in an agreement; None if the world has no agreements. The
+        interval uses only deals with an agreement.
     reference, rational
         The program that decisions are compared with, and the share of the player's decisions that
-        are equal to its own (BIDDER, section 3.1.3, equation 6).
+        equal the program's decisions (BIDDER, section 3.1.3, equation 6).
     moves, fallbacks
-        The number of moves of the player, and of those that were the position's fallback.
+        The number of the player's moves, and the number of these moves that were the fallback of
+        the position.
     opponent_moves, opponent_fallbacks
-        The same for the opponent.
+        The same numbers for the opponent.
     actions
         The number of times that the player took each action (BIDDER, figure 3).
     facts
-        The facts of the world: the share of games of which one is true, or its mean. Games without
-        a value are left out.
+        The facts of the world. The figure of a true-or-false fact is its share of games; of a
+        number, it is the mean. Games without a value are left out.
     agreed_facts
-        The same over games that ended in an agreement.
+        The facts over the games that ended in an agreement.
     success
         In a world of one player, the share of games that accomplished their task. Its interval is
         Wilson's for the number of independent games (`clustered_share`).
@@ -104,7 +106,7 @@ class GameFigures(Record):
     length
         The player's moves per game.
     attempts
-        The attempts per game, of which one counts.
+        The number of attempts per game. One attempt of each game is scored.
     """
 
     player: str
@@ -132,7 +134,7 @@ class GameFigures(Record):
 
 
 class PlayerDifference(Record):
-    """How much more the first of two players got per game than the second.
+    """The difference between the payoffs per game of two players.
 
     Attributes
     ----------
@@ -141,13 +143,13 @@ class PlayerDifference(Record):
     opponents
         The number of opponents that both played; 0 in a world of one player.
     difference
-        The paired difference of the payoffs. A pair is a deal against one opponent, with its mirror
-        and its epochs averaged; a deal is a cluster.
+        The payoff of the first player minus the payoff of the second, paired by deal and opponent.
+        Mirror games and epochs are averaged. Each deal is a cluster.
     holm
-        The p-value, corrected for all pairs of players (Holm); None if it is not known.
+        The p-value, corrected for all pairs of players (Holm); None if it is unknown.
     needed
-        In a world of one player, the number of deals that show a difference of 0.05 (5 points) with
-        a power of 80 %; None if nothing varies.
+        In a world of one player, the number of deals that are needed to detect a difference of 0.05
+        with a power of 80 %; None if nothing varies.
     """
 
     first: str
@@ -159,22 +161,22 @@ class PlayerDifference(Record):
 
 
 class PlayFigures(Record):
-    """A run of games in figures.
+    """The summary statistics of a run of games.
 
     Attributes
     ----------
     world
         The world.
     mirrored
-        Whether every deal was played twice, with the hidden things swapped.
+        Whether every deal was played twice, the second time with swapped hidden information.
     pairs
-        Every player against every opponent, in the order of the run.
+        Figures of every player against every opponent, in the order of the run.
     players
-        Every player over all opponents.
+        Figures of every player over all opponents.
     alone
-        Whether the world has one player; pairs then have no opponent.
+        Whether the world has one player. Pairs then have no opponent.
     differences
-        Every two players on the deals and against the opponents that they share.
+        Differences of all pairs of players, on their common deals and opponents.
     """
 
     world: str
@@ -187,7 +189,7 @@ class PlayFigures(Record):
 
 _Played: TypeAlias = tuple[Result, PlayedGame]
 _Measure: TypeAlias = Callable[[Result, PlayedGame], tuple[float, float] | None]
-"""Returns an amount of a game and its count; None if the game lacks it."""
+"""Returns the amount and the count of a measure for a game; None if the game lacks the measure."""
 
 
 def count_games(
@@ -206,10 +208,10 @@ def count_games(
     mirrored
         Whether every deal is played twice.
     against
-        The player to compare each of the others with; None compares every two.
+        The player to compare with each other player; None compares all pairs.
     contestants
-        The names of the same player in several runs, each with the player's own name. Only these
-        are compared with each other, if several runs have a player.
+        The original name of each player that got a new name because several runs have it. If there
+        are such players, only players with the same original name are compared.
     """
     games = [(result, result.game) for result in results if result.game is not None]
     pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
@@ -235,7 +237,7 @@ def count_games(
 def _differences(
     played: Mapping[str, Sequence[_Played]], against: str | None, contestants: Mapping[str, str]
 ) -> tuple[PlayerDifference, ...]:
-    """Compare every two players, or each of the others with `against`."""
+    """Compare all pairs of players, or `against` with each other player."""
     payoffs = {player: _by_deal(games) for player, games in played.items()}
     least, most = _limits(chain(*played.values()))
     bounds = None if least == -inf or most == inf else (least - most, most - least)
@@ -275,7 +277,7 @@ def _by_deal(games: Iterable[_Played]) -> dict[tuple[str, int], float]:
 
 
 def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
-    """Return the games that reached their end, of complete deals."""
+    """Return the finished games of complete deals."""
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
         return ended
@@ -289,7 +291,10 @@ def _figures(
     found: Sequence[Sequence[_Played]],
     counted: Sequence[Sequence[_Played]],
 ) -> GameFigures:
-    """Return the figures of games by opponent: all of them, and those that count."""
+    """Return the figures of a player.
+
+    `found` has all games by opponent; `counted` has the games that the figures use.
+    """
     every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)
     agreed = [[one for one in of if one[1].facts.get(AGREEMENT) is True] for of in counted]
@@ -324,7 +329,7 @@ def _figures(
 
 
 def _of_one_player(games: Sequence[_Played]) -> dict[str, Any]:
-    """Return the figures of games of one player alone."""
+    """Return the additional figures for a world of one player."""
     with_task = [one for one in games if isinstance(one[1].facts.get(TASK), str)]
     by_task = grouped(with_task, lambda one: str(one[1].facts[TASK]))
     return {
@@ -362,7 +367,7 @@ def _limits(games: Iterable[_Played]) -> tuple[float, float]:
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:
-    """Return the means of the facts that are numbers or true and false."""
+    """Return the means of facts that are numbers, and the shares of true-or-false facts."""
     found: dict[str, Estimate] = {}
     for name in dict.fromkeys(name for _, game in chain(*counted) for name in game.facts):
         values = [game.facts.get(name) for _, game in chain(*counted)]

@@ -1,4 +1,4 @@
-"""Two contestants on the same questions: tests and intervals that use the pairing."""
+"""Paired tests and intervals for two contestants on the same questions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _NORMAL_80: Final = 0.84
 
 
 class SignTest(Record):
-    """On how many questions each of two contestants was right more often.
+    """The numbers of questions on which each of two contestants was right more often.
 
     Attributes
     ----------
     better, worse, equal
-        The questions on which the first was right more often than the second, less often, and
-        equally often.
+        Numbers of questions on which the first contestant was right more often than the second,
+        less often, and equally often.
     p_value
-        Two-sided and exact: for one answer per question this is McNemar's exact test.
+        Two-sided exact p-value. With one answer per question, this is McNemar's exact test.
     """
 
     better: int = Field(ge=0)
@@ -42,13 +42,14 @@ class SignTest(Record):
 
 
 def sign_test(differences: Sequence[float]) -> SignTest:
-    """Test by question whether two contestants are right equally often.
+    """Test whether two contestants are right equally often.
 
     Parameters
     ----------
     differences
-        By question, how much more often the first was right, in -1..1. Over several databases or
-        epochs a question counts once, by the sign of its difference.
+        For each question, the accuracy of the first contestant minus that of the second, in -1..1.
+        A question counts once, by the sign of its difference, also if it was answered several
+        times.
     """
     from scipy.special import bdtr  # without scipy.stats, which takes two seconds to import
 
@@ -61,23 +62,24 @@ def sign_test(differences: Sequence[float]) -> SignTest:
 
 
 class Difference(Record):
-    """How much the first of two contestants is above the second, on the same questions.
+    """The difference between two contestants on the same questions: first minus second.
 
     Attributes
     ----------
     value
-        The mean of the first minus the mean of the second, over the pairs.
+        The mean of the first contestant minus the mean of the second, over the pairs.
     low, high
-        Its 95 % interval, clustered by situation; None for a single situation, and if all pairs
-        differ equally in a measure without bounds.
+        The 95 % interval, clustered by situation. None if there is a single situation, or if the
+        measure is unbounded and all pairs have the same difference.
     p_value
-        Of no difference, two-sided, by Student's t with clustered errors; None as the interval is,
-        but 1 if no pair differs at all.
+        Two-sided p-value of the hypothesis of no difference, by Student's t with clustered errors.
+        It is 1 if no pair differs; otherwise it is None if the interval is None.
     pairs, clusters
-        The questions on a database that both answered, and their situations (questions if
-        situations are unknown).
+        Number of questions on a database that both answered, and number of their situations (or of
+        questions if situations are unknown).
     degrees_of_freedom
-        Below 4 the interval and the test rest on few situations and are rough.
+        Degrees of freedom. Below 4, the interval and the test are rough, because there are few
+        situations.
     """
 
     value: float
@@ -95,20 +97,20 @@ def paired_difference(
     clusters: Sequence[Hashable],
     bounds: tuple[float, float] | None = None,
 ) -> Difference | None:
-    """Return the mean of paired differences with its interval and test, or None without pairs.
+    """Return the mean of paired differences with its interval and test; None without pairs.
 
     Errors are those of `Estimate.of` (Miller, 2024, "Adding Error Bars to Evals", section 4.2). If
-    nothing varies, shares get an interval for as many independent questions as there are effective
-    clusters.
+    all differences are equal, the interval of a difference of shares treats each effective cluster
+    as one independent question.
 
     Parameters
     ----------
     differences
-        By pair, the first minus the second.
+        For each pair, the value of the first contestant minus the value of the second.
     clusters
         The situation of each pair.
     bounds
-        The limits of such a mean; (-1, 1) for shares.
+        The least and the largest possible mean; (-1, 1) for shares.
     """
     mean = Estimate.of(differences, clusters, *(bounds or (-inf, inf)))
     if mean is None:
@@ -137,9 +139,10 @@ def paired_difference(
 
 
 def count_needed(difference: Difference, size: float) -> int | None:
-    """Return how many clusters show a difference of a size with a power of 80 %.
+    """Return the number of clusters needed to detect a difference with a power of 80 %.
 
-    By the noncentral t of a two-sided paired test at the 5 % level; None if nothing varies.
+    The test is a two-sided paired t test at the 5 % level; its power follows from the noncentral t
+    distribution. The result is None if nothing varies.
     """
     if not difference.standard_error:
         return None
@@ -153,9 +156,9 @@ def count_needed(difference: Difference, size: float) -> int | None:
 
 
 def _of_equals(value: float, count: float) -> tuple[float, float, float]:
-    """Return interval and p-value if every pair differs equally."""
+    """Return the interval and the p-value if all pairs have the same difference."""
     if value == 0.0:
-        # Newcombe's interval (1998, method 10), which is widest if both are right on a half.
+        # Newcombe's interval (1998, method 10). It is widest if both accuracies are one half.
         margin = (score_interval(0.5, count)[1] - 0.5) * sqrt(2.0 * min(1.0, 2.0 / count))
         return -margin, margin, 1.0
     low, high = score_interval(abs(value), count)
@@ -164,7 +167,7 @@ def _of_equals(value: float, count: float) -> tuple[float, float, float]:
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Return p-values corrected for the number of known ones (Holm, 1979), in the same order."""
+    """Return p-values in the same order, corrected by Holm (1979). None values do not count."""
     known = sorted(
         (p_value, place) for place, p_value in enumerate(p_values) if p_value is not None
     )
@@ -177,7 +180,7 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
 
 
 Content: TypeAlias = tuple[str | None, str | None]
-"""The content of a question: digests of text, rules and candidates, and its data."""
+"""The content of a question: the digests of its text, rules and candidates, and its situation."""
 
 
 def match_questions(
@@ -185,9 +188,9 @@ def match_questions(
     labels: Sequence[str | None],
     unknown: Sequence[str | None] = (),
 ) -> tuple[list[dict[str, str]], list[str]]:
-    """Return each run's new names of questions, and how questions of one name differ.
+    """Return new names of questions by run, and lines about names with several contents.
 
-    A question has the name that the first run with its content gives it.
+    The new name of a question is its name in the first run that has the same content.
 
     Parameters
     ----------
@@ -196,8 +199,8 @@ def match_questions(
     labels
         The names of the runs.
     unknown
-        By run, the content of its questions if results of older versions have none; without it
-        the names of these stay.
+        For each run, the content of questions whose results do not record it (older versions).
+        Without content, questions keep their names.
     """
     known: dict[Content, list[str]] = {}
     contents: dict[str, Content] = {}
@@ -227,7 +230,7 @@ def match_questions(
 
 
 def renamed(result: Result, names: Mapping[str, str]) -> Result:
-    """Return a result with the name that its question has in all runs."""
+    """Return a result with the common name of its question."""
     name = names.get(result.question, result.question)
     if name == result.question:
         return result

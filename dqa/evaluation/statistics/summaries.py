@@ -30,7 +30,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 class Tally(Record):
-    """Judged and right answers.
+    """The numbers of judged and of right answers.
 
     Attributes
     ----------
@@ -48,44 +48,47 @@ class Tally(Record):
 class Summary(Record):
     """The figures of one decider on one scenario and one database.
 
-    Decisions that a failing server, a spent budget or a crash ended are counted but not judged, and
-    so are those without a known answer: no share and no mean includes them.
+    Decisions that ended with a server error, a spent budget or a crash are counted but not judged.
+    The same applies to questions without a known answer. Shares and means include only judged
+    decisions.
 
     Attributes
     ----------
     questions
         Questions asked.
     with_ties, by_label
-        Right answers if every tie of the best counts, and if only the official label counts; one of
-        the two is `correct`.
+        Number of right answers if all best candidates are right, and if only the official label is
+        right. `correct` is one of these numbers.
     low, high
-        95 % interval of the accuracy, in 0..1, for the given situations; None if nothing was
-        judged. Questions are independent, and one that was asked several times counts once
-        (`share_of_questions`).
+        95 % interval of the accuracy by questions, in 0..1; None if nothing was judged. It treats
+        questions as independent, and counts a repeated question once (`share_of_questions`).
     effective_questions
-        The number of equally often answered questions; 0 in older files.
+        Kish's effective number of questions; 0 in older files.
     clustered_low, clustered_high
         95 % interval that allows for shared situations and repeated questions (`clustered_share`);
         None for a single situation.
     situations
         The number of situations of the judged questions; None if unknown.
     degrees_of_freedom
-        Of the clustered interval; below 4 it rests on few situations.
+        Degrees of freedom of the clustered interval. Below 4, there are few situations and the
+        interval is rough.
     unlabelled
         Questions without a known answer.
     no_decision, ended_by_budget
-        Questions whose own budget was spent before a decision, and those that it ended at all.
+        Number of decisions without a choice because the budget of the decision was spent, and
+        number of all decisions that this budget ended.
     regret, relative_regret, rank
-        `mean_regret`, `mean_relative_regret` and the mean rank of the choice (1 for the best), each
-        with its clustered interval.
+        The means of regret, of relative regret and of the rank of the choice (1 is best), each with
+        its clustered interval.
     mean_regret, mean_relative_regret
-        Over the decisions that chose a candidate, in the scenario's unit and as a share without
-        infinite ones; None if there are none.
+        The mean regret in the scenario's unit, and the mean relative regret as a share. They
+        include decisions that chose a candidate; infinite values are left out. None without such
+        decisions.
     normalised_utility
-        Mean of `normalised_utility` over the judged questions whose outcomes count from nothing and
-        should be high; None if there are none.
+        Mean of the normalised utility over the judged decisions that have one (a larger outcome is
+        better, and the baseline is 0); None if there are none.
     mean_tokens, mean_steps
-        Over all judged questions.
+        Means over all judged decisions.
     match
         The rule by which rows were compared, if statements are the answers.
     official_metrics
@@ -135,24 +138,24 @@ class Summary(Record):
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """Decisions by outcome, with every outcome."""
+        """The number of decisions with each outcome, also if it is 0."""
         return {outcome: getattr(self, outcome.value) for outcome in OF_QUESTIONS}
 
     @property
     def judged(self) -> int:
-        """Questions that count."""
+        """The number of judged decisions."""
         return sum(count for outcome, count in self.counts.items() if outcome.judged)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval for tables: the clustered one, or else the one by questions."""
+        """The interval for tables: the clustered interval, or by questions without one."""
         if self.clustered_low is not None and self.clustered_high is not None:
             return self.clustered_low, self.clustered_high
         return None if self.low is None or self.high is None else (self.low, self.high)
 
     @property
     def is_clustered(self) -> bool:
-        """Whether that interval allows for situations, or epochs, that answers share."""
+        """Whether `interval` takes shared situations or epochs into account."""
         clustered = self.clustered_low, self.clustered_high
         repeated = 0.0 < self.effective_questions < self.judged
         return None not in clustered and (repeated or clustered != (self.low, self.high))
@@ -165,7 +168,7 @@ def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
 
 
 def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
-    """Return items by key, in order of their first appearance."""
+    """Group items by key, in order of first appearance."""
     groups: dict[_Key, list[_Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -236,11 +239,11 @@ def estimate(
     Parameters
     ----------
     results
-        Judged ones.
+        Judged results.
     measured
         Returns the measure of a result.
     least, most
-        Its limits.
+        The least and the largest possible value of the measure.
     """
     pairs = [(result, measured(result)) for result in results]
     known = [(result, float(v)) for result, v in pairs if v is not None and isfinite(v)]
@@ -249,12 +252,12 @@ def estimate(
 
 
 class MatchTotal(Tally):
-    """How often a decider's statements match, on all databases together.
+    """The matching statements of a decider on all databases together.
 
     Attributes
     ----------
     official_metrics
-        As in `Summary`.
+        Means by metric; see `Summary`.
     """
 
     decider: str
@@ -292,12 +295,12 @@ def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
 
 
 class KindMean(Record):
-    """A decider's accuracy on a scenario, as a mean over both kinds of database (Table 4).
+    """A decider's accuracy on a scenario, averaged over both kinds of database (PlanRAG, Table 4).
 
     Attributes
     ----------
     relational, graph
-        Accuracy on the databases of that kind; the mean of several.
+        Mean accuracy on the relational databases, and on the graph databases.
     """
 
     decider: str
@@ -308,7 +311,7 @@ class KindMean(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def accuracy(self) -> float:
-        """The mean of the two."""
+        """The mean of `relational` and `graph`."""
         return (self.relational + self.graph) / 2
 
 
@@ -330,14 +333,14 @@ def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
 
 
 def _means(measured: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Return the means of metrics, which are 0 if an answer lacks them."""
+    """Return the mean of each metric. If an answer lacks a metric, its value is 0."""
     found = list(measured)
     names = dict.fromkeys(name for metrics in found for name in metrics)
     return {name: fsum(one.get(name, 0.0) for one in found) / len(found) for name in names}
 
 
 def _utility(result: Result) -> float | None:
-    """Return a result's normalised utility, or None if its outcomes have none."""
+    """Return the normalised utility of a result; None if it is not defined for its outcomes."""
     if result.best_value is None or result.baseline != 0.0 or result.goal != "maximise":
         return None
     return normalised_utility(result.value, result.best_value)

@@ -120,7 +120,7 @@ class Rows:
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text for a model: one JSON array per line, starting with the header.
 
-        Equal rows have equal texts on every platform. JSON escapes mark the boundaries of each
+        Equal rows have equal texts on every platform. JSON escapes line breaks and quotes within a
         cell. Numbers are rounded to `digits` significant digits; 0 means no rounding.
         """
         shown = round_rows(self.rows, digits)

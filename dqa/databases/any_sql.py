@@ -34,7 +34,7 @@ _PLACES: Sequence[Any] = range(1_000)
 
 
 class AnySql(EngineSession):
-    """A database, or one schema of it. Every statement is rolled back.
+    """A session of a database or of one of its schemas. Every statement is rolled back.
 
     Parameters
     ----------
@@ -63,14 +63,20 @@ class AnySql(EngineSession):
         return self._engine.raw_connection()
 
     def examine(self) -> Examination:
-        """Return the version of the server; its rights and limits are unknown."""
+        """Return the version of the server.
+
+        The user's rights and the server's limits remain unknown.
+        """
         with self._engine.connect() as connection:
             version = connection.dialect.server_version_info or ()
         title = f"{self._engine.dialect.name} {'.'.join(map(str, version))}".strip()
         return Examination(title, self._engine.url.username or "", may_write=True)
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return the driver's `interrupt`, or its `cancel`, which runs in a separate thread."""
+        """Return the driver's `interrupt`, or else its `cancel`.
+
+        Another thread calls the function.
+        """
         driver = connection.driver
 
         def call(stop: Callable[[], object]) -> None:

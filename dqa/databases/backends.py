@@ -98,8 +98,8 @@ _BACKENDS: Final = (
         driver="psycopg",
         example="postgresql://user:password@host/database",
     ),
-    # Statements are unchanged for every dialect, and all are rolled back. Many servers do not roll
-    # back definitions, so the user in such a URL should only have the right to read.
+    # Every statement runs unchanged and is rolled back. Many servers do not roll back CREATE and
+    # DROP, so the user in such a URL should only have the right to read.
     Backend(
         name="sqlalchemy",
         kind="relational",

@@ -1,9 +1,9 @@
 """Open databases of one kind and load situations into them.
 
 A backend consists of a `Backend` entry, which names it and recognizes its locations, and a subclass
-of `dqa.databases.namespaces.Namespaces`. All backends share the order of the steps and the errors.
-The subclass for an embedded engine has a class method ``open_in_memory`` that opens a situation or
-a script.
+of `dqa.databases.namespaces.Namespaces`. `Backend` runs the same steps and raises the same errors
+for all of them. The subclass for an embedded engine has a class method ``open_in_memory`` that
+opens a situation or a script.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Access(TypedDict, total=False):
     Attributes
     ----------
     policy
-        What may be read; None for everything.
+        Which data may be read; None allows everything.
     audit
-        Approves and records statements; None for no audit.
+        Approves and records statements; None disables the audit.
     limits
         The default limits of a statement.
     isolation
@@ -142,23 +142,23 @@ class Backend:
         Parameters
         ----------
         situation
-            The situation. It is not written if the database already contains it.
+            The situation. If the database already contains it, it is not written again.
         location
             The URL or path of the database; None for memory, with embedded engines.
         replace
-            A namespace whose different content may be dropped.
+            The name of a namespace that may be overwritten even if its content differs.
         access
             Policy, audit, limits and isolation.
 
         Raises
         ------
         UsageError
-            The namespace has different content, the user may not write, or a reason of `open`.
+            The namespace has different content, the user may not write, or `open` raises the error.
         DataError
             The database cannot store the situation: a key occurs twice, a value does not fit, or
             the tables do not form a graph.
         DatabaseUnavailableError
-            The disk is full, or a reason of `open`.
+            The disk is full, or `open` raises the error.
         """
         if location is None:
             opening = self._in_memory(situation)
@@ -191,7 +191,7 @@ class Backend:
         DataError
             The engine refuses the script.
         UsageError, MissingKeyError, DatabaseUnavailableError
-            The server cannot create databases, or a reason of `open`.
+            The server cannot create databases, or `open` raises the error.
         """
         if location is None:
             session = self._session(self._in_memory(script), access)
@@ -216,7 +216,7 @@ class Backend:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return its situation; raise `UsageError` if it has none."""
+        """Drop a namespace and return its situation; raise `UsageError` if it contains none."""
         with self.start().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with namespaces.locked(name):
@@ -302,7 +302,7 @@ class Backend:
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:
-        """Return how to open a database in memory; raise `UsageError` if the engine cannot."""
+        """Return the `open_in_memory` of an engine; raise `UsageError` if the engine has none."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database cannot be in memory: give its location, such as "

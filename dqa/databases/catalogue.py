@@ -11,7 +11,7 @@ from dqa.core.text import counted
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
 _MOST_LABELS, _MOST_NAMES = 30, 10
-"""The maximum number of labels of an enumeration, and of relations, to list."""
+"""The maximum number of an enumeration's labels to list, and of relations."""
 BROKEN = "views of missing tables"
 VIEW = "view"
 
@@ -39,7 +39,7 @@ class Catalogue:
     comments
         The schema, name and comment of each relation.
     omitted
-        The omitted relations by the reason for omitting them.
+        Maps each reason for omitting relations to the relations.
     available
         The other schemas that contain readable relations.
     hint
@@ -57,7 +57,7 @@ class Catalogue:
     def to_schema(
         self, schemas: Sequence[str], quote: str = '"', *, folds_case: bool = False
     ) -> DatabaseSchema:
-        """Return the schema. Of several tables with one name, it has that of the first schema.
+        """Return the schema. If several tables have the same name, it contains only the first one.
 
         Parameters
         ----------
@@ -135,7 +135,9 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueQueries:
-    """The queries that read the catalogue of an engine. All parameters of a query are equal.
+    """The queries that read the catalogue of an engine.
+
+    Each parameter of a query has the same value.
 
     Attributes
     ----------

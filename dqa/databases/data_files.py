@@ -1,8 +1,8 @@
 """Open CSV and Parquet files as a read-only database in memory with one table per file.
 
-A Parquet file is a view, so the engine reads only the required columns and row groups. A CSV file
-is loaded once, and all its rows determine the column types. Large CSV files are views, too. Before
-the first statement the engine is locked and can only read the files of the views.
+A Parquet file becomes a view, so the engine reads only the required columns and row groups. A CSV
+file is loaded once, and all its rows determine the column types. A large CSV file becomes a view,
+too. The engine is locked before the first statement. It can then read only the files of the views.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
 
 _LOADED_BYTES = 128_000_000
-"""The maximum number of bytes of CSV to load; larger data are read by each statement."""
+"""The maximum size of CSV files to load, in bytes. Each statement reads larger files again."""
 _UNPACKED = 8
-"""The assumed compression ratio of a compressed file."""
+"""The assumed ratio of the uncompressed to the compressed size of a file."""
 _GLOB = re.compile(r"[*?\[]")
 _MAIN = "main"
 
@@ -77,7 +77,7 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
             loads = is_small and _reader(path) == "csv"
             viewed += [path] * (not loads)
             _add(connection, name, path, loads=loads)
-        # The engine checks both the reader's pattern and the file that matches it.
+        # The engine requires permission for the pattern and for the file that matches it.
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
         connection.execute(
@@ -90,7 +90,7 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
 
 
 def _csv_bytes(path: Path) -> int:
-    """Return the approximate size of a CSV file without compression; 0 for another file."""
+    """Return the approximate uncompressed size of a CSV file; return 0 for any other file."""
     ratio = _UNPACKED if path.name.lower().endswith(".gz") else 1
     return path.stat().st_size * ratio if _reader(path) == "csv" else 0
 
@@ -116,7 +116,7 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
 
 
 def _pattern(path: Path) -> str:
-    """Return a pattern that matches only this file, because readers take patterns."""
+    """Return a pattern that matches only this file, because the readers accept only patterns."""
     return _GLOB.sub(r"[\g<0>]", str(path))
 
 

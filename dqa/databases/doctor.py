@@ -44,7 +44,7 @@ def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
 
 
 def asker(run: Callable[[str, Limits], database.Rows]) -> Ask:
-    """Return a function that runs statements; it still raises outages and timeouts."""
+    """Return a function that runs statements. It raises only outages and timeouts."""
 
     def ask(statement: str) -> Rows:
         try:
@@ -137,7 +137,8 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
-"""Per setting: the largest sensible value (0 if zero means no limit), the fix, and the reason."""
+"""Each setting with its largest sensible value (0 if zero means no limit), the fix, and the
+reason."""
 
 
 def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
@@ -196,11 +197,12 @@ _NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
         "queries may exhaust the memory and stop the server",
     ),
 )
-"""Per setting: the advice, whether a value is a problem, and the reason."""
+"""Each setting with the advice, a function that returns whether a value is a problem, and the
+reason."""
 
 
 def examine_neo4j(ask: Ask) -> Examination:
-    """Return the server's version, the user, whether it may write, and advice."""
+    """Return the server's version, the user, whether the user may write, and advice."""
     about = "CALL dbms.components() YIELD versions, edition RETURN versions[0], edition"
     version = " ".join(map(str, next(iter(ask(about)), ())))
     ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)

@@ -55,11 +55,13 @@ FILLING: dict[str, str | bool | int | float | list[str]] = {
 """The settings of a database in memory while it reads files."""
 _SETTINGS = FILLING | {"enable_external_access": "false"}
 LOCK = "SET lock_configuration = true"
-"""Prevents later changes of the settings."""
+"""A statement that prevents later changes of the settings."""
 
 
 def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection:
-    """Connect to a file or to new memory; wait up to `_LOCK_SECONDS` for other processes.
+    """Connect to a file or to a new database in memory.
+
+    Wait up to `_LOCK_SECONDS` for a locked file.
 
     Raises
     ------
@@ -155,7 +157,10 @@ class Duckdb(EngineSession):
         yield Result(columns or columns_of(cursor), rows_from(cursor, readers))
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
-        """Classify an error by its class; some errors require opening the database again."""
+        """Classify an error by its class.
+
+        Some errors make it necessary to open the database again.
+        """
         fatal = (duckdb.FatalException, duckdb.InternalException)
         self.is_broken |= _INVALIDATED in str(error) or isinstance(error, fatal)
         return fault_of(cast("duckdb.Error", error)), first_line(error)
@@ -182,7 +187,7 @@ def _exact(
     cursor: Any,  # noqa: ANN401
     parsed: Any,  # noqa: ANN401
 ) -> tuple[list[str], Any, dict[int, _Reader]]:
-    """Return columns, query and readers that preserve values which the driver would change.
+    """Return the columns, a new query, and readers, so that the driver changes no value.
 
     The driver converts months to 30 days and infinite times to the year 9999, and it drops
     nanoseconds. The query therefore returns such columns as text.
@@ -223,7 +228,10 @@ _TEMPORAL = re.compile(
     r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
     r"|\b(DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
 )
-"""Matches quoted names and texts, and types of times. A space follows a name in a STRUCT."""
+"""Matches quoted names and texts, and the names of time types.
+
+In a STRUCT, a space precedes a type.
+"""
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
@@ -233,13 +241,13 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
         kind = parsed.type
     except ValueError:  # the client does not know some kinds, such as UPDATE EXTENSIONS
         return False
-    # The engine treats a PIVOT as several statements. An EXPLAIN ANALYZE that writes fails in the
-    # read-only transaction.
+    # The engine parses a PIVOT into several statements. If EXPLAIN ANALYZE runs a statement that
+    # writes, it fails in the read-only transaction.
     return kind in {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
 
 
 def fault_of(error: duckdb.Error) -> Fault:
-    """Return the fault of an exception: that of its class, or of its message."""
+    """Return the fault of an exception, from its class or its message."""
     message = str(error)
     if _INVALIDATED in message:
         return Fault.PASSING  # another statement is the cause; the database is opened again
@@ -296,12 +304,12 @@ _IN_MAIN = (
     "UNION ALL SELECT database_name, schema_name, internal FROM duckdb_types()) "
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
-"""Counts the objects of a schema that a statement could name."""
+"""Counts the objects in the schema `main` that a statement could name."""
 _ROWS = "dqa_rows"
 
 
 class DuckdbFile(FileNamespaces):
-    """A file with one situation in its schema `main`, or with other schemas.
+    """A DuckDB file. It has a situation in its schema `main`, or schemas of a user.
 
     Parameters
     ----------
@@ -370,7 +378,7 @@ class DuckdbFile(FileNamespaces):
         return ",".join(dict.fromkeys((*shown, *named)))
 
     def open(self, namespace: str | None) -> Duckdb:
-        """Return a session of schemas or of a loaded situation; it keeps the file open."""
+        """Return a session of schemas or of a loaded situation. The session keeps the file open."""
         existing_file(self._path, "duckdb")
         schema = _MAIN if namespace in {None, self.location} else str(namespace)
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"

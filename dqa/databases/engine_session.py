@@ -76,7 +76,7 @@ class Connection:
     driver
         The driver's connection.
     limits
-        The limits that `EngineSession.prepare` has set last.
+        The limits that `EngineSession.prepare` set most recently.
     is_used_up
         Whether to close the connection after its statement.
     """
@@ -98,7 +98,7 @@ class EngineSession(Session):
     namespace, schemas, search_path
         See `Session`.
     on_close
-        Releases resources that connections share.
+        Called when the session closes; releases resources that its connections share.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class EngineSession(Session):
     trivial
         A statement that every working database answers.
     unknown
-        Matches the start of a message about an unknown name; its groups are the name.
+        Matches the start of a message about an unknown name. Its groups contain the name.
     convert
         Converts the engine's own kinds of values; None for none.
     """
@@ -158,7 +158,7 @@ class EngineSession(Session):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run exactly one statement and stream its result; stop the rest of it on exit."""
+        """Run exactly one statement and stream its result; cancel an unfinished result on exit."""
         cursor = connection.driver.cursor()
         try:
             with driver_reads():
@@ -172,12 +172,15 @@ class EngineSession(Session):
         """Set the limits of the next statement in the engine."""
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return a function that another thread calls to stop a statement; None if none can."""
+        """Return a function with which another thread stops a statement.
+
+        None if the driver has none.
+        """
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
-        """Return the mark by which `end_statements` finds a connection on the server."""
+        """Return the identifier by which `end_statements` finds a connection on the server."""
         return ""
 
     def descriptor(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
@@ -195,7 +198,7 @@ class EngineSession(Session):
         self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; run it again if the cause of its failure may be temporary."""
+        """Run a statement; retry it if the cause of its failure may be temporary."""
         return self._attempts.run(statement, limits)
 
     def read_schema(self) -> DatabaseSchema:
@@ -256,7 +259,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement of an embedded engine at its limit; a server stops its own."""
+        """Stop a statement of an embedded engine at its time limit. A server does so itself."""
         if self.is_server:
             yield
             return
@@ -273,7 +276,7 @@ class EngineSession(Session):
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Yield the connection; afterwards keep it open unless it is used up."""
+        """Yield the connection. Afterwards, close it only if it cannot be used again."""
         if self._owner != os.getpid():
             self._start()
         with self._lock:
@@ -285,7 +288,7 @@ class EngineSession(Session):
             try:
                 yield connection
             except BaseException as error:
-                # The rest of an unreadable or interrupted result may still arrive.
+                # The server may still send the rest of an unreadable or interrupted result.
                 if isinstance(error, UnreadableError) or not isinstance(error, DqaError):
                     connection.is_used_up = True
                 raise
@@ -296,7 +299,10 @@ class EngineSession(Session):
                     self._connection = connection
 
     def _is_lost(self, connection: Connection) -> bool:
-        """Return whether an idle connection has data to read, which means the server closed it."""
+        """Return whether the server closed an idle connection.
+
+        Such a connection has data to read.
+        """
         descriptor = self.descriptor(connection.driver)
         if descriptor is None or descriptor < 0:
             return descriptor is not None

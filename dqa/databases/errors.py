@@ -1,8 +1,8 @@
 """Map errors of databases to their causes and to errors for the caller.
 
-Each engine maps its error codes to faults. If a fault is unclear, another statement decides: a
-database that answers works, so the failed statement is wrong. An unusual statement therefore never
-counts as an outage, and an outage never counts as a wrong answer.
+Each engine maps its error codes to faults. If a fault is unclear, a trivial statement is run: if
+the database answers it, the database works, and the failed statement is wrong. An unusual statement
+is therefore never reported as an outage, and an outage is never reported as a wrong statement.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dqa.core.database import Limits, Rows
 from dqa.core.secrets import redact
 
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
-"""The maximum length of an engine's message, and the lengths of the start and end of a cut one."""
+"""The maximum length of an engine's message. Of a longer one, the start and the end are shown."""
 _ASKING = 0.75
-"""The minimum number of seconds to wait for the answer to a trivial statement."""
+"""The time to wait at least for the answer to a trivial statement, in seconds."""
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
@@ -48,9 +48,9 @@ class Fault(Enum):
     MEMORY = auto()
     """The statement needs more memory than a statement may have."""
     UNCLEAR = auto()
-    """The statement is wrong if the database answers another one; otherwise the server failed."""
+    """If the database answers another statement, this one is wrong. Otherwise the server failed."""
     PASSING = auto()
-    """The cause may be temporary, so the statement is repeated; a second failure is unclear."""
+    """The cause may be temporary, so the statement runs again. A second failure is `UNCLEAR`."""
     SERVER = auto()
     """The server is broken, full or unreachable, or rejects the login."""
 
@@ -86,9 +86,9 @@ class UnreadableError(errors.StatementError):
 
 @contextmanager
 def driver_reads() -> Iterator[None]:
-    """Turn a driver's exception for an unreadable value into the statement's error.
+    """Translate a driver's exception for an unreadable value to an error of the statement.
 
-    Only call a driver within this context, because bugs of dqa raise the same exceptions.
+    Put only calls of a driver into this context, because bugs of dqa raise the same exceptions.
     """
     try:
         yield
@@ -105,10 +105,10 @@ class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
     If the cause of a failure may be temporary, the statement runs again. If it fails again, or the
-    cause is unclear, a trivial statement decides: if the database answers it, the failed statement
-    is wrong. If a statement stops the whole server, there is no answer. That statement is
-    remembered. If the server answers before the statement runs again, another failure is the fault
-    of the statement.
+    cause is unclear, a trivial statement follows. If the database answers it, the failed statement
+    is wrong. If the database does not answer, the failed statement may have stopped the server, and
+    is remembered. When that statement is run again later, the database must first answer the
+    trivial statement. If it answers, and the statement fails again, the statement is wrong.
 
     Parameters
     ----------
@@ -182,14 +182,14 @@ def failed(name: str, problem: str) -> errors.DatabaseUnavailableError:
 
 
 def brief(problem: str) -> str:
-    """Return a message without its middle if it is too long; engines repeat long values."""
+    """Return a message, without its middle if it is too long. Engines may quote long values."""
     if len(problem) <= _LONGEST:
         return problem
     return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
 
 
 def one_line(error: object) -> str:
-    """Return a driver's message on one line, without secrets and without a full stop."""
+    """Return a driver's message as one line, without secrets and without the final full stop."""
     original = getattr(error, "orig", None) or error
     arguments: tuple[object, ...] = getattr(original, "args", ())
     # PyMySQL's errors consist of a number and a text.
@@ -198,5 +198,5 @@ def one_line(error: object) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error; engines append guesses and the statement."""
+    """Return the first line of an error. The other lines contain guesses and the statement."""
     return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

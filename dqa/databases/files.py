@@ -34,7 +34,7 @@ _SIGNATURES = {
     (0, b"KUZU"): "ladybug",
     (8, b"DUCK"): "duckdb",
 }
-"""The first bytes of each engine's files: their offset, their value, and the engine."""
+"""Maps the offset and value of the first bytes of a file to the engine that wrote it."""
 DATA_SUFFIXES: Mapping[str, str] = {
     ".csv": "csv",
     ".csv.gz": "csv",
@@ -106,15 +106,17 @@ def require_folder(path: Path) -> None:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Return whether a file is an SQLite database; an empty file is one."""
+    """Return whether a file is an SQLite database. An empty file is a valid SQLite database."""
     return read_start(path, len(_SQLITE)) in {b"", _SQLITE}
 
 
 def read_start(path: Path, size: int) -> bytes:
-    """Return the first bytes of a file, read with a file descriptor of this process if one is open.
+    """Return the first bytes of a file.
 
-    On POSIX systems, closing any descriptor of a file releases all locks of the process on it,
-    including those of a transaction in SQLite.
+    Use an open file descriptor of this process if there is one.
+
+    On POSIX systems, a process that closes any descriptor of a file loses all its locks on the
+    file, including the locks of an SQLite transaction.
     """
     state, descriptors = path.stat(), Path("/dev/fd")
     for entry in descriptors.iterdir() if descriptors.exists() else ():
@@ -147,7 +149,7 @@ def _signature(path: Path) -> str | None:
 
 
 class FileNamespaces(Namespaces):
-    """A file that is a single namespace; the path of the file is its name.
+    """A file as a single namespace. The path of the file is the name of the namespace.
 
     Parameters
     ----------
@@ -194,7 +196,7 @@ class FileNamespaces(Namespaces):
         return self._read_tag() or OtherContent.FOREIGN
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the file, which becomes visible when it is complete."""
+        """Write a new file, and move it to its path when it is complete."""
         try:
             self._put(situation, tag, replace=False)
         except FileExistsError:
@@ -202,7 +204,7 @@ class FileNamespaces(Namespaces):
                 raise in_the_way(tag.namespace, self.read(tag.namespace)) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Replace the file after the new file is complete."""
+        """Write a new file, and replace the old one when the new one is complete."""
         self._put(situation, tag, replace=True)
 
     def drop(self, namespace: str) -> None:
@@ -218,7 +220,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return the path in the location if the namespace names the same file."""
+        """Return the path in the location if a namespace is the same file."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

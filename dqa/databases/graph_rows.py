@@ -1,8 +1,8 @@
 """Convert a situation into the nodes and relationships of a graph database.
 
-The nodes of a graph have no order, and readers could see a property that numbers them. The order of
-the rows is therefore stored next to the graph, as a permutation of the sorted rows. It does not
-distinguish equal rows and does not use internal ids.
+The nodes of a graph have no order, and statements could read a property with their numbers. The
+order of the rows is therefore stored outside of the graph, as a permutation of the sorted rows. It
+does not distinguish equal rows and does not use internal ids.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class GraphRows:
     properties
         The names and types of the properties.
     columns
-        The values of the properties, each with its type. For relationships, the keys of the two
-        ends come first.
+        For each property, its type and its values. For relationships, the first two entries are the
+        keys of the ends.
     """
 
     part: NodeSchema | EdgeSchema
@@ -113,7 +113,7 @@ def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
 
 
 def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
-    """Return rows in the order that `pack_order` has stored.
+    """Return rows in the order that `pack_order` returned.
 
     Raises
     ------

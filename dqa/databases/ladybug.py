@@ -1,10 +1,10 @@
 """A read-only LadybugDB database in a file or in memory.
 
-A file is opened read-only. In memory, every statement runs in a read-only transaction. Statements
-are prepared before they run, because the engine only prepares single statements. The engine has no
-setting against file access by COPY and LOAD, so only the guard prevents it. A worker process limits
-time and memory, because the engine only checks its time limit between batches of rows, and its
-buffer pool does not include the memory of a single list.
+A file is opened read-only. A statement on a database in memory runs in a read-only transaction.
+Statements are prepared before they run, because the engine refuses to prepare several statements.
+The engine cannot forbid COPY and LOAD to access files, so only the guard prevents that. A worker
+process limits time and memory: the engine checks its time limit only between batches of rows, and a
+single list may need memory outside of its buffer pool.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Ladybug(EngineSession):
         return ladybug.Connection(self._database)
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Set the engine's time limit; while a statement runs, no other thread runs."""
+        """Set the engine's own time limit, because no other thread runs during a statement."""
         connection.driver.set_query_timeout(max(1, round(limits.seconds * 1_000)))
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:  # noqa: ARG002
@@ -100,13 +100,13 @@ class Ladybug(EngineSession):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run a statement; in memory, run it in a read-only transaction."""
+        """Run a statement. If the database is in memory, use a read-only transaction."""
         driver: ladybug.Connection = connection.driver
         if not self._database.read_only:
             driver.execute("BEGIN TRANSACTION READ ONLY")
         try:
             result = driver.execute(ladybug.PreparedStatement(driver, statement))
-            # The driver returns a list only for several statements, which cannot be prepared.
+            # The driver returns a list only for several statements, and those cannot be prepared.
             with result if isinstance(result, ladybug.QueryResult) else result[0] as rows:
                 with driver_reads():
                     names = rows.get_column_names()
@@ -170,15 +170,15 @@ def write(
 ) -> None:
     """Create the situation's node and relationship tables and fill them in one transaction.
 
-    A single thread copies the rows, so the numbers of nodes and relationships (``offset(id(x))``)
-    follow the order of the rows. A missing float is null.
+    A single thread copies the rows. The numbers of nodes and relationships (``offset(id(x))``)
+    therefore follow the order of the rows. A missing float is stored as null.
 
     Parameters
     ----------
     situation
         The situation; every table must define nodes or edges.
     database
-        An empty database without readers.
+        An empty database that no other connection reads.
     tag
         The tag of the situation; None for no tag. It is stored in the comment on the first node
         table, where queries on the graph cannot find it.
@@ -243,7 +243,7 @@ def _copy(connection: ladybug.Connection, rows: GraphRows) -> None:
 
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
-"""The maximum size of the buffer pool, the memory of statements; it is allocated as needed."""
+"""The maximum size of the buffer pool, which holds the data of statements."""
 _LARGEST_POOL = 8 * _POOL
 """The maximum size of the pool for a file with very many tables."""
 _ADDRESSES = 4_096 * _MEBIBYTE
@@ -299,7 +299,7 @@ class LadybugFile(FileNamespaces):
             return None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
-        # On a full disk the engine ends the whole process. The factor was measured.
+        # If the disk is full, the engine ends the whole process. The factor was measured.
         if shutil.disk_usage(path.parent).free < 2_000_000 + 64 * size(situation):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path.parent))
         with _new_database(path, situation) as database:

@@ -1,9 +1,9 @@
 """Read-only databases of MySQL and MariaDB servers through PyMySQL.
 
-Sessions are read-only and commit each statement, so every statement is a read-only transaction.
-Session variables limit the time and the rows of a statement; they are sent only when they change.
-Rows are streamed. If a result is cut, the connection is closed, because nothing else stops the
-server from sending the rest.
+Sessions are read-only and in autocommit mode, so every statement is a read-only transaction.
+Session variables limit the time and the rows of a statement. They are sent only when they change.
+Rows are streamed. If a limit cuts a result, the connection is closed, because nothing else stops
+the server from sending the remaining rows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        # Two additional rows show that the result is larger than what is shown or counted.
+        # The two additional rows show that the result has more rows than are shown or counted.
         rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
@@ -89,7 +89,7 @@ def code_of(error: Exception) -> int:
 
 
 def encryption(url: URL) -> dict[str, bool]:
-    """Return encryption options for a URL that has none.
+    """Return the options that control encryption, unless the URL already does.
 
     By default the driver encrypts if the server supports it. A connection to the same machine is
     not encrypted, because setting up encryption takes longer than loading a situation.
@@ -195,7 +195,10 @@ class Mysql(EngineSession):
                 connection.is_used_up = True
 
     def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return a function that breaks the connection; only this stops the rest of a result."""
+        """Return a function that breaks the connection.
+
+        Nothing else stops the server from sending rows.
+        """
         wire = connection.driver._sock  # noqa: SLF001
 
         def interrupt() -> None:
@@ -214,7 +217,7 @@ class Mysql(EngineSession):
         return driver._sock.fileno() if driver._sock else -1  # noqa: SLF001
 
     def end_statements(self, mark: str) -> None:
-        """Kill the connection with a mark."""
+        """Kill the connection with this identifier."""
         with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
             cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
@@ -312,7 +315,7 @@ class MysqlNamespaces(ServerNamespaces):
         return text(self._database_creation(schema))
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the database of the URL; it must be completely loaded."""
+        """Return the database in the URL; raise `UsageError` if it is not completely loaded."""
         if not self._url.database:
             raise UsageError(
                 f"'{self.location}' names no database; append its name, such as "

@@ -1,9 +1,9 @@
 """Load each situation of a database into its own namespace.
 
 A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a file (SQLite,
-LadybugDB). Its name contains the scenario, the situation and the content hash. The tag is written
-last. Therefore a loaded situation is found again, an unfinished load is invisible and replaced, and
-content of other programs is never changed.
+LadybugDB). Its name contains the scenario, the situation and the content hash, so a loaded
+situation is found again. Its tag is written last: a namespace without a tag is an unfinished load,
+which is not shown and which the next load replaces. Content of other programs is never changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace. It has one row; during a load it is empty."""
 ROW_COLUMN = "dqa_row"
-"""The column with the number of each row, on servers that do not store the order of rows."""
+"""The column with the number of each row. It exists on servers that do not store the row order."""
 REFERENCES = "references "
 """The beginning of the comment of a foreign key column: ``references table.column``."""
 _LONGEST_WORDS = 43
@@ -55,7 +55,7 @@ class LoadedSituation:
 
 
 class OtherContent(StrEnum):
-    """Content of a namespace other than a complete situation."""
+    """The content of a namespace that is not a complete situation."""
 
     EMPTY = "nothing"
     FOREIGN = "content that is not of this project"
@@ -67,7 +67,7 @@ NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 
 
 class Namespaces(ABC):
-    """The namespaces of an open connection. A subclass that can load overrides `read` to `drop`.
+    """The namespaces of an open connection. Subclasses that can load override `read` to `drop`.
 
     Attributes
     ----------
@@ -162,7 +162,10 @@ class Namespaces(ABC):
         return tag.namespace
 
     def _content_for(self, situation: Situation, namespace: str) -> NamespaceContent:
-        """Return the content; an unfinished load contains only tables of its situation."""
+        """Return the content of a namespace.
+
+        It is an unfinished load only if all its tables belong to the situation.
+        """
         content = self.read(namespace)
         if content is OtherContent.UNFINISHED:
             others = self.tables(namespace) - {TAG_TABLE, *situation.tables}
@@ -170,7 +173,7 @@ class Namespaces(ABC):
         return content
 
     def holds(self, tag: LoadedSituation) -> bool:
-        """Return whether a namespace contains the situation of a tag."""
+        """Return whether the namespace in a tag contains the situation in the tag."""
         content = self.read(tag.namespace)
         return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
@@ -180,7 +183,7 @@ class Namespaces(ABC):
         self.create(situation, tag)
 
     def name_for(self, situation: Situation) -> str:
-        """Return the namespace for a situation."""
+        """Return the name of the namespace for a situation."""
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
@@ -211,8 +214,8 @@ class Namespaces(ABC):
 def namespace_for(situation: Situation) -> str:
     """Return the namespace for a situation, such as ``dqa_suppliers_q1_0123456789ab``.
 
-    The name has at most 60 characters: lower-case letters, digits and underscores. No database
-    needs quotes for such a name.
+    The name has at most 60 characters and consists of lower-case letters, digits and underscores.
+    No database requires quotes for such a name.
     """
     words = f"{situation.schema.scenario}_{situation.name}".lower()
     plain = re.sub(r"[^a-z0-9]+", "_", words).strip("_")

@@ -22,7 +22,7 @@ _HEADER = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Which database to open with which class of namespaces.
+    """The database to open, and the class of namespaces that opens it.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Opening:
     location
         The URL or path of the database; None for a database in memory.
     namespace
-        The namespace to open; None for the one in the location.
+        The namespace to open; None selects the namespace in the location.
     content
         The situation or script for a database in memory.
     is_whole
@@ -86,7 +86,7 @@ class OpenedFiles:
     Parameters
     ----------
     file
-        The database file, which other programs may write to; None if there is none.
+        The database file, to which other programs may write; None for no file.
     sources
         The data files that are tables; they must not change.
     """
@@ -121,7 +121,7 @@ class OpenedFiles:
 def _identity_of(path: Path | str) -> tuple[int, int, bytes] | None:
     """Return the device, the inode and the header of a DuckDB file; None if there is no file.
 
-    SQLite itself detects that another file has overwritten its file.
+    Only DuckDB needs this check, because SQLite itself detects an overwritten file.
     """
     try:
         header, found = read_start(Path(path), _HEADER), os.stat(path)  # noqa: PTH116

@@ -1,10 +1,10 @@
 """Read-only PostgreSQL databases, or some of their schemas, through psycopg.
 
-The search path contains only the visible schemas. Sessions are read-only and commit each statement,
-so every statement is a read-only transaction. The server reports changes of this setting, so the
-session restores it before the next statement. Statements are sent with the extended protocol, which
-accepts only one statement at a time. Rows are streamed, and a statement is cancelled if its result
-is cut.
+The search path contains only the visible schemas. Sessions are read-only and in autocommit mode, so
+every statement is a read-only transaction. If a statement makes the session writable, the server
+reports that, and the session becomes read-only again before the next statement. Statements are sent
+with the extended protocol, which accepts only one statement at a time. Rows are streamed. If a
+limit cuts a result, the statement is cancelled.
 """
 
 from __future__ import annotations
@@ -178,13 +178,14 @@ class Postgres(EngineSession):
             display_name(url, ",".join(schemas)),
             namespace=next(iter(shown), None),
             schemas=shown,
-            # An unnamed catalogue comes first, and the guard knows its names.
+            # The server searches the catalogue first if the path lacks it. The guard knows its
+            # names.
             search_path=schemas or tuple(name for name in own if name != "pg_catalog"),
         )
         self._url, self._shown = url, shown
         self._path = quote("postgres", *schemas) if schemas else "DEFAULT"
         given = url.query.get("application_name")
-        # A server reuses connection numbers, so a unique name identifies the connection.
+        # A server reuses the numbers of connections, so the mark also contains a unique name.
         self._application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
 
     def connect(self) -> Driver[Any]:
@@ -250,7 +251,7 @@ class Postgres(EngineSession):
         return -1 if driver.closed else driver.pgconn.socket
 
     def end_statements(self, mark: str) -> None:
-        """Terminate the connection with a mark."""
+        """Terminate the connection with this identifier."""
         number, _, application = mark.partition(" ")
         with suppress(psycopg.Error), connect(self._url) as other:
             other.execute(_END, (int(number), application))
@@ -295,7 +296,7 @@ def code_of(error: Exception) -> str:
 
 
 def message_of(error: Exception) -> str:
-    """Return the server's message and hint without the quoted statement."""
+    """Return the server's message and hint, without the statement that the server quotes."""
     report = error.diag if isinstance(error, psycopg.Error) else None
     if report is None or report.message_primary is None:
         return one_line(error)
@@ -348,7 +349,7 @@ class PostgresNamespaces(ServerNamespaces):
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
-        """Return options with a time limit, and without a search for extension types."""
+        """Return options that set a time limit and omit the search for extension types."""
         return {
             "connect_args": {"connect_timeout": CONNECT_SECONDS},
             "isolation_level": "READ COMMITTED",

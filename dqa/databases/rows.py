@@ -60,11 +60,11 @@ _CHUNK = 1024
 MOST_COUNTED = 10_000
 """The maximum number of rows to count if a result was cut."""
 _COUNTING, _MOST_SECONDS = 0.5, 1.0
-"""The share of a statement's time for counting, and the maximum of additional seconds."""
+"""The share of a statement's time limit that counting may use, and its maximum in seconds."""
 _VECTOR = 32
 """A longer list of numbers in a cell is shortened first."""
 _SHORT = 1e-4
-"""Python writes smaller numbers with an exponent."""
+"""Python writes numbers below this one with an exponent."""
 _LEAST_PART = 40
 """The minimum number of characters of a shortened item."""
 
@@ -75,7 +75,10 @@ def no_result() -> StatementError:
 
 
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
-    """Return the column names of a cursor; raise `StatementError` without a result."""
+    """Return the column names of a cursor.
+
+    Raise `StatementError` if its statement has no result.
+    """
     if cursor.description is None:
         raise no_result()
     return [column[0] for column in cursor.description]
@@ -131,11 +134,11 @@ def collect(  # noqa: PLR0913
     convert
         Converts the engine's own kinds of values; applied before `plain`.
     total
-        The number of rows, if the engine knows it.
+        The number of rows; None if the engine does not know it.
     failures
-        Exceptions of the driver. While rows are counted, they only end the counting.
+        Exceptions of the driver. If one occurs while rows are counted, only the counting ends.
     stop
-        Stops the driver from another thread. Without it, no rows are counted.
+        Stops the driver from another thread; if None, no rows are counted.
     """
     names = tuple(map(readable, columns))
     page = _Page(limits, limits.bytes - _CLOSING_LINE - len(dump_row(names).encode()))
@@ -164,9 +167,9 @@ class _Page:
     room
         The number of bytes left for rows.
     rows
-        The rows so far.
+        The rows that were added.
     cut
-        The limit that was reached; None if none was.
+        The limit that was reached; None if no limit was.
     is_shortened
         Whether a cell was shortened.
     """
@@ -178,7 +181,10 @@ class _Page:
     is_shortened: bool = False
 
     def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> int:
-        """Add rows until a limit is reached; return the number of remaining rows."""
+        """Add rows until a limit is reached.
+
+        Return the number of rows that were left out.
+        """
         size = None if may_cut else _size_of(rows)
         fits = size is not None and size <= self.room
         if fits and len(self.rows) + len(rows) <= self.limits.rows:
@@ -197,7 +203,7 @@ class _Page:
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
-    """Return some rows: few at first, because each may have many megabytes."""
+    """Return the next rows: only a few at first, because each row may have many megabytes."""
     with driver_reads():
         return list(islice(rows, min(most, _CHUNK, before + 1)))
 
@@ -205,7 +211,7 @@ def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[S
 def _plain_rows(
     rows: Sequence[Sequence[Any]], convert: Callable[[Any], Any] | None, most: int
 ) -> tuple[list[tuple[Value, ...]], bool]:
-    """Return rows of plain values, and whether a cell may be longer than `most`.
+    """Return rows of plain values, and whether a cell may have more than `most` characters.
 
     Converting whole columns takes half the time of converting rows.
     """
@@ -268,7 +274,7 @@ def _count(
 ) -> tuple[int | None, int]:
     """Return the number of rows, or None and a lower bound.
 
-    The lower bound is `MOST_COUNTED` or 0, so it does not depend on the speed of the database.
+    The lower bound is either `MOST_COUNTED` or 0. It does not depend on the speed of the database.
     """
     if perf_counter() > until:
         return None, 0
@@ -295,7 +301,7 @@ def _dumped(value: Value) -> str:
 
 
 def _shortened(cell: Value, most: int) -> Value:
-    """Return a cell of about `most` characters; a shortened cell contains its full length."""
+    """Return a cell of about `most` characters. A shortened cell states its full length."""
     if _length(cell) <= most:
         return cell
     if isinstance(cell, str):
@@ -326,7 +332,7 @@ _Index = TypeVar("_Index", str, int)
 
 
 def _leading(items: Iterable[tuple[_Index, Value]], room: int) -> Iterator[tuple[_Index, Value]]:
-    """Yield the first items that fit, and a part of the next item."""
+    """Yield the first items that fit into the limit, and a part of the next item."""
     for key, item in items:
         size = len(_dumped(item)) + len(str(key)) + 2
         if size > room:

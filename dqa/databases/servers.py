@@ -18,7 +18,7 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The default drivers for URLs of stores that name no driver."""
+"""The drivers for the URL of a store that names none, by the scheme of the URL."""
 
 
 def has_scheme(location: str, names: Collection[str]) -> bool:
@@ -37,7 +37,7 @@ def parse_url(location: str) -> URL:
     except (ArgumentError, ValueError):
         url = None
     if url is None or "@" in (url.host or ""):  # the end of a password that contains an @
-        # The message does not quote the URL, because any part may be the password.
+        # The message does not quote the URL, because any part of it may be the password.
         raise UsageError(
             "The database URL cannot be read; write scheme://user:password@host:port/database, "
             "with %40 for an @ within the password."

@@ -1,4 +1,4 @@
-"""Schemas, or the databases of a server, as namespaces; accessed through SQLAlchemy.
+"""Use schemas, or the databases of a server, as namespaces through SQLAlchemy.
 
 A subclass contains the settings of one engine.
 """
@@ -53,16 +53,16 @@ class ServerNamespaces(Namespaces):
     url
         The URL of the database.
     wanted
-        The schemas in the location.
+        The schemas that the location names.
 
     Attributes
     ----------
     title, dialect
         The name of the engine, and the dialect for quoting names.
     driver
-        SQLAlchemy's name of the dialect and driver; None for that in the URL.
+        SQLAlchemy's name of the dialect and driver; None for the name in the URL.
     is_atomic
-        Whether a rollback undoes CREATE and DROP; DROP SCHEMA then needs CASCADE.
+        Whether a rollback undoes CREATE and DROP. Such engines need CASCADE in DROP SCHEMA.
     no_access, no_right
         Patterns of error messages: the server refuses the login, or the user lacks a right.
     right
@@ -70,8 +70,8 @@ class ServerNamespaces(Namespaces):
     numbers_rows
         Whether an additional column stores the order of rows.
     lock
-        A statement that locks a name for the connection or transaction. Its second value is 0 if
-        another load has locked the name.
+        A statement that locks a name for the connection or transaction. The second value of its
+        result is 0 if another load has locked the name.
     drop_option
         Options at the end of DROP DATABASE.
     """
@@ -208,7 +208,10 @@ class ServerNamespaces(Namespaces):
                         yield found
 
     def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Replace the content; without a transaction, try first whether the new one fits."""
+        """Replace the content.
+
+        Without transactions, first check that the new content can be stored.
+        """
         if not self.is_atomic:
             trial = replace(tag, namespace=f"dqa_trial_{uuid4().hex[:12]}")
             self.create(situation, trial)
@@ -216,7 +219,7 @@ class ServerNamespaces(Namespaces):
         super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
-        """Drop a namespace; if that is interrupted, an unfinished load remains."""
+        """Drop a namespace. If dropping is interrupted, an unfinished load remains."""
         if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
             self._run(sa.delete(define_tag(namespace)))
             self._connection.commit()
@@ -236,7 +239,10 @@ class ServerNamespaces(Namespaces):
         yield
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schemas in the location; they must exist and be completely loaded."""
+        """Return the schemas in the location.
+
+        Raise `UsageError` if one is missing or partly loaded.
+        """
         for name in self._wanted:
             self._require_complete(name)
         return ",".join(self._wanted) or None

@@ -1,9 +1,9 @@
 """Read-only SQLite databases in a file or in memory.
 
-A BOOLEAN column stores and returns 0 and 1, and compares with TRUE and FALSE. Foreign keys describe
-the data and are not enforced.
+A BOOLEAN column contains 0 and 1, which statements can compare with TRUE and FALSE. Foreign keys
+are declared but not enforced.
 
-Every connection is opened read-only. In addition, the session switches writing off, and an
+Every connection is opened read-only. In addition, the session sets PRAGMA query_only, and an
 authorizer allows only reading.
 """
 
@@ -53,9 +53,9 @@ def _comments(statement: str) -> dict[str, str]:
 
 
 _BUSY_SECONDS = 2.0
-"""How long opening waits while another process locks the file."""
+"""The maximum number of seconds to wait for a file that another process has locked."""
 _BUSY_SHARE = 0.8
-"""The part of its limit during which a statement waits for such a process."""
+"""The share of its time limit for which a statement waits for a locked file."""
 _LARGEST = 16_000_000
 """The maximum size in bytes of a text or BLOB."""
 
@@ -87,8 +87,11 @@ _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
     *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
 )
-"""SQLite declares these functions at their first use, and the authorizer would refuse that as a
-change of the schema. Every connection therefore uses them before it sets the authorizer."""
+"""Table functions that SQLite declares at their first use.
+
+The authorizer would refuse the declaration as a change of the schema, so every connection uses them
+before it sets the authorizer.
+"""
 _VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
 _MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)
 """Modules of SQLite that only read their own tables."""
@@ -133,7 +136,7 @@ class Sqlite(EngineSession):
             virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
             tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
             for name in (*_TABLE_FUNCTIONS, *tables):
-                # Old versions lack some functions, and a damaged index cannot be read.
+                # Old versions of SQLite lack some functions, and a damaged index cannot be read.
                 with suppress(sqlite3.DatabaseError, UnicodeError):
                     connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
             connection.set_authorizer(_authorize)
@@ -156,7 +159,7 @@ class Sqlite(EngineSession):
             cursor.close()
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Let a statement wait for other processes within its limit."""
+        """Let a statement wait for a locked file within its time limit."""
         wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
         if connection.limits != wanted:
             driver = connection.driver
@@ -239,9 +242,9 @@ LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
     AND l.type IS NOT 'shadow' ORDER BY m.name
 """
-# In virtual tables, `*` does not return columns whose `hidden` is 1.
+# The value 1 of `hidden` marks columns of virtual tables that `*` does not return.
 _COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
-# The foreign key that is declared last has number 0. A key may omit the referenced columns.
+# The foreign key that is declared last has the number 0. The referenced columns may be missing.
 _LINKS = """
 SELECT '', m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
 JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq

@@ -36,13 +36,13 @@ from dqa.databases.servers import make_engine, parse_url
 LONG_TEXT: Final = sa.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 LONG_BLOB: Final = sa.LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 NUMBER: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-"""A number that the database generates."""
+"""The type of a number that the database generates."""
 TABLE_OPTIONS: Final[Mapping[str, Any]] = {
     "mysql_charset": "utf8mb4",
     "mysql_collate": "utf8mb4_bin",
     "mysql_engine": "InnoDB",
 }
-"""Options of every table. Names that differ only in case are different names."""
+"""Options of every table. With them, MySQL distinguishes names that differ only in case."""
 
 _BUSY_SECONDS: Final = 60.0
 """How long a process waits while another process writes to a file."""
@@ -101,27 +101,30 @@ def open_store(location: StoreLocation, *, writing: bool) -> sa.Engine:
     engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
     if engine.dialect.name in {"mysql", "mariadb"}:
         sa.event.listen(engine, "connect", _refuse_long_values)
-        # The default level would hide new claims of other processes.
+        # The default isolation level would hide new claims of other processes.
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine
 
 
 def _refuse_long_values(connection: Any, _: object) -> None:  # noqa: ANN401
-    # Otherwise a server may shorten values, and two keys could become equal.
+    # In another mode, a server may shorten values, so two keys could become equal.
     with closing(connection.cursor()) as cursor:
         cursor.execute("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
 
 
 @contextmanager
 def write(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Yield a transaction that writes; a file allows only one at a time."""
+    """Yield a transaction that writes. An SQLite file allows only one at a time."""
     with engine.execution_options(**{_WRITES: True}).begin() as connection:
         yield connection
 
 
 @contextmanager
 def lock_schema(connection: sa.Connection, number: int, name: str) -> Iterator[None]:
-    """Let only one process at a time change the tables of a server; a file has one writer."""
+    """Let only one process at a time change the tables of a server.
+
+    A file has only one writer anyway.
+    """
     dialect = connection.dialect.name
     if dialect == "postgresql":
         connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({number})"))
@@ -138,7 +141,7 @@ def lock_schema(connection: sa.Connection, number: int, name: str) -> Iterator[N
 
 
 def is_transient(error: SQLAlchemyError) -> bool:
-    """Return whether the same transaction may succeed later."""
+    """Return whether the transaction may succeed if it is repeated."""
     return (
         isinstance(error, OperationalError | InterfaceError)
         and not isinstance(error, IntegrityError)
@@ -232,7 +235,7 @@ def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engi
 
 
 def _begin(connection: sa.Connection) -> None:
-    # A transaction that reads before it writes would fail if another has written meanwhile.
+    # A transaction that reads before it writes would fail if another one has written in between.
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

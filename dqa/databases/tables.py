@@ -1,4 +1,4 @@
-"""Define tables with SQLAlchemy: those of situations, and small ones from Python values."""
+"""Define tables with SQLAlchemy: the tables of situations, and small tables of Python values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSi
 Run: TypeAlias = Callable[[sa.Executable], object]
 """Runs a statement."""
 Fill: TypeAlias = Callable[[sa.Table, content.Table], None]
-"""Inserts the rows of one table; there is at least one row."""
+"""Inserts the rows of one table, which has at least one row."""
 _UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
 """Names of exceptions of all drivers for values that a table cannot store."""
 
@@ -46,7 +46,7 @@ _TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "integer": sa.BigInteger(),
     "boolean": sa.Boolean(),
 }
-# An index of MySQL has at most 3,072 bytes; other servers cannot index unlimited text.
+# An index of MySQL has at most 3,072 bytes. Other servers cannot index text of any length.
 _KEY_TEXT = sa.String(255).with_variant(sa.Text(), "sqlite", "postgresql")
 
 # With the parameter style "named", SQLAlchemy does not double a % in a name.

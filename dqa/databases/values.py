@@ -1,4 +1,4 @@
-"""Convert the values of a driver to plain values; equal values become equal cells."""
+"""Convert the values of a driver to plain values, so that equal values become equal cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CELLS = frozenset({str, int, float, bool, type(None)})
 _DEEPEST = 50
 """The maximum depth of nested lists and maps."""
 _DIGITS = 600
-"""The maximum number of digits of an integer; Python may be configured to write only 640."""
+"""The maximum number of digits of an integer. Python can be configured to write only 640."""
 _LARGEST = 10**_DIGITS
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -42,8 +42,8 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
 def readable(text: str) -> str:
     """Return a text that can be encoded as UTF-8.
 
-    Drivers represent bytes that are not UTF-8 by surrogates; such a text becomes hexadecimal. A
-    surrogate that the database itself contains is written as in JSON.
+    Drivers represent bytes that are not UTF-8 by surrogates. Such a text becomes hexadecimal. Any
+    other surrogate becomes an escape as in JSON.
     """
     if text.isascii():
         return text
@@ -59,7 +59,7 @@ def readable(text: str) -> str:
 
 
 def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Parse a JSON text; a number that a float would change becomes text.
+    """Parse a JSON text. A number that a float cannot represent exactly becomes text.
 
     A value that is not text or cannot be parsed is returned unchanged.
     """
@@ -71,12 +71,12 @@ def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
 
 
 def _json_number(text: str) -> float | str:
-    """Return a number with a fraction or an exponent; as text if a float would lose digits."""
+    """Convert a number with a fraction or an exponent to a float, or to text to keep all digits."""
     number = float(text)
     if not isfinite(number):
         return text
     same = Decimal(text).as_tuple() == Decimal(repr(number)).as_tuple()
-    # A number with an exponent only needs an equal value: 1e3 is 1000.0.
+    # A number with an exponent becomes a float of equal value: 1e3 becomes 1000.0.
     return number if same or ("e" in text.lower() and Decimal(text) == Decimal(number)) else text
 
 
@@ -97,7 +97,7 @@ def iso_text(text: str) -> str:
 
 
 def _whole(value: int, _: int) -> int | str:
-    """Return an integer; as text if Python could refuse to write it."""
+    """Return an integer, or its text if Python may refuse to write the integer."""
     return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 
@@ -134,7 +134,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return a map; equal keys get a number."""
+    """Convert a map. Keys that would become equal get a number."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1

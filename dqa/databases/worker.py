@@ -2,7 +2,7 @@
 
 A request is a JSON list with a name and its arguments. A reply is a JSON list with a status
 (``announced``, ``done``, ``failed`` or ``crashed``), a content, and whether the worker accepts
-another request. A worker that a bug of an engine has damaged can therefore send only data.
+another request. Even a worker that a bug of an engine has damaged can therefore send only data.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ STARTING = 60.0
 _EXITING = 0.5
 """The maximum number of seconds until the system reports an exit code."""
 _UNKNOWN = 255
-"""The exit code that multiprocessing reports if the fork server has ended, too."""
+"""The exit code that multiprocessing reports if its fork server has ended, too."""
 _LARGEST = (1 << 31) - 1
 """The maximum size in bytes of a reply other than a result."""
 _ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
-"""Signals that mean a crash of the process itself."""
+"""Signals that mean a crash of the engine."""
 _MEMORY = 2 << 30
-"""Bytes of address space for statements, in addition to the opened database (Linux)."""
+"""The address space for statements in bytes, in addition to that of the opened database (Linux)."""
 _ANY_JSON = b" "
 """Marks replies with numbers of more than 64 bits, which orjson cannot read exactly."""
 _FACTS = (
@@ -55,7 +55,7 @@ _FACTS = (
 )
 """The attributes of an opened session that the parent process receives."""
 _CLOSING = 5
-"""The maximum number of seconds for closing a session, because a server may not answer."""
+"""The maximum number of seconds for closing a session. A server may not answer."""
 _STATM = Path("/proc/self/statm")
 
 
@@ -119,7 +119,7 @@ class Worker:
         self.seconds = monotonic() - started
 
     def send(self, request: str, *arguments: object) -> None:
-        """Send a request of `_answer_requests`; `wait` reports a process that has ended."""
+        """Send a request. If the process has ended, `wait` reports that."""
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
@@ -227,7 +227,7 @@ def _decode_error(content: object) -> errors.DqaError:
         raise EOFError  # noqa: TRY004  (as for any other invalid reply)
     if kind is errors.UnknownReferenceError:
         return errors.UnknownReferenceError(text, unknown)
-    # Some classes build their text from other arguments; here the text is complete.
+    # Some error classes build their text from arguments. Here the text is already complete.
     error: errors.DqaError = kind.__new__(kind)
     Exception.__init__(error, text)
     return error
@@ -271,7 +271,7 @@ def _serve(connection: Connection, opening: Opening) -> None:
 
 
 def _become_worker() -> None:
-    """End with the parent, write no core file, and be the first to end if memory runs out."""
+    """Make this process end with its parent, write no core file, and end first without memory."""
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

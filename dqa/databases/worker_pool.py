@@ -1,8 +1,8 @@
 """Run the statements of a database in worker processes.
 
-A statement runs in its own process while the caller waits until a deadline. After the deadline the
-process is killed, and its statement is ended on the server. Therefore every call returns within its
-limit plus one second, even if an engine, a driver or a server hangs.
+Each statement runs in a worker process, and the caller waits until a deadline. After the deadline
+the process is killed, and its statement is ended on the server. Every call therefore returns at
+most one second after its limit, even if an engine, a driver or a server hangs.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from dqa.databases.worker import STARTING, Worker, WorkerBugError
 MOST_WORKERS = 32
 """The maximum number of workers of a session, which run statements concurrently."""
 _OWN = 0.2
-"""Seconds beyond the limit in which the engine itself can stop a statement."""
+"""The number of seconds after its limit in which the engine can stop a statement itself."""
 _GRACE = 0.4
-"""Seconds beyond the limit after which the worker of a statement is killed."""
+"""The number of seconds after the limit of a statement until its worker is killed."""
 _ENDING = 0.5
-"""Additional seconds in which a server must respond."""
+"""The number of further seconds in which a server must respond."""
 _MOST_STARTING = 4
-"""The maximum number of workers that start concurrently; more would delay each other."""
+"""The maximum number of workers that start at the same time.
+
+More workers would delay each other.
+"""
 _FREE = 0.3
-"""Seconds of waiting for a worker that do not reduce the time of a statement."""
+"""The number of seconds that a statement may wait for a worker without losing time."""
 _REOPENING = 0.6
 """The minimum number of seconds for opening an embedded database again."""
 _BUSY = "Ask from fewer threads at once, or give statements more seconds."
@@ -93,8 +96,8 @@ class IsolatedSession(Session):
         Raises
         ------
         DatabaseUnavailableError
-            An error of any session; or no worker is free in time, another process ended the
-            worker, or the server does not answer.
+            The session raised it, no worker was free in time, another process ended the worker, or
+            the server does not answer.
         """
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE
@@ -108,7 +111,7 @@ class IsolatedSession(Session):
                 if own.seconds >= limits.seconds / 2:
                     raise
                 raise self._unavailable(
-                    f"is busy: of its {limits.seconds:g} seconds the statement waited "
+                    f"is busy: the statement may take {limits.seconds:g} seconds, and waited "
                     f"{limits.seconds - own.seconds:.1f} for a worker. {_BUSY}"
                 ) from None
 
@@ -179,7 +182,7 @@ class IsolatedSession(Session):
 
     @contextmanager
     def _lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Yield a worker and the deadline, which is later if a database had to be opened again."""
+        """Yield a worker and the deadline. The deadline is later if a database was opened again."""
         if self._owner != os.getpid():
             self._reset()
         if not self._places.acquire(timeout=max(until - monotonic(), 0.0)):
@@ -203,7 +206,7 @@ class IsolatedSession(Session):
             self._places.release()
 
     def _start(self, until: float) -> tuple[Worker, float]:
-        """Return a new worker, or one that becomes idle first, and the deadline."""
+        """Return the first available worker, a new or an idle one, and the deadline."""
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
@@ -252,7 +255,7 @@ class IsolatedSession(Session):
 
 
 def _pop(idle: list[Worker]) -> Worker | None:
-    """Return a worker that waits for a request, and end all others before it."""
+    """Return an idle worker that still runs, and end workers that do not."""
     with suppress(IndexError):  # another thread may have taken the last one
         while True:
             worker = idle.pop()
@@ -263,7 +266,7 @@ def _pop(idle: list[Worker]) -> Worker | None:
 
 
 def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
-    """End idle workers. With `kills` they release their file immediately."""
+    """End idle workers. With `kills`, kill them, so that they release their file immediately."""
     while owner == os.getpid() and (worker := _pop(idle)):
         worker.kill() if kills else worker.close()
 

@@ -1,9 +1,10 @@
 """Check that a statement only reads before a database runs it.
 
-The guard parses a statement in its own dialect and allows only constructs that are known to read.
-It refuses everything else, with a reason that helps to write a better statement. As a second
-protection, every backend opens a read-only session. `GuardedDatabase` combines both. Every database
-is opened as a `GuardedDatabase`, so no statement reaches a driver unchecked.
+The guard parses a statement in the dialect of the database and allows only constructs that are
+known to read. It refuses everything else, with a reason that helps to write a better statement. As
+a second protection, every backend opens a read-only session. `GuardedDatabase` combines both
+protections. Every database is opened as a `GuardedDatabase`, so no unchecked statement reaches a
+driver.
 """
 
 from __future__ import annotations

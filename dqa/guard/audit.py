@@ -29,13 +29,13 @@ class AuditEntry:
     statement
         The statement as its author wrote it.
     allowed
-        Whether the guard allowed the statement and, if a person was asked, the person did too.
+        Whether the guard allowed the statement and no person rejected it.
     reason
         Why the statement did not run; empty if it was allowed.
     rows
         The number of rows returned; None if the statement did not finish.
     cut
-        The limit that cut the result off; None if the result is complete.
+        The limit at which the result was cut; None if the result is complete.
     seconds
         The time from request to result, including the approval.
     error
@@ -45,7 +45,7 @@ class AuditEntry:
     time, user
         The time of the request (ISO 8601, UTC), and the login name of the user.
     question, decision, decider, model
-        The decision during which the statement ran; None outside of a decision.
+        The decision during which the statement ran; None if it ran outside of a decision.
     version
         The version of dqa.
     """

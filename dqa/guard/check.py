@@ -25,12 +25,12 @@ DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER
 
 
 class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
-    """The reason for refusing a statement; the guard raises it and turns it into a verdict."""
+    """The reason for refusing a statement. The guard raises it and converts it to a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """Whether a statement may run; if it may not, why, and what to write instead.
+    """Whether a statement may run, or the reason why not and what to write instead.
 
     Attributes
     ----------
@@ -39,10 +39,11 @@ class GuardVerdict:
     reason
         Why the statement may not run; empty if it may.
     statement
-        The text that the database runs instead of the author's; empty if nothing may run.
+        The text that the database runs in place of the author's text; empty if the statement is
+        refused.
     form
-        For a statement such as DESCRIBE, what it describes; None for any other statement. The
-        schema answers such a statement, and the database does not run it.
+        What a statement such as DESCRIBE describes; None for a query. dqa answers such a statement
+        from the schema, and the database does not run it.
     """
 
     allowed: bool
@@ -67,7 +68,7 @@ class ScriptStatement:
     line
         The line of its first word, counted from 1.
     problem
-        The line and the reason if the end of the statement is uncertain; otherwise None.
+        If the end of the statement is uncertain, the line and the reason; otherwise None.
     """
 
     text: str

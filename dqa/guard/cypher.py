@@ -1,8 +1,8 @@
 """Check Cypher statements for Neo4j and LadybugDB.
 
-The guard writes the text that the server receives from the tokens of the statement. It allows only
-the clauses, words, functions and procedures in `lists/*.txt`. The guard has no full grammar: a
-statement that is invalid but only reads is harmless.
+From the tokens of a statement, the guard writes the text that the server receives. It allows only
+the clauses, words, functions and procedures in `lists/*.txt`. The guard does not check the whole
+grammar, because an invalid statement is harmless if it can only read.
 
 Under a policy the guard adds the visible labels to every node pattern and the visible types to
 every relationship, so a pattern never matches hidden data. If the policy hides properties, a
@@ -22,7 +22,7 @@ from dqa.guard.policy import DEFAULT, Policy
 
 _VARIABLE = "dqa_label"
 _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
-"""Names that are also keywords, as in ``distinct[0]``."""
+"""Keywords that can also be names, as in ``distinct[0]``."""
 _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 """Objects of SHOW that reveal nothing about the data."""
 
@@ -157,7 +157,7 @@ def _restrict_relationship(reader: CypherReader, element: Element, types: frozen
 
 
 def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
-    """Require an element to have each of these labels; a label may list alternatives with bars."""
+    """Require an element to have each of these labels. Bars in a label separate alternatives."""
     if not wanted:
         return
     spelled = reader.spelled
@@ -189,9 +189,9 @@ def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
 
 
 def _owners(reader: CypherReader) -> dict[str, set[str]]:
-    """Return the variables of nodes, relationships and paths, each with the labels of its patterns.
+    """Return the variables of nodes, relationships and paths, with the labels in their patterns.
 
-    A variable is treated alike in all parts of the statement, whatever its scope.
+    The scope of a variable is ignored: a name means the same variable in the whole statement.
     """
     owners: dict[str, set[str]] = {name: set() for name in reader.variables}
     for element in reader.elements:
@@ -236,7 +236,7 @@ def _whole(name: str) -> Refusal:
 def _restrict_properties(
     reader: CypherReader, shown: Policy, owners: Mapping[str, set[str]]
 ) -> None:
-    """Replace a property by null for labels that hide it; refuse it if every label hides it."""
+    """Replace a property by null for labels that hide it. If every label hides it, refuse it."""
     for element in reader.elements:
         for i in element.keys:
             _require_not_denied(reader, i, shown)

@@ -67,7 +67,10 @@ class CypherReader(ValueReader):
                 return
 
     def _show(self) -> None:
-        """Read SHOW and its object; the clause methods read YIELD, WHERE and RETURN after it."""
+        """Read SHOW and its object.
+
+        Other methods read the clauses YIELD, WHERE and RETURN after it.
+        """
         begin = self.i = self.i + 1
         while self.keys[self.i] in self.words["shown"]:
             self.i += 1

@@ -14,9 +14,9 @@ from dqa.guard.cypher_tokens import NUMBER
 _MOST_ROWS = 2_000
 """The assumed maximum number of rows that a list collects."""
 ACCUMULATOR = 1e12
-"""The assumed size of the accumulator of reduce() while its expression is read."""
+"""The size that the accumulator of reduce() is assumed to have while its expression is read."""
 _MOST = 1_000_000
-"""The maximum number of items of one range(), and of repetitions of one string."""
+"""The maximum number of items of a range(), and of repetitions of a string."""
 _LARGEST = 4_000_000
 """The maximum number of items and characters that an expression may create in total."""
 _MOST_STEPS = 4_000_000
@@ -59,7 +59,7 @@ def list_of(sizes: Sequence[Size]) -> Size:
 
 
 def repeated(items: float, each: float) -> Size:
-    """Return the size of a list; repeating an accumulator counts as at least two items."""
+    """Return the size of a list of equal items. An accumulator is counted at least twice."""
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
 
@@ -124,8 +124,8 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         The initial value of the accumulator, and the list.
     values
-        The next value of the accumulator. If it is a map whose values read only keys of the
-        previous map, these values.
+        The next value of the accumulator, as a single item. If the accumulator is a map, and each
+        value reads only keys of the previous map, there is one item for each value.
     """
     if items.total > _MOST_FOLDED:
         raise Refusal(f"reduce() may take at most {_MOST_FOLDED:,} steps; use smaller numbers")
@@ -165,14 +165,14 @@ def call_of(
 
 
 def range_of(keys: Sequence[str], texts: Sequence[str], *, computes: bool) -> Size:
-    """Return the size of a range: exact for plain numbers, otherwise an upper bound.
+    """Return the size of a range. It is exact for plain numbers; otherwise it is an upper bound.
 
     Parameters
     ----------
     keys, texts
         The tokens between the brackets of range().
     computes
-        Whether the engine may compute bounds that exceed the numbers in the statement.
+        Whether the bounds are expressions, whose values may exceed the numbers in the statement.
     """
     numbers, written = numbers_in(keys, texts), "".join(keys)
     plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,([-+]?)0)?", written)

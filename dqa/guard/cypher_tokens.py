@@ -1,7 +1,7 @@
 """Split Cypher into tokens, and refuse text that cannot be rewritten exactly.
 
-The guard writes the text that runs from the tokens. Parsers may read comments, unusual spaces and
-escapes differently; the server therefore never receives them.
+From the tokens, the guard writes the text that runs. Parsers may read comments, unusual spaces and
+escapes differently, so the server never receives them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dqa.core.schema import quote_name
 from dqa.guard.check import Refusal, ScriptStatement
 
 NAME = "`"
-"""The key of a name in backticks, and of a name with letters outside of ASCII."""
+"""The key of a name that is in backticks or has letters outside of ASCII."""
 NUMBER = "0"
 """The key of a number."""
 TEXT = "'"
@@ -65,7 +65,7 @@ class Tokens(NamedTuple):
         The kind of each token: a symbol, a word in capitals, `NAME`, `NUMBER` or `TEXT`; empty at
         the end.
     texts
-        Names without their quotes; every other token as in `spelled`.
+        A name without its quotes; any other token is the same as in `spelled`.
     spelled
         The text that runs for each token. Names with letters outside of ASCII are in backticks.
     starts, ends

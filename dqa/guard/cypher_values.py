@@ -25,7 +25,7 @@ from dqa.guard.policy import Policy
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""What follows a name if only a property, a label or a type of it is read."""
+"""The token after a name of which only a property, a label or a type is read."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
@@ -101,7 +101,7 @@ class ValueReader:
     uses
         The names that are used as whole values.
     compared
-        Pairs of names in `uses` that only ``=`` or ``<>`` compares.
+        Pairs of names in `uses` that the statement only compares by ``=`` or ``<>``.
     properties
         Each property that is read with a dot, with the name before the dot (None if the value
         before the dot is not a name).
@@ -120,8 +120,8 @@ class ValueReader:
     shows
         The object of SHOW.
     explains, searches, has_path_value, has_computed_label
-        Whether the statement has EXPLAIN or PROFILE, has SEARCH, uses a path outside of a pattern,
-        and has a label or type that the server computes.
+        Whether the statement contains EXPLAIN or PROFILE; SEARCH; a path outside of a pattern; a
+        label or type that the server computes.
     """
 
     _subquery: Callable[..., None]
@@ -211,7 +211,10 @@ class ValueReader:
 
     @contextmanager
     def _inside(self, around: str = "") -> Iterator[int]:
-        """Step into a bracket and, afterwards, behind it; the body must read up to its end."""
+        """Step into a bracket for the body, which must read up to its end.
+
+        Step over the end afterwards.
+        """
         end, outer = self.closing[self.i], self._around
         self.i, self._around = self.i + 1, around
         yield end
@@ -225,14 +228,16 @@ class ValueReader:
         if key == ";":
             raise Refusal(SEVERAL)
         if key in self.words["writing"] | {"SHOW", "LOAD"}:
-            raise Refusal(f"it contains {key}, and only reading is allowed: write MATCH")
+            raise Refusal(
+                f"it contains {key}, and only reading is allowed; write a query with MATCH"
+            )
         what = f"'{text[:40]}' (character {self.found.starts[self.i] + 1})" if key else "its end"
         raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
 
     # Sizes
 
     def _hold(self, name: int, size: Size) -> None:
-        """Store the maximum size of the value of a name; it applies in the whole statement."""
+        """Store the maximum size of the value of a name, for the whole statement."""
         known = self._sizes.get(self.folded(name), size)
         self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
 
@@ -437,8 +442,8 @@ class ValueReader:
     def _reduce(self, end: int) -> Size:
         """Read ``reduce(name = value, x IN list | expression)``.
 
-        If the expression is a map whose values read only keys of the accumulator, each value
-        counts by itself.
+        If the expression is a map whose values read only keys of the accumulator, each value is
+        checked separately.
         """
         name = self._name()
         self._expect("=")

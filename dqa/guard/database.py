@@ -41,7 +41,7 @@ _HIDDEN_VALUE = (
 )
 _REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
 _INSERTED = 12
-"""The length of inserted text, in characters, from which an error message reveals the policy."""
+"""If an error message contains this many characters of an inserted text, it reveals the policy."""
 
 
 class GuardedDatabase:
@@ -108,7 +108,7 @@ class GuardedDatabase:
         *,
         checked: bool = False,
     ) -> Self:
-        """Set policy, audit and limits; return the database.
+        """Set the policy, the audit and the limits, and return the database.
 
         Call this right after opening the database. If the policy limits tables and has no schema,
         it gets the schema of the database.
@@ -159,7 +159,7 @@ class GuardedDatabase:
         Parameters
         ----------
         row_filters
-            A condition for each table that has a row filter in the policy.
+            Maps each table that has a row filter in the policy to the new condition.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class GuardedDatabase:
         return other
 
     def described(self, *scenarios: Schema) -> Self:
-        """Return this database with descriptions of scenarios where it has no comments.
+        """Return this database with the descriptions of scenarios for parts that have no comment.
 
         The result shares the connections, and closing it closes this database.
 
@@ -319,7 +319,8 @@ class GuardedDatabase:
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if not is_final and ("." in statement or ":" in statement):
-            # The schema tells columns and types from functions and unknown types.
+            # The schema is needed to distinguish columns from functions, and known from unknown
+            # types.
             verdict = check(statement, self.dialect, replace(self.policy, schema=self.schema()))
         yield statement, verdict
         if self.kind == "relational":
@@ -340,7 +341,7 @@ class GuardedDatabase:
     def _explained(
         self, error: errors.QueryError, statement: str, verdict: GuardVerdict
     ) -> errors.QueryError:
-        """Return an error without hidden data; for an unknown name, list the names that exist."""
+        """Return an error without hidden data. For an unknown name, it lists the existing names."""
         if not isinstance(error, errors.StatementError):
             return error
         if self._is_rewritten:

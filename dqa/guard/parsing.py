@@ -1,8 +1,8 @@
 """Parse a statement with sqlglot so that the tree contains everything in the statement.
 
-sqlglot has a class for most functions. It renames such functions and drops surplus arguments. The
-guard therefore marks the names of allowed functions. sqlglot does not know the marked names, so it
-keeps each name and all of its arguments.
+sqlglot has a class for most functions. It renames these functions and drops surplus arguments. The
+guard therefore adds a mark to the names of allowed functions. sqlglot does not know the marked
+names, so the tree contains each name and all arguments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DEEPEST = 50
 _LONGEST_RUN = 30
 """The maximum number of consecutive operators and brackets without a value between them."""
 _LONGEST_CHAIN = 24
-"""The maximum length of a chain of calls or subscripts; sqlglot copies the chain at each step."""
+"""The maximum length of a chain of calls or subscripts. sqlglot copies the chain at each step."""
 _MOST_OF = {
     TokenType.JOIN: 80,
     TokenType.UNION: 200,
@@ -48,7 +48,7 @@ _CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
 _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
 )
-"""What ends a value. A name with a bracket after such a token is an alias and not a call."""
+"""Tokens that end a value. A name and a bracket after such a token are an alias, not a call."""
 _COMPARISONS = frozenset({TokenType.GT, TokenType.LT, TokenType.GTE, TokenType.LTE})
 _CLAUSES = frozenset(
     {
@@ -56,7 +56,7 @@ _CLAUSES = frozenset(
         *(TokenType.UNION, TokenType.GROUP_BY, TokenType.LIMIT),
     }
 )
-"""What ends the preceding clause."""
+"""Tokens that end the preceding clause."""
 _OPERATORS = frozenset(
     {
         *(TokenType.DPIPE, TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH),
@@ -101,7 +101,7 @@ class Parsed:
 def _is_part(table: exp.Table, dialect: str) -> bool:
     """Return whether a table is a reference to a WITH part that is in scope.
 
-    If the database could resolve the name differently, it counts as a table.
+    Return False if the database could resolve the name to a table.
     """
     node: exp.Expr | None = table.parent
     below: exp.Expr = table
@@ -110,9 +110,9 @@ def _is_part(table: exp.Table, dialect: str) -> bool:
         parts: list[exp.Expr] = []
         if isinstance(node, exp.With):
             own = next(n for n, part in enumerate(node.expressions) if part is below)
-            # Within its own part, a name may mean the table. This is so in every part without
+            # Within its own definition, the name of a part may mean a table. It does so without
             # RECURSIVE and, in DuckDB, outside of the second half of a UNION. In MariaDB, the name
-            # of a later part may also mean the table.
+            # of a later part may also mean a table.
             union, is_own = below.this, bool(node.args.get("recursive"))
             if dialect not in {"sqlite", "mysql", "mariadb"}:
                 is_own = is_own and isinstance(union, exp.Union)
@@ -145,7 +145,7 @@ def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset())
 def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> Parsed:
     """Return the tree of a statement.
 
-    The statement may call `functions`, which the policy allows, in addition to the guard's list.
+    The statement may call the functions of the guard's list, and `functions` of the policy.
 
     Raises
     ------
@@ -217,10 +217,10 @@ def _adapted(
     known: AllowLists,
     joins: set[str],
 ) -> Iterator[Token]:
-    """Yield the tokens for sqlglot, with marked calls and without words that it does not know.
+    """Yield the tokens for sqlglot: mark allowed calls, and omit words that sqlglot does not know.
 
-    These words are harmless, and the text for the database keeps them. The names of joins, as in
-    PostgreSQL's ``USING (x) AS name``, are added to `joins`.
+    The omitted words are harmless, and remain in the text for the database. The names of joins, as
+    in PostgreSQL's ``USING (x) AS name``, are added to `joins`.
     """
     clause: TokenType | None = None
     brackets: list[TokenType] = []
@@ -257,7 +257,7 @@ def _adapted(
 
 
 def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLists) -> bool:
-    """Return whether sqlglot lacks a word, as in ``ORDER BY x USING >`` or ``inet '::1'``."""
+    """Return whether a word is unknown to sqlglot, as in ``ORDER BY x USING >``, ``inet '::1'``."""
     kind, name = token.token_type, token.text.lower()
     is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
     return (
@@ -272,7 +272,7 @@ def _is_postgres_word(before: Token, token: Token, after: Token, known: AllowLis
 def _is_mysql_word(
     before: Token, token: Token, clause: TokenType | None, known: AllowLists
 ) -> bool:
-    """Return whether sqlglot lacks a word, as in ``SQL_NO_CACHE`` or ``GROUP BY x DESC``."""
+    """Return whether a word is unknown to sqlglot, as in ``SQL_NO_CACHE``, ``GROUP BY x DESC``."""
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
         raise Refusal("braces may only contain a date or a time, as in {d '2024-01-01'}")

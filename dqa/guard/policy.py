@@ -113,15 +113,15 @@ class Policy:
     Attributes
     ----------
     functions
-        Additional functions that only read and may be called, also in FROM: ``"f"`` or
+        Additional functions that only read and may be called, including in FROM: ``"f"`` or
         ``"schema.f"``. A statement must call a function by exactly this name.
     procedures
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
         The schemas (or databases of a server) whose tables may be read. For an opened database,
-        these are additional to its own schemas. For a policy without a database, these are the
-        only ones; None means all. ``"*"`` allows every schema and the catalogue. A table without
-        a schema prefix counts as allowed by its schema.
+        they are added to its own schemas. Without a database, only these schemas may be read; None
+        means all. ``"*"`` allows every schema and the catalogue. A table without a schema prefix is
+        not checked against this attribute.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
         all. A view needs its own entry. For an opened database, an entry with a schema may name a
@@ -147,7 +147,7 @@ class Policy:
         Maps a table to the condition of its readable rows. The condition is in the SQL of the
         database and uses only columns of that table.
     unmasked
-        Views over restricted tables, and tables of other schemas (``"schema.table"``), that may be
+        Views of restricted tables, and tables of other schemas (``"schema.table"``), that may be
         read without restrictions.
     schema
         The tables and columns of the database. It is required if the policy hides a part of a
@@ -249,7 +249,7 @@ class Policy:
 
     @cached_property
     def in_small_letters(self) -> Policy:
-        """The policy in lower case, for LadybugDB; its labels are those that have a table."""
+        """The policy in lower case, for LadybugDB. Its labels are the labels that have a table."""
         folded: dict[str, Any] = {
             name: frozenset(map(str.lower, getattr(self, name)))
             for name in OF_GRAPH
@@ -371,12 +371,12 @@ class Policy:
         return not is_limited or f"{table}.{column}" in (self.columns or ())
 
     def restricts_columns_of(self, table: str) -> bool:
-        """Return whether a part of a table is hidden, or may be."""
+        """Return whether a part of a table is hidden or could be hidden."""
         return bool(self.restricted_names & {"", table.casefold()})
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables that a restriction names; an empty name stands for all tables."""
+        """The tables that a restriction names. An empty name stands for all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 

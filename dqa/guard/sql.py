@@ -39,7 +39,7 @@ _INSTEAD = {
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
-"""PostgreSQL operators that compare all pairs of two arrays; a time limit cannot stop them."""
+"""PostgreSQL operators that compare all pairs of two arrays. A time limit cannot stop them."""
 _SERIES = frozenset({"array_fill", "generate_series"})
 _SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
 """PostgreSQL functions that build arrays of any length."""
@@ -156,7 +156,7 @@ class _Check:
     # Functions
 
     def _check_function(self, node: exp.Anonymous) -> None:
-        """Refuse a function whose name, as it is written in the call, is not on the list."""
+        """Refuse a function whose name in the statement is not on the list."""
         name = str(node.this).removeprefix(MARK).lower()
         if not str(node.this).startswith(MARK) and name not in self.known["special functions"]:
             self._refuse_function(str(node.this))
@@ -171,7 +171,8 @@ class _Check:
         is_own = not owner or (self.dialect == "postgres" and owner == "pg_catalog")
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
-        # If the result of pg_typeof is compared with a text, PostgreSQL looks up that text.
+        # If the result of pg_typeof is compared with a text, PostgreSQL looks up a type of that
+        # name.
         is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
         is_item = isinstance(parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
         is_shown = name == "pg_typeof" and (is_text or is_item)
@@ -301,7 +302,7 @@ class _Check:
             raise Refusal(f"({node.name.upper()} ...) is not a query; quote the name of the table")
 
     def _check_alias(self, node: exp.TableAlias) -> None:
-        """Refuse column aliases that are not plain names: a database could read them as a call."""
+        """Refuse column aliases that are not plain names. A database could read them as a call."""
         columns = node.args.get("columns") or []
         has_types = self.dialect == "postgres"  # AS x(a int, b text)
         names = [c.this if has_types and isinstance(c, exp.ColumnDef) else c for c in columns]
@@ -319,7 +320,7 @@ class _Check:
             self._refuse_outside(name.parts[:-1], "collation", name.name)
 
     def _check_type(self, node: exp.DataType) -> None:
-        """Refuse a type that may be outside of the scope: PostgreSQL has a type for each table."""
+        """Refuse a type that may be outside of the scope. PostgreSQL has a type for each table."""
         if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
             return
         *owner, last = _dotted(node.args["kind"])
@@ -392,7 +393,7 @@ class _Check:
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
         """Return the sources, the columns of functions in FROM, and the column aliases.
 
-        A source maps to True if it is a table that the schema lacks.
+        The value of a source is True if it is a table that the schema lacks.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}
@@ -437,7 +438,7 @@ class _Check:
             _check_rare,
         ),
     }
-    """The additional rule for each node class whose check needs more than the lists."""
+    """Additional rules for node classes that the lists alone cannot check."""
 
 
 def _function_name(node: exp.Expr) -> str:

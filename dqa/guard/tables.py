@@ -1,8 +1,8 @@
 """Replace each restricted table by a query over its visible columns and rows.
 
-A denied column does not exist in that query. A mask replaces a value, and a row filter removes
-rows. The rest of the statement is unchanged, so `*`, USING, an alias and a whole row read only the
-visible part.
+The query lacks denied columns, has masks in place of masked values, and contains only rows that the
+row filter allows. The rest of the statement is unchanged, so `*`, USING, an alias and a whole row
+read only the visible part.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """The limits for reading a catalogue, which must be complete."""
 _VIEWS: Mapping[str, str] = {
-    # Views with the tables that they read; partitions with their ancestors, and the reverse.
+    # Pairs of a view and a table that it reads, and of a partition and an ancestor, in both orders.
     "postgres": """
         SELECT v.relname, t.relname, false AS is_partition
           FROM pg_catalog.pg_depend AS d
@@ -124,7 +124,10 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
 
 
 def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
-    """Refuse a hidden table; return whether the policy's restrictions apply to the table."""
+    """Refuse a hidden table.
+
+    Otherwise return whether the policy's restrictions apply to the table.
+    """
     known, name = lists(dialect)["tables"], node.name.casefold()
     full = f"{node.db}.{name}".casefold()
     names, table = {name, full.strip(".")}, policy.known_tables.get(name)
@@ -161,13 +164,13 @@ def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
     is_plain = _PLAIN.issuperset(place for place, value in node.args.items() if value)
     is_placed = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
     if not is_plain or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
-        raise Refusal(f"part of {node.name} is hidden; write only its name after FROM or JOIN")
+        raise Refusal(f"a part of {node.name} is hidden; name this table only after FROM or JOIN")
     last = parsed.text[int(node.parts[-1].meta["start"]) : end]
     return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
 def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> None:
-    """Refuse constructs that reach hidden data despite the query."""
+    """Refuse constructs that could read hidden data although a query replaces the table."""
     columns = {column.casefold() for shown in restricted.values() for column in shown.columns}
     for node in parsed.nodes:
         is_column = isinstance(node, exp.Column)
@@ -176,7 +179,7 @@ def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> N
             raise Refusal(f"write {node.table}.{node.name} without a schema before it")
         if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
             raise Refusal(f"{name} is not a readable column; use another column")
-        # SQLite applies a search to the whole index, despite the sub-query.
+        # SQLite applies a search to the whole index, even if a query replaces the table.
         is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
         if is_search or isinstance(node, exp.Match):
             raise Refusal("a search of an index may read hidden data; write LIKE")
@@ -186,7 +189,7 @@ def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> N
 
 
 def protected(policy: Policy, session: Session) -> Policy:
-    """Return a restrictive policy with the facts about the database that it needs.
+    """Return a restrictive policy with the schema and the views of the database, which it needs.
 
     Raises
     ------
@@ -211,7 +214,7 @@ def protected(policy: Policy, session: Session) -> Policy:
             )
     require_conditions(policy, dialect)
     views = _views(session) if hiding else []
-    # A view with its own restrictions is readable; a partition must hide all that its parent hides.
+    # A view with its own restrictions is readable. A partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
     rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
@@ -261,7 +264,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
 
 
 def _views(session: Session) -> Sequence[Sequence[object]]:
-    """Return each view with a table that it reads, or with its definition."""
+    """Return pairs of a view and a table that it reads, or of a view and its definition."""
     try:
         found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
     except QueryError as error:
@@ -290,7 +293,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden or masked columns of a table, or the visible ones."""
+    """Return the hidden and masked columns of a table if `hidden` is set; otherwise all others."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

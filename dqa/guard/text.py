@@ -32,9 +32,9 @@ _COMMAND = re.compile(
 _ESCAPING = frozenset({"mysql", "mariadb", "postgres", "ansi"})
 """Dialects in which a setting decides whether a backslash escapes a quote."""
 _EXECUTED = re.compile(r"/\*M?!")
-"""A comment that MySQL or MariaDB runs."""
+"""Matches the start of a comment whose text MySQL or MariaDB runs."""
 _DOUBTFUL = re.compile(r"\r(?!\n)|/\*M?!|--[\x00-\x08\x0e-\x1f]")
-"""Line ends and comments that servers or clients read in different ways."""
+"""Matches line ends and comments that servers or clients read in different ways."""
 _ESCAPED_QUOTE = re.compile(r"\\['\"](?=[\s\S]*;\s*\S)")
 _WORDS = re.compile(r"[\w$]+(?:\s+[\w$]+)*")
 _NUMBER = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][-+]?\d+)?|0[xXbBoO][0-9a-fA-F_]+")
@@ -43,7 +43,7 @@ _NAME = re.compile(r'"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]')
 _CODED = re.compile(
     r"[nNxXbB]'[^'\\]*'|0[xX][0-9a-fA-F]+|0[bB][01]+|[uU]&'(?:[^'\\]|\\[0-9a-fA-F]{4})*'"
 )
-"""Strings with a prefix letter and plain content."""
+"""Matches strings with a prefix letter and plain content."""
 _LONG_NUMBERS = frozenset({"duckdb", "postgres", "sqlite"})
 _SPLIT_NUMBER = re.compile(r"0[xXbBoO][0-9a-fA-F_]+|[1-9]\d*(?:_\d+)+")
 _ESCAPED = re.compile(r"[eE]'(?:[^'\\]|\\[^'\"]|'')*'")
@@ -54,8 +54,11 @@ _UNCOMMON = re.compile(r"[`#$[\]{}]")
 """Characters that databases read in different ways."""
 _QUOTES = re.compile(r"\\.|''|\"\"|'", re.DOTALL)
 _JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
-"""Pairs of adjacent characters. Two pieces that meet in such a pair need a space between them,
-because a server could read them as one token or as a comment."""
+"""Matches two characters at a border of two pieces.
+
+Such pieces need a space between them, because a server could read them as one token or as a
+comment.
+"""
 
 
 @cache
@@ -105,7 +108,7 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
     """Yield the statements of a script.
 
     Other programs may run the original script. If servers could read a part of it differently, the
-    rest of the script is one statement with a problem.
+    rest of the script becomes one statement with a `problem`.
     """
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
@@ -124,7 +127,7 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
 
 
 def _tokens(statement: str, dialect: str) -> list[Token]:
-    # sqlglot reads the rest after these words as one string, so another word replaces them here.
+    # After these words, sqlglot reads the rest as one string, so another word replaces them here.
     command = _COMMAND.match(statement)
     read = statement
     if command is not None:
@@ -183,7 +186,7 @@ def _doubtful(piece: str, dialect: str) -> Refusal:
 
 
 def _literal(raw: str, token: Token, dialect: str) -> str:
-    """Return a string in a form that ends at the same place under all settings of a server."""
+    """Return a string in a form that ends at the same character under all settings of a server."""
     kind, value = token.token_type, token.text
     if kind not in _PLAIN_STRINGS:
         is_escaped = kind is TokenType.BYTE_STRING and dialect in {"postgres", "duckdb"}

@@ -1,7 +1,7 @@
 """Translate a statement from another dialect if the database cannot read it.
 
 Models often write MySQL for any database, or mix functions of several dialects. The guard checks
-the statement in its own dialect and checks the translation again.
+the translation again, in the dialect of the database.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def translations(
     """Yield the translations of a statement that `dialect` cannot read, each with its verdict.
 
     The statement is first read as MySQL and then as `dialect` with functions of other dialects
-    (``IF``, ``STRING_AGG``). In MySQL, ``||`` means OR and double quotes enclose strings. A
-    statement with ``||`` and without backticks is therefore not read as MySQL, and double quotes
-    enclose names unless the statement has backticks.
+    (``IF``, ``STRING_AGG``). In MySQL, ``||`` means OR and double quotes enclose strings. Backticks
+    show that the author means MySQL. In a statement without backticks, double quotes therefore
+    enclose names, and if it contains ``||``, it is not read as MySQL.
     """
     if dialect in {"mysql", "mariadb", "neo4j", "ladybug"}:
         return
@@ -49,7 +49,7 @@ def _in_backticks(match: re.Match[str]) -> str:
 
 
 def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str:
-    """Translate a query from `source` to `dialect`; return it unchanged if that is not safe.
+    """Translate a query from `source` to `dialect`. If that is not safe, return it unchanged.
 
     A translation is unsafe if a part could have another value, or if sqlglot would drop a name or
     a surplus argument.

@@ -32,7 +32,7 @@ _KINDS = {
     "relationship_types": "relationship type",
     **dict.fromkeys(("properties", "denied_properties"), "property"),
 }
-"""The attributes of a policy that name parts of a schema, with the kind of these parts."""
+"""Maps the attributes of a policy that name parts of a schema to the kinds of these parts."""
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
@@ -90,7 +90,7 @@ def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
-    """Return a schema with a scenario's descriptions where the database has no comments.
+    """Return a schema with a scenario's descriptions for parts that have no comment.
 
     Parameters
     ----------
@@ -131,8 +131,9 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
     Parameters
     ----------
     policy
-        The policy. Attributes for a kind of database that has no schema here are not checked.
-        A table with a schema prefix may be elsewhere in the database and is not checked, either.
+        The policy. Attributes for graphs are checked only if `schemas` contains a graph, and
+        attributes for tables only if it contains a relational database. A table with a schema
+        prefix is not checked, because it may be in another schema.
     schemas
         The complete schemas of all databases to which the policy applies.
     fold
@@ -168,7 +169,7 @@ def _names_of(part: Part, what: str) -> list[str]:
     return [f"{part.name}.{name}" for name in names] + names * what.startswith("denied")
 
 
-# Describing statements: the same ones work on every SQL database, and the engine never runs them.
+# Describing statements are the same for every SQL database, and the engine never runs them.
 
 Form: TypeAlias = tuple[str, Mapping[str, str | None]]
 """The kind of a describing statement, and its named parts."""
@@ -177,7 +178,7 @@ DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNOR
 """The beginning of a describing statement."""
 _TEXT = r"'[^']*'"
 _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
-"""Excludes words that begin a query: the engine shows the plan of a query."""
+"""Excludes words that begin a query. The engine itself shows the plan of a query."""
 _TABLE = rf"(?P<table>{_WRITTEN}(?: ?\. ?{_WRITTEN}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_WRITTEN}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"
@@ -268,8 +269,7 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"a description may not name another schema, and {owner} may be one; leave out "
-                f"{owner}"
+                f"{owner} may be another schema, which may not be described; leave out {owner}"
             )
 
 

@@ -1,8 +1,8 @@
-"""Read a user's own questions about databases that are queried in place.
+"""Read a user's own questions about the user's databases.
 
 A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers
 may pass a list of such objects. If a question names a scenario, the scenario's statement returns
-the outcomes. The data are read only for a simulator in Python.
+the outcomes. The whole database is read only if the scenario has a simulator in Python.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     name
         The name of the set; by default the name of the file.
     scenario
-        The default scenario, a name or a folder, for questions that name none.
+        The scenario, by name or folder, of questions that name none.
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario.
     policy, audit
@@ -65,9 +65,9 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     Raises
     ------
     ParseError
-        A line of the file is wrong. The message names file, line and field.
+        A line of the file is wrong. The message names the file, the line and the field.
     UsageError
-        A question of the list is wrong, the file cannot be read, or a database is missing.
+        A question in the list is wrong, the file cannot be read, or a database is missing.
     InfrastructureError
         A database failed.
     """
@@ -85,12 +85,12 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
 
 
 def _read_file(file: Path) -> Iterable[tuple[int, object]]:
-    """Return the lines of a file, with the answers of the file ``NAME.answers.jsonl``, if any.
+    """Return the lines of a file. The answers may be in a second file, ``NAME.answers.jsonl``.
 
     Raises
     ------
     ParseError
-        The file of answers lacks questions, or has others, or answers a question twice.
+        The file of answers lacks a question, has an unknown question, or answers a question twice.
     """
     written = list(json_lines(file))
     other = file.with_suffix(f".answers{file.suffix}")
@@ -129,7 +129,7 @@ class _Line:
     Attributes
     ----------
     number, file
-        Its line in the file, or its position in the list.
+        The line in the file, or the position in the list; the file, or None for a list.
     """
 
     written: OwnQuestion
@@ -142,7 +142,7 @@ class _Line:
 
     @contextmanager
     def field(self, name: str) -> Iterator[None]:
-        """Add the line number and the field to errors that are raised inside."""
+        """Add the line number and the field to errors that are raised in the context."""
         with _position(self.file, self.number, f"{name}: "):
             yield
 
@@ -168,7 +168,7 @@ def _line(value: object, number: int, file: Path | None, scenario: str | None) -
 
 @dataclass
 class _Reading:
-    """Resolve questions, and open their databases on first use.
+    """Resolves questions, and opens their databases on first use.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class _Reading:
     def read(
         self, lines: Sequence[_Line], scenarios: Sequence[str] | None, limit: int | None
     ) -> QuestionSet:
-        """Return the selected questions. Databases of other questions stay closed."""
+        """Return the selected questions. Only their databases are opened."""
         first: dict[str, int] = {}
         for position, line in enumerate(lines, start=1):
             with line.field("id"):
@@ -229,8 +229,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"the questions would belong to '{self.name}', which is a scenario: give the "
-                    "file another name"
+                    f"the set has the name of the scenario '{self.name}': name a scenario for the "
+                    "questions, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.
@@ -335,7 +335,7 @@ class _Reading:
 
 
 def _rules_of(line: _Line) -> str:
-    """Return the rules: the text, or the content of a file in the folder of the questions."""
+    """Return the rules, from a text or from a file in the folder of the questions."""
     rules = line.written.rules
     if not isinstance(rules, RulesFile):
         return rules
@@ -348,7 +348,7 @@ def _rules_of(line: _Line) -> str:
 def _judged_by(
     written: OwnQuestion, truth: Truth, candidates: tuple[Candidate, ...] | None
 ) -> Truth:
-    """Return the truth with forbidden candidates, and with the outcome of each candidate."""
+    """Return the truth with the forbidden candidates and the outcome of each candidate."""
     if not written.forbidden and written.outcomes is None:
         return truth
     if candidates is None:

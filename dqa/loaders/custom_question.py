@@ -27,7 +27,7 @@ def _names(value: object) -> object:
 
 
 def _candidates(value: object) -> object:
-    """Return a statement unchanged, and a list of candidates as names."""
+    """Return a statement unchanged; convert a list of candidates to names."""
     if isinstance(value, str):
         return value
     if not isinstance(value, list | tuple) or not value:
@@ -75,7 +75,7 @@ _Id: TypeAlias = Annotated[
 
 
 class RulesFile(Record):
-    """Business rules in a text file of their own."""
+    """Business rules in a separate text file."""
 
     file: str = Field(
         min_length=1, description="path of a UTF-8 text next to the file of questions, or below"
@@ -83,7 +83,7 @@ class RulesFile(Record):
 
 
 ANSWERS: Final = frozenset({"answer", "outcomes", "forbidden", "heuristics"})
-"""The fields of a question that no decider may see, and that a file of answers may have."""
+"""The fields that no decider may see. Only these fields may be in a file of answers."""
 
 
 class OwnQuestion(Record):
@@ -92,7 +92,7 @@ class OwnQuestion(Record):
     Raises
     ------
     UsageError
-        It has neither a question nor a scenario, or both.
+        The line has neither a question nor a scenario, or it has both.
     """
 
     model_config = ConfigDict(
@@ -161,7 +161,7 @@ class OwnQuestion(Record):
 
     @classmethod
     def checked(cls, value: object) -> Self:
-        """Check an object. `DataError` names the wrong field and how to fix it."""
+        """Return an object as a question. Raise `DataError` for a wrong field, with the fix."""
         if not isinstance(value, dict):
             raise DataError(
                 "a question is an object of fields, such as "

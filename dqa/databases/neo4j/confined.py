@@ -26,7 +26,10 @@ class ConfinedGraph(GuardedDatabase):
         return replace(super()._scoped(policy), inside=inside, database=database)
 
     def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:
-        """Run a statement; a policy removes denied labels of nodes, and warnings."""
+        """Run a statement.
+
+        Under a policy, remove hidden labels and all warnings from the result.
+        """
         if self._session.namespace is not None:
             self._require_known(statement)
         hides_labels = self.policy.labels is not None
@@ -43,7 +46,10 @@ class ConfinedGraph(GuardedDatabase):
         return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 
     def _require_known(self, statement: str) -> None:
-        """Refuse names that the situation lacks, because the server would return nothing."""
+        """Raise `UnknownReferenceError` for a name that the situation lacks.
+
+        The server would return no rows.
+        """
         reader = read_statement(statement, self.dialect, self.policy)
         labels = {i for element in reader.elements for i in element.names}.union(reader.tested)
         properties = {i for element in reader.elements for i in element.keys}

@@ -1,7 +1,8 @@
 """Write situations into Neo4j, each under a label of its own, and drop them.
 
-Indexes come first. Then one transaction writes the nodes, the relationships and the tag, and locks
-the tag, so that two loaders of one situation wait for each other.
+Indexes are created first. Then one transaction locks the tag, and writes the nodes, the
+relationships and the tag. Because of the lock, two processes that load the same situation wait for
+each other.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import neo4j
 
 _BATCH = 10_000
-"""The maximum number of rows of one statement."""
+"""The maximum number of rows that one statement writes."""
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
     "float": "FLOAT",
@@ -73,7 +74,10 @@ class Neo4jNamespaces(Namespaces):
         return (_loaded(row["tag"]) for row in tags)
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a label; None also for a load that was never finished."""
+        """Return the content of a label.
+
+        None if the label has no nodes or its load is unfinished.
+        """
         (found,) = self._server.rows(
             "CALL db.labels() YIELD label WITH collect(label) AS labels "
             f"OPTIONAL MATCH (t:{TAG} {{place: $namespace}}) "
@@ -91,7 +95,7 @@ class Neo4jNamespaces(Namespaces):
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the graph and its tag in one transaction, unless the database contains it.
 
-        Labels and indexes need transactions of their own. They are created while the tag is locked.
+        Labels and indexes are created in separate transactions while the tag is locked.
         """
         parts = graph_rows(situation)
         namespace, write = tag.namespace, self._server.write
@@ -107,7 +111,8 @@ class Neo4jNamespaces(Namespaces):
             (found,) = transaction.run(_LOCK, namespace=namespace).data()
             if found["state"] == "loaded":  # another process has just loaded it
                 return
-            # A node lists its labels in the order of their creation; the namespace's must be last.
+            # A node lists its labels in the order of their creation. The namespace's label must be
+            # last.
             write(_LABELS, labels=[node.label for node in nodes])
             for name in dict.fromkeys(node.key for node in nodes):
                 write(
@@ -187,7 +192,7 @@ def _fill(
     parts: Sequence[GraphRows],
     whole: Sequence[list[_Row]],
 ) -> None:
-    """Create nodes, then relationships, which find their ends by the ids of the new nodes."""
+    """Create the nodes, and then the relationships between them by the ids of the new nodes."""
     ids: dict[str, dict[Cell, str]] = {}
     for found, rows in zip(parts, whole, strict=True):
         part, names = found.part, [name for name, _ in found.properties]

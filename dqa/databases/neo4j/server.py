@@ -47,20 +47,20 @@ _END = (
 )
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECTING = 10.0
-"""Seconds until a host without an answer counts as unreachable."""
+"""The number of seconds after which a host that does not answer is unreachable."""
 _STALE = 30.0
-"""Seconds after which an idle connection is tested before use."""
+"""The number of seconds after which an idle connection is tested before it is used again."""
 _FOR_THE_USER = (
     *("AuthenticationRateLimit", "CredentialsExpired", "DatabaseNotFound", "Security.Forbidden"),
     *("Security.Unauthorized", "Statement.AccessMode"),
 )
-"""The ends of status codes of problems that the user can fix."""
+"""The last parts of the status codes of problems that the user can fix."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parts of a URL. No displayed text contains the password.
+    """The parts of a URL.
 
     Attributes
     ----------
@@ -82,7 +82,10 @@ class Address:
 
     @classmethod
     def parse(cls, location: str) -> Address:
-        """Parse a URL; raise `UsageError`, which never quotes the URL, if it is malformed."""
+        """Parse a URL; raise `UsageError` if it is malformed.
+
+        The message does not quote the URL.
+        """
         url = parse_url(location)
         if url.drivername not in _SCHEMES or not url.host:
             raise errors.UsageError(
@@ -110,7 +113,7 @@ class Address:
         return self.named(None)
 
     def named(self, namespace: str | None) -> str:
-        """Return the name of a namespace, or of the whole database, for messages."""
+        """Return the name of the database, with the namespace if there is one, for messages."""
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
@@ -156,7 +159,7 @@ class Server:
         fetch
             The number of rows that the server sends at a time.
         mark
-            The mark by which `end_marked` finds the transaction.
+            The identifier by which `end_marked` finds the transaction.
         """
         self._session = session = self.driver.session(
             database=self.address.database,
@@ -172,7 +175,7 @@ class Server:
                 session.close()
 
     def leave(self) -> None:
-        """Break the connection of the latest transaction; any thread may call this."""
+        """Break the connection of the latest transaction. Any thread may call this method."""
         session = self._session
         if session is not None and (connection := session._connection):  # noqa: SLF001  (no public way)
             connection.kill()  # type: ignore[no-untyped-call]
@@ -212,7 +215,7 @@ class Server:
         self.driver.close()
 
     def failure(self, error: Exception) -> errors.DqaError:
-        """Translate an error of connecting or loading to an error of dqa."""
+        """Translate a driver's error during connecting or loading to an error of dqa."""
         where, problem = f"Neo4j at {self.address.name}", first_line(error)
         code = str(getattr(error, "code", None) or "")
         if fault_of(code) is Fault.TIME:
@@ -237,7 +240,7 @@ class Server:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error without positions, which refer to the rewritten text."""
+    """Return the first line of an error without positions: they refer to the guard's text."""
     text = str(getattr(error, "message", None) or error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return _POSITION.sub("", line).strip().rstrip(".")
@@ -250,13 +253,13 @@ _LAST_YEAR = 9_999
 def values_of(record: neo4j.Record) -> list[Any]:
     """Return the values of a record, including values that the driver could not read.
 
-    Access through the record would raise an exception for such a value.
+    The record itself raises an exception if such a value is accessed.
     """
     return list(tuple.__iter__(record))
 
 
 def converter(hidden: str | None) -> Callable[[Any], Any]:
-    """Return a function that converts the driver's values to lists, dictionaries and plain values.
+    """Return a function that converts the driver's values to lists, maps and plain values.
 
     A node or relationship becomes a dictionary with its label (a list of several labels) and its
     properties in alphabetical order. A path becomes its nodes and relationships. Internal ids and

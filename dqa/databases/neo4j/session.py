@@ -1,8 +1,8 @@
 """A read-only Neo4j database, or one situation in it.
 
 Three protections prevent a statement from writing: the guard, a read-only transaction, and a check
-that the server's plan only reads. The plan also reveals statements that change the server instead
-of the data, such as killing a connection.
+that the server's plan only reads. The plan also reveals statements that change the server and not
+the data, such as a statement that ends a connection.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
 
 
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
-    """Yield a type for each pair of labels that it joins; no label is an empty string."""
+    """Yield each type with each pair of labels that it joins.
+
+    An empty string stands for no label.
+    """
     found, comment = _sampled(
         rows,
         f"MATCH (a)-[x:{quote_name(kind)}]->(b)",
@@ -140,7 +143,7 @@ def _without_base(labels: Iterable[str]) -> list[str]:
 
 
 def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
-    """Return each property with all its types."""
+    """Return the properties, each with all types of its values."""
     properties: dict[str, set[str]] = {}
     for row in rows:
         if row["name"] is not None:
@@ -153,7 +156,7 @@ def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
 
 
 def _keys(rows: _Rows) -> dict[str, str]:
-    """Return the key property of each label, from constraints on a single property."""
+    """Return the key property of each label that has a key constraint on a single property."""
     found = rows(
         "SHOW CONSTRAINTS YIELD labelsOrTypes AS labels, properties, type, entityType "
         "WHERE entityType = 'NODE' AND size(properties) = 1 "
@@ -169,13 +172,13 @@ _PROFILE = re.compile(
     r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""PROFILE with the text that may precede it; EXPLAIN PROFILE is an error."""
+"""Matches PROFILE and the text before it. EXPLAIN PROFILE would be an error."""
 _HARMLESS = re.compile(
     r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
     r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""Statements that only read, although the server classifies them as schema changes."""
+"""Matches statements that only read although the server classifies them as schema changes."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
 """The server's warnings about unknown names, by status code."""
 
@@ -219,7 +222,7 @@ class Neo4j(EngineSession):
         return self._mark
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
-        """Store the limits, which are sent with the statement."""
+        """Store the limits. They are sent together with the statement."""
         connection.limits = limits
         self._has_begun = self._has_ended = False
 
@@ -306,7 +309,10 @@ class Neo4j(EngineSession):
             return examine_neo4j(ask)
 
     def _require_reading(self, statement: str, transaction: Transaction) -> str:
-        """Refuse a statement whose plan does not only read; return the server's warning."""
+        """Refuse a statement whose plan does more than read.
+
+        Otherwise return the server's warning.
+        """
         match = _PROFILE.match(statement)
         plain = statement if match is None else match[1] + statement[match.end() :]
         planned = transaction.run(f"EXPLAIN {plain}").consume()

@@ -1,11 +1,12 @@
 """The allow-lists, as data: one file for each dialect, with sections of words.
 
-Lines that begin with ``#`` are comments. In the section ``parts`` a word with a colon is a class of
-a syntax tree, and the words behind it are the arguments that it may have; classes of the section
-``function classes`` may have any. In the section ``instead`` each line has a function of another
-dialect and what to use in its place. An empty ``table functions`` lets any allowed function stand
-in FROM. The sections ``functions/tables that look outside`` describe objects of the database: they
-are refused where a policy hides something, or the database has a schema scope.
+Lines that begin with ``#`` are comments. In the section ``parts``, a word with a colon is a class
+of a syntax tree, and the words after it are the arguments that the class may have. Classes in the
+section ``function classes`` may have any argument. Each line of the section ``instead`` has a
+function of another dialect and its replacement. If ``table functions`` is empty, any allowed
+function may be used in FROM. The sections ``functions that look outside`` and ``tables that look
+outside`` list objects that describe the database. They are refused if a policy hides something, or
+if the database has a schema scope.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ _FILES = {
 
 
 class AllowLists(dict[str, frozenset[str]]):
-    """The words of a dialect by section; a section that is not there is empty.
+    """The words of a dialect by section. A missing section is empty.
 
     Attributes
     ----------
     parts
         The arguments that each class of a syntax tree may have.
     instead
-        By functions of other dialects, what to use in their place.
+        Maps functions of other dialects to their replacements.
     """
 
     parts: Mapping[str, frozenset[str]] = {}
@@ -49,7 +50,7 @@ class AllowLists(dict[str, frozenset[str]]):
 
 @cache
 def lists(dialect: str) -> AllowLists:
-    """Return the lists of `dialect`, together with those that all SQL dialects share."""
+    """Return the lists of `dialect`. For SQL, they include the lists that all dialects share."""
     found = AllowLists()
     for name in _FILES.get(dialect, ("common", dialect)):
         text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")

@@ -20,7 +20,7 @@ from dqa.scenarios.generation import Difficulty, Drawn, Request, Size, require
 
 
 def judged_scenarios() -> tuple[str, ...]:
-    """Return the default scenarios of the generator: those with a simulator, in their order."""
+    """Return the default scenarios of the generator, in order: all that have a simulator."""
     worlds = plugins.names("world")
     return tuple(
         found.name
@@ -43,33 +43,35 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     """Generate `count` questions per scenario, with their databases.
 
     The same arguments give the same question set on every machine. Each database has its own random
-    stream, so a larger `count` or another scenario does not change earlier questions.
+    stream. A larger `count` or an additional scenario therefore does not change the first
+    questions.
 
     Parameters
     ----------
     scenarios
-        Scenarios with a generator, by name or folder; by default `judged_scenarios`, without those
-        whose generator does not support `difficulty`, if it is set.
+        Scenarios with a generator, by name or folder. By default, `judged_scenarios`; if
+        `difficulty` is set, only those whose generator supports it.
     count
         Number of questions per scenario; by default 10.
     seed
         Not negative.
     sizes
-        The sizes of worlds, at most one per scenario: a size, or some of its fields. By default the
-        sizes vary around the usual one.
+        The sizes of worlds, at most one per scenario: a whole size, or some fields of it. By
+        default the sizes vary around the scenario's usual size.
     difficulty
-        Bounds for harder questions; by default the usual ones. Scenarios without a simulator do not
-        support it.
+        Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do
+        not support them.
     per_database
         Maximum number of questions per world; by default the scenario's usual number.
 
     Returns
     -------
     QuestionSet
-        Questions, numbered from 1 in each scenario. Each has exactly one answer, which is the same
-        under every rule set of its generator (in worlds of more than 100,000 rows: under the
-        first). In scenarios without a simulator, `Truth.outcomes` are the true expected utilities
-        of the candidates, and the answer has the highest one.
+        Questions, numbered from 1 in each scenario. Each question has exactly one answer. The
+        answer is the same under every rule set of the generator. In worlds of more than 100,000
+        rows, only the first rule set is checked. In scenarios without a simulator, `Truth.outcomes`
+        are the true expected utilities of the candidates, and the answer is the candidate with the
+        highest utility.
 
     Raises
     ------
@@ -131,14 +133,14 @@ def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:
 
 
 def size_of(scenario: str, numbers: Mapping[str, int | str]) -> Size:
-    """Return a size of a scenario's worlds, with some numbers changed.
+    """Return the default size of a scenario's worlds with some numbers changed.
 
     Parameters
     ----------
     scenario
         Name of a scenario that can be generated.
     numbers
-        Numbers by field of the size, as text; other fields keep their defaults.
+        The changed numbers as texts, by field of the size.
 
     Raises
     ------
@@ -196,5 +198,5 @@ def _refuse_difficulty(scenarios: Sequence[str]) -> None:
 
 
 def _harder(scenarios: Sequence[str]) -> tuple[str, ...]:
-    """Return the scenarios whose questions can be made harder."""
+    """Return the scenarios whose generator supports a difficulty."""
     return tuple(name for name in scenarios if plugins.generator(name).takes_difficulty)

@@ -1,4 +1,4 @@
-"""Write and read generated folders: the release's layout, and a manifest with hashes."""
+"""Write and read generated folders, which have the release's layout and a manifest with hashes."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ __all__ = [
 ]
 
 GENERATOR_VERSION = 2
-"""The version of the generator; a new version gives other questions for the same seed."""
+"""The version of the generator. A new version generates other questions from the same seed."""
 
 
 class Counts(Record):
-    """The size of one scenario in a set."""
+    """The numbers of questions, databases and rows of one scenario in a set."""
 
     questions: int = Field(ge=1)
     databases: int = Field(ge=1)
@@ -52,7 +52,7 @@ class Manifest(Record):
     options
         The other options of the generator.
     label_rules
-        Rule sets under which every label is right.
+        The rule sets under which every answer is right.
     counts
         Counts by scenario.
     files
@@ -86,8 +86,8 @@ def write_generated(
 ) -> Path:
     """Write a generated question set into an empty folder.
 
-    The files are those of `write_release`, and ``manifest.json``. The manifest is written last, so
-    an unfinished folder has none.
+    The folder contains the files of `write_release` and ``manifest.json``. The manifest is written
+    last, so an unfinished folder has no manifest.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class GeneratedReader:
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)
-        # The rule sets of version 1 had other meanings: use the simulator's first one.
+        # The rule sets of version 1 had other meanings, so the simulator's first one is used.
         is_current = manifest.generator_version > 1
         return replace(
             found, rule_set=next(iter(manifest.label_rules), None) if is_current else None
@@ -214,7 +214,7 @@ def _digest(path: Path, folder: Path) -> str:
 
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:
-    """Return numbers of questions and databases, and mean rows of a question's database."""
+    """Return the numbers of questions and of databases, and the mean rows of a database."""
     situations: dict[str, list[str]] = {}
     for question in question_set.questions:
         situations.setdefault(question.scenario, []).append(question.situation)
@@ -231,7 +231,7 @@ def _counts(question_set: QuestionSet) -> dict[str, Counts]:
 
 
 def _plain(value: object) -> object:
-    """Return an option as JSON. An infinite bound becomes null, a size includes its scenario."""
+    """Return an option as JSON. An infinite bound becomes null. A size includes its scenario."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     plain = to_jsonable_python(value, inf_nan_mode="null")

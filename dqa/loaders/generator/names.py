@@ -15,8 +15,8 @@ _ROOM = 4  # names used at most, as a share of names there are: keeps neighbours
 def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
     """Return `count` different stems such as ``"velan"``.
 
-    A stem is a number, written in syllables. The numbers are multiples of a step that has no common
-    factor with their range, so they look random and never repeat.
+    A stem is a number in syllables. The numbers are multiples, modulo a range, of a step that has
+    no common factor with the range. They therefore look random and never repeat.
 
     Returns
     -------
@@ -44,6 +44,6 @@ def stems(rng: np.random.Generator, count: int) -> NDArray[np.object_]:
 def with_suffixes(
     names: NDArray[np.object_], suffixes: tuple[str, ...], picks: NDArray[np.int64]
 ) -> NDArray[np.object_]:
-    """Append ``_`` and the picked suffix to each name; `picks` has the shape of `names`."""
+    """Append ``_`` and a suffix to each name; `picks` are the indices of suffixes, one per name."""
     tails = np.array(["_" + suffix for suffix in suffixes], dtype=object)
     return np.asarray(names + tails[picks % len(suffixes)])

@@ -20,7 +20,8 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
 
 SMALLEST_MARGIN = 1e-6
-"""Minimum lead of the answer over the runner-up and over doing nothing, as a share of its value."""
+"""How much better than the runner-up and than doing nothing the answer must be, relative to its
+outcome."""
 
 Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
@@ -41,9 +42,10 @@ class Asking:
     steps
         Returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question, which decides its kind in a mix.
+        The number of the first question. In a mix, the number of a question decides the kind of its
+        answer.
     resistance
-        Decides which questions to keep; None keeps all.
+        Selects the questions that some deciders answer wrongly; None keeps all questions.
     at_once
         Maximum number of questions that are simulated together; None chooses it.
     """
@@ -66,7 +68,7 @@ class Asking:
 
 
 class _Fit(NamedTuple):
-    """A question that meets all bounds. `far` tells the kind of its answer in a mix."""
+    """A question that meets all bounds. `far` is the kind of its answer in a mix."""
 
     labelled: LabelledQuestion
     far: bool | None
@@ -81,8 +83,8 @@ def ask(
 ) -> list[LabelledQuestion]:
     """Return the first `wanted` questions about `targets` that have one reliable answer.
 
-    The answer is unique and the same under each rule set. It leads the runner-up and doing nothing
-    by at least `SMALLEST_MARGIN`, so the last bit of a sum does not decide.
+    The answer is unique and the same under each rule set. It is better than the runner-up and than
+    doing nothing by at least `SMALLEST_MARGIN`, so rounding errors do not decide.
 
     Returns
     -------
@@ -115,7 +117,7 @@ def ask(
 
 
 def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
-    """Return the questions that have one reliable answer and meet every bound, with the answer."""
+    """Return the questions with one reliable answer that meet every bound, and their answers."""
     simulator = plugins.simulator(questions[0].scenario)
     first, *others = asking.rules
     sure: list[_Fit] = []
@@ -138,7 +140,7 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
 def _fit(
     situation: Situation, question: Question, outcome: Outcomes, asking: Asking
 ) -> _Fit | None:
-    """Return a question with its answer; None if it breaks a bound."""
+    """Return a question with its answer; None if it does not meet a bound."""
     difficulty, mix = asking.difficulty, asking.difficulty.mix
     labelled = LabelledQuestion(question, Truth((outcome.answer,)))
     margin = outcome.margin / _gain(outcome)

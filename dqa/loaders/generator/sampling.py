@@ -13,9 +13,8 @@ _ROUNDS = 12  # of drawing again before the rest is listed in full
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
     """Distribute `total` in proportion to `weights`, with no share above its cap.
 
-    All arithmetic is on whole numbers, so no rounding can differ between machines. Entries of
-    weight 0 get a share only when all others have reached their caps. ``caps.sum() >= total`` is
-    required.
+    All numbers are whole, so no rounding can differ between machines. An entry of weight 0 gets a
+    share only if all other entries have reached their caps. ``caps.sum() >= total`` is required.
 
     Parameters
     ----------
@@ -55,9 +54,9 @@ def distinct_keys(
     Parameters
     ----------
     draw
-        Draws n proposals, shape (n,); they may repeat.
+        Draws n proposals, shape (n,), which may repeat.
     count
-        The number of keys; at least as many free keys must exist.
+        The number of keys to draw. At least as many free keys must exist.
     taken
         Keys to exclude.
     everything
@@ -99,13 +98,13 @@ def heavy_tailed(
 ) -> NDArray[np.float64]:
     """Draw log-normal values, shape (count,), rounded to 3 decimals.
 
-    The rounding hides differences of `exp` between machines.
+    The rounding removes small differences of `exp` between machines.
     """
     return np.round(median * np.exp(sigma * rng.standard_normal(count)), 3)
 
 
 def ragged(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the group and the position within it of every item, each of shape (counts.sum(),).
+    """Return each item's group and position in the group, as arrays of shape (counts.sum(),).
 
     ``ragged([2, 1])`` is ``([0, 0, 1], [0, 1, 0])``.
     """

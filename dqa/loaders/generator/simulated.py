@@ -1,4 +1,4 @@
-"""The generator for scenarios with a simulator: series of worlds, questions with one answer."""
+"""The generator for scenarios with a simulator: it draws worlds, and questions with one answer."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Request, Size
 
 _ATTEMPTS = 40
-"""Maximum number of worlds that are drawn for one database."""
+"""The maximum number of worlds to draw until one has questions."""
 
 _AT_ONE_SIZE, _GROWTH = 10, 2
-"""After 10 worlds without a question, the size of the next ones doubles, unless it is fixed."""
+"""After 10 worlds without a question, the next worlds have twice the size, unless it is fixed."""
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _REALMS = 1000  # names of realms; beyond, only their years tell databases apart
@@ -39,25 +39,27 @@ class SimulatedGenerator:
     Attributes
     ----------
     build
-        Draws a world with a name, a size and a difficulty, without results of a simulation.
+        Draws a world from a name, a size and a difficulty. The world is not simulated yet.
     targets
-        Lists the targets of a world in a year of its series, without distractors.
+        Lists the targets of a world in a year, without distractors.
     steps
         Returns the number of steps from each candidate to the question's target; infinite if no
         path leads there.
     size
         The usual size of a world.
     factor
-        Returns the size factor (mean near 1) of a quantile.
+        Converts a quantile to the factor of a size; the mean factor is near 1.
     per_database
         Default maximum number of questions per world.
     name
-        Format of a situation's name over ``realm``, ``year`` and ``first`` (its first question).
+        The format of a situation's name, with the fields ``realm``, ``year`` and ``first`` (the
+        number of its first question).
     year
-        Of the first database.
+        The year of the first database.
     rules
-        The rule sets under which an answer must be the same; None for the simulator's first one.
-        Difficulty is measured under the first one, and large worlds use only that one.
+        The rule sets under which an answer must be the same; None for the simulator's first rule
+        set. Difficulty is measured under the first rule set. Large worlds use only the first rule
+        set.
     """
 
     build: Callable[[np.random.Generator, str, Any, Difficulty], Situation]
@@ -85,7 +87,7 @@ class SimulatedGenerator:
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Draw a world again with its questions, without the search that found them."""
+        """Draw a world and its questions again without searching for them."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         situation, _ = series.world(draw.database, draw.first, size, draw.attempt)
@@ -101,7 +103,7 @@ class SimulatedGenerator:
 
 
 class _Series:
-    """The databases of one scenario from one seed. Each has its own random stream."""
+    """The databases of one scenario and one seed. Each database has its own random stream."""
 
     def __init__(
         self,
@@ -135,10 +137,12 @@ class _Series:
         wanted
             The maximum number of questions.
         request
-            The size of worlds and the resistance. Without a size, worlds vary and grow.
+            The request. If it has no size, the worlds have different sizes, and grow after failed
+            attempts.
         """
         generator, difficulty, resistance = self._generator, self._difficulty, request.resistance
-        # Quantiles advance by the golden ratio, so those of the first n databases spread evenly.
+        # Quantiles advance by the golden ratio, so the first n quantiles are spread evenly for any
+        # n.
         factor = generator.factor((self._start + database * _GOLDEN) % 1.0)
         usual = asdict(cast("Any", request.size or generator.size.scaled(factor)))
         asking = Asking(generator.rules, difficulty, generator.steps, first, resistance)
@@ -169,7 +173,10 @@ class _Series:
     def world(
         self, database: int, first: int, size: Size, attempt: int
     ) -> tuple[Situation, list[Mapping[str, str]]]:
-        """Draw the world of an attempt after a simulation, and its targets in random order."""
+        """Draw the world of an attempt and simulate it.
+
+        Return it with its targets in random order.
+        """
         generator, scenario = self._generator, self._scenario
         year = generator.year + database
         realm = self._realms[database % _REALMS].capitalize()

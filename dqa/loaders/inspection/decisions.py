@@ -1,4 +1,4 @@
-"""Run a scenario's statements for sample targets; check candidates, outcomes and guesses."""
+"""Run a scenario's statements for sample targets, and check the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN_VALUES = 3
 _TARGETS = 3
 """The number of sample targets."""
 _ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:00"}
-"""By type, a value for a parameter that accepts any; by default 1."""
+"""A value of each type for parameters that accept any value. Other types use 1."""
 
 
 class DecisionCheck:
@@ -53,7 +53,7 @@ class DecisionCheck:
         self._written = {stem: trial.written(stem) for stem in stems}
 
     def check(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-        """Check names, then all statements for sample targets; return the targets.
+        """Check names, run all statements for sample targets, and return the targets.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class DecisionCheck:
     # --- candidates ---
 
     def _candidates(self, target: Mapping[str, str], about: str) -> tuple[Candidate, ...] | None:
-        """Return the candidates; report it and return None if there are none."""
+        """Return the candidates. If there are none, report that and return None."""
         statements = self._written["candidates"]
         for written in statements:
             rows = self._trial.run(written, self._scenario.values(target), MOST_CANDIDATES)
@@ -179,7 +179,10 @@ class DecisionCheck:
     # --- targets ---
 
     def _targets(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
-        """Return a few targets with values of the database; none if a parameter has no values."""
+        """Return a few targets with values of the database.
+
+        If a parameter has no value, return none.
+        """
         scenario, listing = self._scenario, self._scenario.listing
         used = {*listing.needs, *filter(None, (listing.except_, listing.listed_in))}
         for statements in self._written.values():
@@ -217,7 +220,7 @@ class DecisionCheck:
 
 
 def _shown(values: Sequence[object]) -> str:
-    """Return the first values in quotes, and the number of the others."""
+    """Return the first values in quotes, and the number of further values."""
     named = ", ".join(f"'{value}'" for value in values[:_SHOWN_VALUES])
     more = len(values) - _SHOWN_VALUES
     return named if more <= 0 else f"{named} and {more:,} more"

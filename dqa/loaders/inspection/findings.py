@@ -29,9 +29,9 @@ class Finding(Record):
         ``error``: a decision is impossible or would be wrong. ``warning``: the author probably
         means something else. ``note``: worth a look.
     file, line
-        The line counts from 1; None for the whole file.
+        The file, and the line from 1; None for the whole file.
     problem
-        The fault, and how to fix it.
+        The problem, and how to fix it.
     """
 
     level: Level
@@ -59,7 +59,7 @@ class Findings:
         self._found: dict[tuple[str, int | None, str], Finding] = {}
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings: files in the order of the first finding, each by its lines."""
+        """Return the findings by file and line. Files are in the order of their first findings."""
         files = list(dict.fromkeys(file for file, *_ in self._found))
 
         def place(one: Finding) -> tuple[int, bool, int]:
@@ -84,7 +84,7 @@ class Findings:
 
 
 def lines_of_file(file: Path) -> list[str]:
-    """Return the lines of a file; none for an unreadable one, which the reader reports."""
+    """Return the lines of a file. An unreadable file has none, because the reader reports it."""
     with suppress(DqaError):
         return read_text(file).split("\n")
     return []

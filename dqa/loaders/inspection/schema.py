@@ -1,4 +1,4 @@
-"""Compares a scenario's tables, nodes and edges with those of a live database."""
+"""Compare a scenario's tables, nodes and edges with those of a live database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Known = TypeVar("_Known")
 
 
 def check_schema(document: ScenarioDocument, database: Database, found: Findings) -> None:
-    """Report the tables of a scenario, or its nodes and edges, that the database lacks."""
+    """Report the tables, or the nodes and edges, of a scenario that the database lacks."""
     check, schema = _Check(database, found), database.schema()
     if database.kind == "relational":
         tables = {info.name: info for info in schema.tables}
@@ -55,7 +55,10 @@ class _Check:
     found: Findings
 
     def edge(self, path: FieldPath, edge: EdgePart, nodes: Mapping[str, Part]) -> Part | None:
-        """Return the relationships that join the labels of an edge; None is reported."""
+        """Return the relationships that join the labels of an edge.
+
+        If there are none, report that.
+        """
         edges = self.database.schema().edges
         types = {info.label: info for info in edges}
         named = self.named((*path, "label"), "relationship type", edge.label, types)
@@ -69,7 +72,10 @@ class _Check:
         return same.get(ends)
 
     def field(self, path: FieldPath, part: Part | None, name: str, kind: ColumnType | None) -> None:
-        """Check the name and the type of a column or property; a part of None is reported."""
+        """Check the name and the type of a column or property.
+
+        Do nothing if its part is missing.
+        """
         if part is None:
             return
         what = "column" if part.kind == "table" else "property"
@@ -84,7 +90,10 @@ class _Check:
     def named(
         self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known]
     ) -> _Known | None:
-        """Return the part that a name means in the database; None is reported."""
+        """Return the part of the database with a name.
+
+        If there is none, report that and return None.
+        """
         dialect = self.database.dialect
         # MySQL ignores the case of columns only.
         is_mysql = dialect in {"mysql", "mariadb"} and what.startswith("column")

@@ -1,4 +1,4 @@
-"""Runs a scenario's statements on a live database, each within limits."""
+"""Run a scenario's statements on a live database, each within limits."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ class StatementTrial:
         self._known = frozenset(names | {part.name for part in parts})
 
     def written(self, stem: str) -> tuple[Written, ...]:
-        """Return the statements of a file in the database's language; () without such a file."""
+        """Return the statements of a file in the database's language; () if the file is missing."""
         file = Path(self.scenario.folder) / f"{stem}{SUFFIXES[self.database.kind]}"
         text = read_text(file) if file.is_file() else ""
         return tuple(Written(str(file), line, one) for line, one in split_statements(text))
 
     def check_parameters(self, statements: Collection[Written], known: Collection[str]) -> None:
-        """Report parameters that the question, whose parameters are `known`, does not have."""
+        """Report parameters of a statement that are not parameters of the question (`known`)."""
         for written in statements:
             for name in {*written.template.get_identifiers()} - {*known, "candidates"}:
                 self._broken.add(written[:2])
@@ -72,7 +72,7 @@ class StatementTrial:
                     self._report_word(written, f"${name}", problem + hint(name, known))
 
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
-        """Run a statement; None for one that fails, which is reported and not run again."""
+        """Run a statement. If it fails, report that, return None, and never run it again."""
         if written[:2] in self._broken:
             return None
         limits = Limits(rows=rows, bytes=64_000_000, seconds=self._seconds, cell=1_000)
@@ -98,7 +98,7 @@ class StatementTrial:
         return None
 
     def _texts_for_names(self, text: str) -> Iterator[str]:
-        """Yield the unknown names in double quotes, which SQLite reads as texts."""
+        """Yield unknown names in double quotes. SQLite would read them as texts."""
         if self.database.dialect != "sqlite":
             return
         try:
@@ -112,7 +112,7 @@ class StatementTrial:
                 yield from () if column.name.lower() in known else (column.name,)
 
     def report(self, level: Level, written: Written, problem: str) -> None:
-        """Report a problem of a whole statement."""
+        """Report a problem at the first line of a statement."""
         self.found.add(level, written.file, written.line, problem)
 
     def _report_failure(self, written: Written, error: QueryError) -> None:

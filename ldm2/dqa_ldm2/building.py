@@ -74,7 +74,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     UsageError
         The world does not have this program.
     InfrastructureError, BudgetSpentError
-        The model or the memory failed. Batches that were complete before stay in the memory.
+        The model or the memory failed. Batches that were already complete stay in the memory.
     """
     factory = plugins.world(world) if isinstance(world, str) else world
     own = read_settings(factory.settings, settings or {}, {}, factory.name)

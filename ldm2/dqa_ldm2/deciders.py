@@ -44,7 +44,7 @@ class Chooser(Protocol):
     """Choose the actions of one process."""
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
-        """Choose one of at least two actions. Raise `UnparsableReplyError` if no reply does so."""
+        """Choose one of several actions. Raise `UnparsableReplyError` if no reply names one."""
         ...
 
 
@@ -116,7 +116,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        """Return the chooser of the attempt after `earlier` attempts; None for a question."""
+        """Return the chooser for a question (`earlier` is None) or for the attempt after `earlier`."""
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
@@ -213,7 +213,7 @@ class Standard(MemoryDecider):
         return _AsShown(self, self._context, earlier or ())
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
-        """Return the number of the trial with the largest reward; the last of equal trials."""
+        """Return the number of the trial with the largest reward; of several, the last one."""
         del asking
         rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
         return max(range(len(rewards)), key=lambda place: (rewards[place], place)) + 1
@@ -245,7 +245,7 @@ class Reflexion(ReAct):
 
 @dataclass(slots=True)
 class _AsShown:
-    """Act as whole examples show. The object stores the thoughts of one process."""
+    """Act by imitating whole examples. The object stores the thoughts of one process."""
 
     decider: Standard
     context: int

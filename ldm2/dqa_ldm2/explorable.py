@@ -48,7 +48,7 @@ class Explorable(Protocol):
         ...
 
     def act(self, state: Explored, action: Candidate) -> Explored:
-        """Return the state after an action, which is always the same. An error ends the path."""
+        """Return the state after an action, which must be reproducible. An error ends the path."""
         ...
 
     def close(self) -> None:

@@ -91,7 +91,7 @@ class Found:
 
     @property
     def best(self) -> Path:
-        """The path with the largest reward; of equal paths, the ground or most confident path."""
+        """The path with the largest reward. Of equal paths, the ground or most confident path."""
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )
@@ -184,7 +184,7 @@ class Exploration:
 def majority_of(
     remembered: Sequence[Remembered], situation: Situation, share: float
 ) -> Candidate | None:
-    """Return the legal action in at least `share` of the retrieved tuples; None if none is."""
+    """Return the legal action in at least `share` of the retrieved tuples; None without one."""
     if len(remembered) < _FEWEST:
         return None
     (action, times), *_ = Counter(one.action for one in remembered).most_common(1)

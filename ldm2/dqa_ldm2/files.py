@@ -1,7 +1,7 @@
 """Export a memory to JSON lines.
 
-The first line contains the format, its version and the number of tuples. Every other line contains
-a tuple.
+The first line contains the format, its version and the number of tuples. Each further line contains
+one tuple.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _AT_ONCE, _CHARACTERS = 40, 24_000
 """The maximum number of texts, and of characters, in one request for types."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""A function of the name of a part, the number of finished items, and the number of items."""
+"""Takes the name of a part, the number of its finished items, and the number of its items."""
 
 
 def no_progress(what: str, done: int, total: int) -> None:
@@ -95,8 +95,8 @@ class Indexer:
     requests
         The number of replies.
     forgotten, unusable, unjudged
-        The number of texts without a type in any reply, of histories without a usable reply, and of
-        steps whose subgoals no reply judged.
+        The number of texts to which no reply gave a type, the number of histories without a usable
+        reply, and the number of steps whose subgoals no reply judged.
     """
 
     def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
@@ -253,7 +253,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     DataError
         A trajectory is incomplete, or two have the same source. Nothing was added.
     DqaError
-        The model or the memory failed. Batches that were complete before stay in the memory.
+        The model or the memory failed. Batches that were already complete stay in the memory.
     """
     if batch_size < 1:
         raise UsageError(f"A batch must have at least one trajectory, not {batch_size}.")

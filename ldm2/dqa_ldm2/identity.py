@@ -1,4 +1,4 @@
-"""Recognise the question or episode of a remembered step, whatever its source is called.
+"""Recognise the question or episode of a remembered step, under any name of its source.
 
 An evaluation must not show a question its own answer, so tuples of the same question are never
 retrieved. The source of a trajectory therefore ends with a word that identifies the question: the

@@ -31,8 +31,9 @@ def nearest_type(text: str, types: Sequence[MemoryType]) -> str:
 def nearest_tuple(action: str, found: Sequence[Remembered]) -> tuple[Remembered | None, bool]:
     """Return the tuple that an action imitates, and whether it has exactly the same action.
 
-    This is the first tuple with the same action, or else the tuple with the most similar action.
-    Numbers count less than words, because ``drawer 2`` is a different drawer in each room.
+    This is the first tuple with the same action. If there is none, it is the tuple with the most
+    similar action. Numbers count less than words, because ``drawer 2`` is a different drawer in
+    each room.
     """
     tight = tighten(action)
     for one in found:

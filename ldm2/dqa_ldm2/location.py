@@ -21,7 +21,7 @@ _STAYS: Final = (
 
 
 def locate(location: str | Path) -> StoreLocation:
-    """Return a location of a memory. Raise `UsageError` if a memory cannot be stored there."""
+    """Return the location of a memory. Raise `UsageError` if it cannot store a memory."""
     place = os.fspath(location)
     if has_scheme(place, ("bolt", "neo4j")):
         raise UsageError(

@@ -185,7 +185,7 @@ class Memory:
         return self._cached("goals", self._read_goals)
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
-        """Return the sources of all tuples, or of the tuples that were added in one way."""
+        """Return the sources of all tuples, or only of tuples from one kind of addition."""
         if making is None:
             return frozenset(goal.source for goal in self.goals())
         with self._reading() as connection:
@@ -301,7 +301,7 @@ class Memory:
         if batch not in known:
             there = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
             raise UsageError(
-                f"The memory {self.location} has no batch {batch}. There are: {there}."
+                f"The memory {self.location} has no batch {batch}. Its batches: {there}."
             )
 
     def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
@@ -337,7 +337,7 @@ class Memory:
         if best:
             which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
             found = {one.id: one for one in self._each(which)}
-        # Skip tuples that another process has undone since.
+        # Skip tuples that another process has undone in the meantime.
         return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
 
     def _read_index(self, scope: Scope) -> WordIndex:

@@ -137,7 +137,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The goal of a source, its reward, and the number of its first step."""
+    """The goal and the reward of a source, and the number of its first step."""
 
     text: str
     source: str

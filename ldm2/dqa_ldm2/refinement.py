@@ -61,7 +61,7 @@ class RefinedGoal:
     def is_improved(self) -> bool:
         """Whether the best process has a larger reward than the ground process.
 
-        False if an error of the world ended the ground process.
+        It is False if an error of the world ended the ground process.
         """
         better = (self.best_reward or 0.0) > (self.ground_reward or 0.0)
         return better and not self.is_ground_lost

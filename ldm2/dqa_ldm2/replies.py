@@ -35,7 +35,7 @@ def _truth(value: Any) -> Any:  # noqa: ANN401  (JSON from a model)
 
 
 def _share(value: Any) -> float:  # noqa: ANN401  (JSON from a model)
-    """Return the number of a share or a percentage. Raise `ValueError` if it is not >= 0."""
+    """Return a share or percentage as a number. Raise `ValueError` unless it is at least 0."""
     text = str(value).strip()
     number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
     if not 0.0 <= number < float("inf"):
@@ -85,9 +85,10 @@ class Thoughts(Reply):
 
 
 class Clusters(Reply):
-    """Types by name, each with the numbers of its texts; the context is the number of texts.
+    """Types by name, with the numbers of their texts. The validation context is the text count.
 
-    A number in two types belongs to the first. Types whose names differ only in case are merged.
+    A number in two types belongs to the first type. Types whose names differ only in case are
+    merged.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ class Clusters(Reply):
 
 
 class _Numbered(Reply):
-    """A reply with a number from 1 to the context."""
+    """A reply with a number, which is at least 1 and at most the validation context."""
 
     @field_validator("type", "best", "step", check_fields=False)
     @classmethod
@@ -151,13 +152,13 @@ class _Numbered(Reply):
 
 
 class TypeNumber(_Numbered):
-    """The number of the type of a new text; the context is the number of types."""
+    """The number of the type of a new text. The validation context is the number of types."""
 
     type: int
 
 
 class BestProcess(_Numbered):
-    """The best process (equation 5); the context is the number of processes."""
+    """The best process (equation 5). The validation context is the number of processes."""
 
     model_config = ConfigDict(title="chosen process")
 
@@ -166,7 +167,7 @@ class BestProcess(_Numbered):
 
 
 class KeyStep(_Numbered):
-    """The key step of the better process (equation 10); the context is its number of steps."""
+    """The better process's key step (equation 10). The validation context is its step count."""
 
     model_config = ConfigDict(title="key step")
 
@@ -184,7 +185,7 @@ class Likely(BaseModel):
 
 
 class Exploration(Reply):
-    """Possible actions with confidences (equation 9); the context is the `Options`.
+    """Possible actions with confidences (equation 9). The validation context is the `Options`.
 
     Attributes
     ----------
@@ -302,7 +303,7 @@ class Recall(Finding):
 
 
 class Imitation(Finding):
-    """The tuple that an action imitates: the first with the same action, or the most similar."""
+    """The tuple that an action imitates: a tuple with the same or the most similar action."""
 
     model_config = ConfigDict(title="imitation")
 

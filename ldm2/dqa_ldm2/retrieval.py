@@ -129,9 +129,9 @@ def whole_examples(
     """Return whole processes of other questions, largest rewards first.
 
     Unknown rewards follow positive rewards. With `retrieve`, the processes have the goals that are
-    most similar to the goal of the situation. Otherwise they are the first of the memory, the same
-    for every question. Processes of the question or episode itself, or without their first step,
-    are left out.
+    most similar to the goal of the situation. Otherwise they are the first processes of the memory,
+    which are the same for every question. Processes of the question or episode itself, or without
+    their first step, are left out.
     """
     if not most:
         return ()

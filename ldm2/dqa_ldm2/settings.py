@@ -18,7 +18,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
-The paper's shoppers did not know the product. Neither does the shop's program ``rule``.
+The paper's shoppers did not know the product. The shop's program ``rule`` does not know it either.
 """
 
 

@@ -131,7 +131,7 @@ def read_situation(
 
 
 def is_found_by_acting(question: Question) -> bool:
-    """Return whether a question is a move in a world in which only acting shows the result."""
+    """Return whether a question is a move of a world that shows results only after actions."""
     if GOAL in question.target and "game" in question.target:
         return True
     return (
@@ -162,7 +162,7 @@ def _read_observed(
 
 
 def observed_situation(position: ObservedPosition, question: Question, world: str) -> Situation:
-    """Return the situation of a move in a world in which only acting shows the result."""
+    """Return the situation of a move of a world that shows results only after actions."""
     beginning, name = position.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
         position.goal,

@@ -36,7 +36,7 @@ MOST: Final = 40_000
 """The default maximum number of characters of past observations in a prompt."""
 _LONGEST, _EXAMPLE, _OLD, _MARK = 1_500, 2_000, 120, 40
 """The maximum number of characters of a text to sort, of a remembered text, and of an old
-observation; and the number of excess characters that are not cut."""
+observation; and the number of excess characters below which a text is not cut."""
 _SHOWN, _SHORT = 3, 400
 """The maximum number of examples of a type, and of characters of an example."""
 
@@ -102,7 +102,7 @@ class History:
     _summary: str = ""
 
     def summarise(self, asking: Asking, goal: str, steps: Sequence[Step], most: int = MOST) -> str:
-        """Return the summary of all steps, by extending the previous summary; "" for no steps."""
+        """Extend the previous summary, and return the summary of all steps; "" for no steps."""
         steps = tuple(steps)
         known = len(self._steps)
         if goal != self._goal or steps[:known] != self._steps:
@@ -246,7 +246,7 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
             "choice", BestProcess, context=len(processes), **_processes(processes, most)
         ).best
     except UnparsableReplyError:
-        text = f"No reply chooses one of {len(processes)} decision processes. The first is used."
+        text = f"No reply chooses one of {len(processes)} decision processes. The first process is used."
         warn(asking, text, 1, len(processes))
         return 1
 
@@ -302,7 +302,7 @@ def last_actions(steps: Sequence[Step]) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text; if it is too long, return its beginning and the number of characters cut."""
+    """Return a text. If it is too long, return its beginning and the number of cut characters."""
     if len(text) <= most + _MARK:
         return text
     return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"

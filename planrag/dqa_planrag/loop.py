@@ -238,8 +238,8 @@ def _has_read(recorder: Recorder) -> bool:
 def _last_stated(run: Run) -> Decision:
     """Return the last decision that the agent stated, or a decision without a choice.
 
-    If the answer is a candidate, this is the candidate in the last thought that names exactly one.
-    If the answer is a statement, this is the last statement that ran without an error
+    If the answer is a candidate, this is the candidate in the last thought that names exactly one
+    candidate. If the answer is a statement, this is the last statement that ran without an error
     and is a valid answer.
     """
     recorder = run.recorder

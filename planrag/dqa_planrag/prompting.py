@@ -129,7 +129,7 @@ def fill_blocks(
     answer_form: AnswerForm = "candidate",
     **values: Any,  # noqa: ANN401  (the values of a template)
 ) -> str:
-    """Join blocks to one text: adjacent labels on consecutive lines, other blocks as paragraphs."""
+    """Join blocks into one text: adjacent labels as lines, and other blocks as paragraphs."""
     known, text, follows = _sources(protocol, answer_form), "", False
     for name in names:
         block = _template(known.get(name, "")).render(values).strip()

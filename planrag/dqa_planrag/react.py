@@ -56,9 +56,9 @@ _CALL = re.compile(
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
-"""Names of an action with which models say that they do nothing, next to an answer."""
+"""Action names by which models say, in addition to an answer, that they do nothing."""
 _DECIDING = {"final answer", "decide", "answer", "finish"}
-"""Names of an action with which models say that they decide."""
+"""Action names by which models say that they decide."""
 
 
 class ReAct:
@@ -267,7 +267,7 @@ def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
 def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
     """Return an action and its input.
 
-    Both may be written as ``tool(input)``, and the input may be a fence on the next line.
+    Both may be written as ``tool(input)``. The input may be a fenced block on the next line.
     """
     action = sections.get("action", "")
     if "action input" in sections:

@@ -38,7 +38,7 @@ class Recipe:
     reads_once
         Whether the agent may query the database only once.
     thinks
-        Whether the format asks for a thought before each action, before each plan, or never.
+        When the format asks for a thought: before each action, before each plan, or never.
     simulates
         Whether the agent may run the scenario's rules on the rows of the database.
     default_for

@@ -170,7 +170,7 @@ class ToolCalls:
         )
 
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Return the calls of a reply, with messages that answer plans, thoughts and the like.
+        """Return the calls of a reply, and the answers to the calls that run no tool.
 
         An unreadable reply becomes a text that describes it, because providers reject unanswered
         calls, and arguments that are not JSON.

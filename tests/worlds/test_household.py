@@ -262,7 +262,7 @@ def test_wrong_official_games_are_named(game: HouseholdGame, tmp_path: Path) -> 
     for file, content, problem in (
         (GAME_FILE, b"{", "is not a file of a household game"),
         (GAME_FILE, json.dumps(goalless).encode(), "pddl_problem"),
-        (TASK_FILE, b'{"task_type": "juggle"}', "has no household game"),
+        (TASK_FILE, b'{"task_type": "juggle"}', "no household game"),
     ):
         write_official(tmp_path / "one", data)
         (tmp_path / "one" / file).write_bytes(content)

@@ -16,7 +16,7 @@ from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]
 _DONE_AGAIN: Final = 0.25
-"""The factor by which each time that an action was taken reduces its worth."""
+"""An action's worth is multiplied by this factor for each time that the action was taken."""
 
 
 def _rank(values: Values) -> list[str]:

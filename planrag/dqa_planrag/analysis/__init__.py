@@ -36,8 +36,8 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     """Measure runs; see `dqa.evaluation.findings.Analyse`.
 
     All databases are counted together, as in the paper. Runs without steps, such as the runs of a
-    baseline, count only for the accuracies. A scenario without critical values has no table of
-    missed data and no failures of class MIS.
+    baseline, affect only the accuracies. A scenario without critical values has no table of missed
+    data and no failures of class MIS.
     """
     relevances = list(_relevances(cases.judged, questions))
     runs = list(map(_measured, cases.judged, relevances))
@@ -130,7 +130,7 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
 
 
 def _findings(runs: Sequence[AnalysedRun]) -> Iterator[tuple[str, Finding]]:
-    """Yield the findings of each run for the other tables."""
+    """Yield each run's findings about re-plannings, missed data and failures."""
     planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
     kinds = {kind for run in runs for kind in run.measures["replannings"]}
     for run in runs:

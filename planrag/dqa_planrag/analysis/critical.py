@@ -23,7 +23,7 @@ from dqa_planrag.analysis.sql import read_sql
 Values: TypeAlias = frozenset[Any]
 
 _DIALECTS = {"ansi": "", "mariadb": "mysql"}
-"""The names of dialects in sqlglot, if they differ."""
+"""The names in sqlglot of dialects that dqa names differently."""
 _DEEPEST = 3
 """The maximum number of steps between tables to find the object that a number belongs to."""
 _DIGITS = 5e-6
@@ -42,7 +42,7 @@ class Found(StrEnum):
 
 
 class Data:
-    """The rows of a situation, which can be found by values in results."""
+    """The rows of a situation. Values in results can identify these rows."""
 
     def __init__(self, situation: Situation) -> None:
         self.schema = situation.schema
@@ -172,7 +172,7 @@ def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
 
 
 class RowView:
-    """One row of a result, and the rows of the data behind it.
+    """One row of a result, and the rows of the data from which it can come.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class RowView:
     def possible(self, term: Term, deep: int = _DEEPEST) -> Values | None:
         """Return the values that a term can have in this row; None if it can have any value.
 
-        They follow from the constants in the statement, the cells of the row, and the data.
+        The values follow from the constants in the statement, the cells of the row, and the data.
         """
         same, data = self.reading.same(term), self._relevance.data
         if same not in self._found:
@@ -216,7 +216,7 @@ class RowView:
         return self._found[same]
 
     def rows(self, instance: int, deep: int = _DEEPEST, but: str = "") -> set[int] | None:
-        """Return the rows of the data that an instance can be; None if nothing is known."""
+        """Return the rows of the data to which an instance can refer; None if nothing is known."""
         data, table = self._relevance.data, self.reading.tables[instance]
         if data is None or table is None:
             return None
@@ -272,7 +272,7 @@ class RowView:
     def holds(self, made: Value, value: CriticalValue) -> bool:
         """Return whether a number was computed from a critical value.
 
-        The number then contains the column of the value, its sum or mean, or its equation.
+        Such a number is computed from the column of the value, its sum or mean, or its equation.
         """
         if self.has(made.shown, value.table, value.column):
             return True

@@ -85,7 +85,7 @@ class _CypherReader(Expressions):
         return self.reading
 
     def _projection(self, select: exp.Select, *, final: bool) -> None:
-        """Read the items of WITH or RETURN. Items without an aggregate group the other items."""
+        """Read the items of WITH or RETURN. Items without an aggregate define the groups."""
         items = {(item.alias or item.sql()).lower(): item.unalias() for item in select.selects}
         known = self._known if items.pop("*", None) else {}
         keys = [self.value(node) for node in items.values() if not node.find(exp.AggFunc)]

@@ -11,7 +11,7 @@ from dqa_planrag.analysis.critical import Asked, Found, Relevance
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 _WORTHLESS = 1.0 - 1e-9
-"""The relative regret from which a choice is not better than doing nothing."""
+"""A choice with at least this relative regret is not better than doing nothing."""
 _QUOTES = " \t\r\n.,;:!?'\"`*"
 
 

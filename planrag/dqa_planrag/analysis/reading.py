@@ -67,7 +67,7 @@ class Value:
     term
         The term if the expression is a single term, unchanged or rounded.
     whole
-        The node or relationship if the expression is one, or a list of one.
+        The node or relationship that the expression returns, alone or in a list.
     fields
         The parts of a map, by name in lower case.
     """
@@ -89,7 +89,7 @@ class Value:
 
     @property
     def as_test(self) -> Value:
-        """The same value, if it is only tested."""
+        """The same value, marked as only tested."""
         return Value(frozenset(replace(leaf, tested=True) for leaf in self.leaves))
 
     @property

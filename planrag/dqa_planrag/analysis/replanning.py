@@ -14,7 +14,7 @@ from dqa.evaluation.traces import Trace
 from dqa_planrag.reply import step_in
 
 _ALIKE = 0.4
-"""The minimum similarity of two steps that count as the same step, changed."""
+"""The minimum similarity of two steps that count as versions of the same step."""
 _PART = 0.5
 """The minimum share of a part's words that are from the step that was divided or merged."""
 _MOST_STEPS = 200
@@ -24,8 +24,8 @@ _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
 
 _TEXT = resources.files("dqa_planrag.analysis").joinpath("words.json").read_text("utf-8")
 _WORDS = {name: frozenset(words.split()) for name, words in json.loads(_TEXT).items()}
-"""English verbs that look up data or that calculate; verbs that do either; words that make the
-latter a calculation; and words without content."""
+"""Sets of English words: verbs that look up data, verbs that calculate, verbs that can do either,
+words that show that such a verb calculates, and words without content."""
 
 
 class Kind(StrEnum):

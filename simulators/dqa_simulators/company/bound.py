@@ -190,7 +190,7 @@ def _solve(  # noqa: PLR0913, PLR0917
 
 
 def _edges(company: Company, state: State, item: int) -> Floats:
-    """Return the ends of the intervals of the competitor's price. No price is outside."""
+    """Return the ends of the intervals of the competitor's price. They cover every price."""
     reference = company.reference[item]
     most = highest = float(state.competitor[item])
     aim = company.undercut[item] * np.round(reference * LEVELS[-1], 2)

@@ -252,7 +252,7 @@ class NegotiationPosition(Position):
 
     @property
     def fallback(self) -> Candidate:
-        """The player's previous proposal, or the whole pool at first. An utterance repeats it."""
+        """The player's latest proposal, or the whole pool if the player has not made one."""
         if self.part == "utterance":
             return write(self.proposals[-1])
         return write(self.proposals[-2] if len(self.proposals) > 1 else self.pool)

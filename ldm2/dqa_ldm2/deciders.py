@@ -116,7 +116,7 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
 
     @abstractmethod
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
-        """Return the chooser for a question (`earlier` is None) or for the attempt after `earlier`."""
+        """Return the chooser for the attempt after `earlier`, or for a question if it is None."""
 
     @abstractmethod
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:

@@ -301,7 +301,7 @@ class Memory:
         if batch not in known:
             there = ", ".join(map(str, known)) or "none yet. Run 'dqa memory build'"
             raise UsageError(
-                f"The memory {self.location} has no batch {batch}. Its batches: {there}."
+                f"The memory {self.location} has no batch {batch}. There are: {there}."
             )
 
     def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:

@@ -246,7 +246,7 @@ def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) ->
             "choice", BestProcess, context=len(processes), **_processes(processes, most)
         ).best
     except UnparsableReplyError:
-        text = f"No reply chooses one of {len(processes)} decision processes. The first process is used."
+        text = f"No reply chooses one of {len(processes)} decision processes. Process 1 is used."
         warn(asking, text, 1, len(processes))
         return 1
 
@@ -261,7 +261,7 @@ def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MO
         return asking.ask("comparison", KeyStep, context=len(best.steps), **values).step
     except UnparsableReplyError:
         first = min(first_difference(best.steps, ground.steps), len(best.steps))
-        text = f"No reply names the key step. Step {first} is used, the first that differs."
+        text = f"No reply names the key step. The first step that differs, step {first}, is used."
         warn(asking, text)
         return first
 

@@ -94,9 +94,12 @@ def build(  # noqa: PLR0913  (one parameter per option)
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
     echo(*report.lines())
     for what, count in (
-        ("histories without a usable reply, which list the actions instead", report.unusable),
+        ("histories that only list the actions, because no reply could be used", report.unusable),
         ("steps without subgoals, because no reply judged them", report.unjudged),
-        ("texts without a type in the reply, which have the nearest type", report.forgotten),
+        (
+            "texts with the type of the most similar words, because the reply gave no type",
+            report.forgotten,
+        ),
     ):
         if count:
             echo(f"warning: {what}: {count}", err=True)

@@ -1,4 +1,4 @@
-"""A question about any database, as a user, a command or an agent asks it."""
+"""Define the question that a user, a command or an agent asks about a database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AskedQuestion(Record, use_attribute_docstrings=True):
-    """A question in the user's own words, or a scenario's about a loaded situation.
+    """A question in the user's own words, or a scenario's question about a loaded situation.
 
     Each field is an option of ``dqa ask`` and an argument of the tool ``ask``.
 
@@ -74,12 +74,12 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         Raises
         ------
         UsageError
-            No candidate is listed, the target does not fit the scenario, or the database does not
-            hold the scenario.
+            No candidate is listed, the target does not fit the scenario, or the database contains
+            no data of the scenario.
         DataError
-            It holds the scenario, but not in its types.
+            The data of the scenario has wrong types.
         QueryError, InfrastructureError
-            As `Database.query` does.
+            A query fails; see `Database.query`.
         """
         from dqa.loaders.live_questions import ask_scenario, require_candidates
 

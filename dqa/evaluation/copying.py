@@ -1,4 +1,4 @@
-"""Copies of runs, also of runs that a version before 0.5 stored."""
+"""Copy runs, including runs of versions before 0.5."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class RunContent:
     Attributes
     ----------
     record, results, traces, shortcuts
-        As `RunReader` returns them.
+        See `RunReader`.
     lost
-        Each usage that led to no decision, with the packed trace of a decision made again.
+        Each usage that led to no decision, with the packed trace if the decision was repeated.
     """
 
     record: RunRecord
@@ -54,20 +54,20 @@ class RunContent:
 
 
 def read_content(location: RunLocation) -> RunContent:
-    """Read a run of this version."""
+    """Read a run that this version stored."""
     run = RunReader(location)
     return RunContent(run.record, run.results(), run.traces(), run.shortcuts(), run.lost_rows())
 
 
 def copy(run: RunContent, location: RunLocation) -> RunLocation:
-    """Copy a run to a new location, and return that.
+    """Copy a run to a new location, and return the location.
 
     Raises
     ------
     UsageError
-        A run is there already.
+        The new location already contains a run.
     DataError
-        A result has no trace. Nothing is left of a copy that failed.
+        A result has no trace. The incomplete copy is removed.
     """
     is_there = location.file is None or location.file.exists()
     if is_there and is_store(location) and location.name in run_names(location):
@@ -93,7 +93,7 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
 
 
 def read_old(location: RunLocation) -> RunContent | None:
-    """Read a run of a version before 0.5; None if there is none."""
+    """Read a run of a version before 0.5. Return None if the location contains no such run."""
     if location.folder is not None and not (location.folder / DATABASE).exists():
         return _read_folder(location.folder) if (location.folder / _TRACES).exists() else None
     if location.file is not None and not location.file.exists():
@@ -125,7 +125,7 @@ def _read_folder(folder: Path) -> RunContent:
 
 
 def _record(written: Mapping[str, Any]) -> RunRecord:
-    """Return the record of an old run, without the fields that were removed since."""
+    """Return the record of an old run, without fields that no longer exist."""
     if "spec" not in written:
         return RunRecord(spec=None, versions=written["versions"])
     spec = written["spec"]
@@ -135,7 +135,7 @@ def _record(written: Mapping[str, Any]) -> RunRecord:
     is_current = spec.get("version") == newest and not spec.get("planner")
     for part, former in (("limits", "scans"), ("budget", "scanned")):
         spec.get(part, {}).pop(former, None)
-    # Version 1 named no display: it showed every digit, and a row for each candidate.
+    # Version 1 had no display settings. It showed all digits, and a row for each candidate.
     spec = {"display": {"digits": 0, "fold": False}, **spec, "version": newest}
     spec.pop("planner", None)
     return RunRecord.model_validate({**written, "spec": spec, "resumable": is_current})

@@ -1,7 +1,7 @@
-"""Make and judge one decision. Threads of a process share one worker.
+"""Make and judge decisions one by one. The threads of a process share one worker.
 
-An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is
-never judged, and the run continues. An error that would end every decision (a wrong key or name, a
+An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is not
+judged, and the run continues. An error that would end every decision (a wrong key or name, a
 plug-in that cannot be loaded) stops the run.
 """
 
@@ -37,13 +37,13 @@ from dqa.models.attempts import attempt_by
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _STOPS = (UsageError, DataError, PluginError)
-"""Errors that the user has to fix before anything else is decided."""
+"""Errors that stop the run, because the user must fix them first."""
 
 
 def end_decision(decision: Decision, error: Exception) -> Decision:
-    """Return the decision that an error ended. Raise the error if it ends the whole run.
+    """Return the decision that an error ended. Raise the error if it stops the whole run.
 
-    Evidence, events and usage from before stay; an answer does not.
+    The decision has the evidence, events and usage from before the error, but no answer.
     """
     if isinstance(error, _STOPS):
         raise error
@@ -60,16 +60,16 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
 def decide_or_end(
     decide: Callable[[], Decision], where: str = "", *, debug: bool = False
 ) -> Decision:
-    """Return a decision; if an error ends it, with everything that was recorded until then.
+    """Return a decision. If an error ends it, return it with everything recorded before the error.
 
     Parameters
     ----------
     decide
         Makes the decision.
     where
-        The decision, for the note of a traceback.
+        Description of the decision, which is added to tracebacks.
     debug
-        Whether a bug raises its own error.
+        Whether to raise the error of a bug instead of recording it.
     """
     began = time.perf_counter()
     with collect_recorders() as recorders:
@@ -86,12 +86,12 @@ def decide_or_end(
 
 
 class Made(NamedTuple):
-    """A decision with its result, as it is stored.
+    """A decision with its result and trace, ready to be stored.
 
     Attributes
     ----------
     lost
-        The usage on the way to it that led to nothing.
+        The usage of abandoned attempts at this decision.
     """
 
     result: Result
@@ -100,12 +100,12 @@ class Made(NamedTuple):
 
 
 class TaskWorker(Protocol):
-    """Makes decisions, for several threads at once."""
+    """Makes decisions. Several threads may call it at the same time."""
 
     def decide(self, task: Task) -> Made | None:
-        """Make and judge one decision; an outage or a bug is an ending, not an error.
+        """Make and judge one decision. An outage or a bug ends the decision and raises no error.
 
-        None if the decision must not be stored, because another process makes it.
+        Return None if the decision must not be stored, because another process makes it.
         """
 
     def close(self, *, is_deciding: bool = False) -> None:
@@ -115,23 +115,23 @@ class TaskWorker(Protocol):
 class Worker:
     """Decides questions on their databases.
 
-    A decision that an outage of its database ended is made again when the database answers.
+    If a database outage ends a decision, the worker repeats it when the database answers again.
 
     Parameters
     ----------
     setup
-        The questions, databases, deciders and their judge.
+        The questions, databases, deciders and the judge.
     patience
-        How many seconds in a row to wait for a database that went away.
+        Maximum number of consecutive seconds to wait for a database that does not answer.
     most_open
-        How many databases are open; more only while more are in use.
+        Maximum number of open databases. More are open only while more are in use.
     """
 
     def __init__(self, setup: Setup, patience: float, most_open: int) -> None:
         self._setup = setup
         self._judge = setup.judge
         self._stopped = threading.Event()
-        # One more: a worker between two decisions of a group uses no database.
+        # Add one, because a worker between two decisions of a group uses no database.
         self._databases = OpenDatabases(setup.open, most_open + 1)
         self._patience: dict[str, Patience] = {}
         self._seconds = patience
@@ -141,7 +141,7 @@ class Worker:
         return decide_task(task, partial(self._make, task), partial(self._assess, task))
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
-        """Judge a decision; wait for the database of its statements if that went away."""
+        """Judge a decision. Wait for its database if the database does not answer."""
         if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
             return self._judge.judge(task.question, decision)
         found: list[Assessment] = []
@@ -200,7 +200,7 @@ def decide_task(
     make: Callable[[], Decision],
     judge: Callable[[Decision], Assessment] = Assessment.of_ending,
 ) -> Made:
-    """Make one decision and judge it, in its span.
+    """Make and judge one decision inside its OpenTelemetry span.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def decide_task(
     make
         Makes the decision.
     judge
-        Judges it; by default there is nothing to judge.
+        Judges the decision. By default, the decision is not judged.
     """
     time_asked = utc_now()
     with decision_span(task.key, task.question, task.situation, model=task.model) as span:
@@ -229,7 +229,7 @@ def decide_task(
 
 @dataclass
 class _OpenDatabase:
-    """A database of a group with the number of its users; None before it is open."""
+    """A database of a group, and the number of its users. None means that it is not open yet."""
 
     database: Database | None = None
     users: int = 0
@@ -237,14 +237,14 @@ class _OpenDatabase:
 
 
 class OpenDatabases:
-    """The databases of a worker. Those in use are open, and so are the latest of the others.
+    """The open databases of a worker: all databases in use, and the most recently used others.
 
     Parameters
     ----------
     open_for
         Opens the database of a task.
     most
-        Maximum number of open databases. There are more only while more are in use.
+        Maximum number of open databases. More are open only while more are in use.
     """
 
     def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
@@ -288,17 +288,17 @@ def _close(opened: Iterable[_OpenDatabase]) -> None:
 
 
 class Patience:
-    """The remaining time that all threads of a run wait for one database.
+    """The time that all threads of a run together wait for one database.
 
-    A run waits once for a server that never comes back, not once per question. The rest then
-    ends as `Ending.INFRASTRUCTURE`.
+    If a server never comes back, the run waits once, not once per question. The remaining decisions
+    then end as `Ending.INFRASTRUCTURE`.
 
     Parameters
     ----------
     seconds
-        How long to wait in a row before the run stops waiting for the database.
+        Number of consecutive seconds after which the run stops waiting for the database.
     stopped
-        Set when the run ends; waiting ends with it.
+        Event that is set when the run ends. Waiting ends then, too.
     """
 
     def __init__(self, seconds: float, stopped: threading.Event) -> None:
@@ -309,10 +309,10 @@ class Patience:
         self._given_up = False
 
     def repeat(self, attempt: Callable[[], bool]) -> None:
-        """Call `attempt` until it returns True or patience ends.
+        """Call `attempt` until it returns True or the waiting time is used up.
 
-        After that the database is tried once for each task, and waited for again when it has
-        answered.
+        Afterwards, each task tries the database once. When the database has answered, the full
+        waiting time is available again.
         """
         pause = _FIRST_PAUSE
         while not attempt():

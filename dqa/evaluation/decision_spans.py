@@ -1,4 +1,4 @@
-"""The spans of runs and decisions, by OpenTelemetry's conventions for generative AI."""
+"""Spans of runs and decisions that follow OpenTelemetry's conventions for generative AI."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Endin
 
 
 def run_span(setup: Setup) -> AbstractContextManager[Span]:
-    """Return the span of a run, to enter."""
+    """Return a context manager that opens the span of a run."""
     name = setup.questions.name
     return start_span(
         f"invoke_workflow {name}",
@@ -47,7 +47,7 @@ def decision_span(
     decision: str | None = None,
     model: str | None = None,
 ) -> Iterator[Span]:
-    """Open the span of a decision, and name it in the records of its statements."""
+    """Open the span of a decision. The records of its statements then contain its id."""
     text = "\n\n".join(part for part in (question.text, question.rules) if part)
     named = decision or key.id
     span = start_span(
@@ -68,7 +68,7 @@ def decision_span(
 
 
 def _message(role: str, text: str) -> dict[str, object]:
-    """Return a message in the form of the conventions."""
+    """Return a message in the format of the conventions."""
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 

@@ -1,7 +1,7 @@
 """Executors: threads of this process, processes of this machine, or a Ray cluster.
 
-A worker of another process receives packed data, and returns errors as data: the class of an error
-and its message. Only `dqa.evaluation.ray_cluster` imports Ray.
+A worker in another process receives pickled data. It returns an error as data: the class and the
+message. Only `dqa.evaluation.ray_cluster` imports Ray.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from dqa.evaluation.targets import parse_database
 from dqa.loaders.locations import variable_of
 
 CLOSING_SECONDS: Final = 10.0
-"""How long a worker may take to close its databases."""
+"""Maximum time in which a worker closes its databases."""
 _EXIT_SECONDS: Final = 1.0
-"""How long the system may take to report how a process ended."""
+"""Maximum time in which the system reports the exit code of a process."""
 Dumps: TypeAlias = Callable[[Any], bytes]
-"""Packs data and objects."""
+"""Function that converts data and objects into bytes."""
 
 
 class Problem(NamedTuple):
-    """An error in a worker: the class to raise here, and the message."""
+    """An error in a worker: the class to raise in this process, and the message."""
 
     kind: type[Exception]
     message: str
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """Return an error as data; a class with its own constructor becomes the one above it."""
+        """Return an error as data. If its class has its own constructor, its base class is used."""
         is_ours = isinstance(error, DqaError)
         message = str(error) if is_ours else f"{type(error).__name__}: {error}"
         ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
@@ -59,12 +59,12 @@ class Problem(NamedTuple):
         return cls(kind, redact(message))
 
     def error(self) -> Exception:
-        """Return the error to raise."""
+        """Return the error as an exception."""
         return self.kind(self.message)
 
 
 class Batch(NamedTuple):
-    """The decisions that a worker made, and the problem of the others."""
+    """The decisions that a worker made, and the problem that prevented further decisions."""
 
     made: list[Made]
     problem: Problem | None = None
@@ -75,31 +75,34 @@ class Lane(ABC):
 
     @abstractmethod
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
-        """Make a batch; `WorkerDiedError` if the worker dies. The next call replaces it."""
+        """Make a batch. Raise `WorkerDiedError` if the worker dies.
+
+        The next call starts a new worker.
+        """
 
     @abstractmethod
     def close(self, *, at_once: bool) -> None:
-        """End the worker, also while it makes a batch."""
+        """End the worker, even if it is making a batch."""
 
 
 class Executor:
-    """Makes batches of decisions, each by a free worker in a thread.
+    """Gives each batch of decisions to a free worker, in a thread of its own.
 
-    The threads are daemons, which do not delay the end of an interrupted command.
+    The threads are daemons, so they do not delay the end of an interrupted command.
 
     Parameters
     ----------
     lanes
         The workers.
     batch
-        How many decisions of one group a worker makes at once.
+        Maximum number of decisions in a batch. All are of one group.
 
     Attributes
     ----------
     slots
-        How many batches are made at once.
+        Number of batches that are made at the same time.
     is_local
-        Whether decisions are made in this process, where watchers see their events at once.
+        Whether decisions are made in this process, so that watchers see events immediately.
     """
 
     is_local = False
@@ -112,16 +115,16 @@ class Executor:
 
     @property
     def free_group(self) -> Group | None:
-        """The group whose database the latest free worker has open."""
+        """The group whose database is open in the most recently freed worker."""
         return self._free[-1][1]
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Begin a batch, by a free worker that has its database open if there is one.
+        """Start a batch with a free worker, if possible one with an open database of the group.
 
         Parameters
         ----------
         tasks
-            What to decide; a spent budget may end the batch early.
+            The decisions to make. A spent budget may end the batch early.
         used
             The usage of the whole run so far.
         """
@@ -144,7 +147,7 @@ class Executor:
         return future
 
     def close(self, *, at_once: bool) -> None:
-        """End the workers; `at_once` while they still make decisions."""
+        """End the workers. `at_once` also ends workers that still make decisions."""
         free = [lane for lane, _ in self._free]
         for lane in self._lanes:
             lane.close(at_once=at_once or lane not in free)
@@ -161,11 +164,11 @@ class _ThreadLane(Lane):
         return Batch([one for one in made if one is not None])
 
     def close(self, *, at_once: bool) -> None:
-        """Do nothing: a thread that still waits for a model is left alone."""
+        """Do nothing. A thread may still be waiting for a model."""
 
 
 class ThreadExecutor(Executor):
-    """Makes decisions by one worker in several threads of this process."""
+    """Makes decisions in several threads of this process, which share one worker."""
 
     is_local = True
 
@@ -228,7 +231,7 @@ class ProcessLane(Lane):
 def pack_run(
     run: PreparedRun, given: GivenObjects, dumps: Dumps, environment: Mapping[str, str]
 ) -> bytes:
-    """Pack a run for workers elsewhere, with the environment variables that they need.
+    """Pack a run for workers in other processes, with the environment variables that they need.
 
     Raises
     ------
@@ -249,7 +252,7 @@ def pack_run(
 
 
 def divide(count: int, parts: int) -> list[int]:
-    """Divide a number into parts that differ by one at most."""
+    """Divide a number into parts that differ by at most 1."""
     each, more = divmod(count, parts)
     return [each + (number < more) for number in range(parts)]
 
@@ -274,7 +277,7 @@ def _variables(run: PreparedRun) -> Iterator[str]:
 def share_options(
     calls: CallOptions, options: RunOptions, threads: Sequence[int]
 ) -> list[tuple[CallOptions, RunOptions]]:
-    """Return the options of workers with so many threads, which together keep a run's limits."""
+    """Return the options of each worker. Together, the workers keep the limits of the run."""
     workers = len(threads)
     most: Sequence[int | None] = [None] * workers
     if calls.max_concurrency is not None:
@@ -288,13 +291,13 @@ def share_options(
 
 
 class RemoteWorker:
-    """Builds a run from a parcel, and makes batches of its decisions in threads."""
+    """Builds a run from packed data, and makes batches of its decisions in threads."""
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
 
     def prepare(self, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
-        """Build the run; `decide` reports a failure."""
+        """Build the run. If this fails, `decide` reports the error."""
         try:
             spec, questions, given, environment = unpack(packed)
             os.environ.update(environment)
@@ -332,13 +335,13 @@ class RemoteWorker:
         return Batch(batch, problem)
 
     def close(self) -> None:
-        """Close all databases; no decision is being made."""
+        """Close all databases. Must not be called while a decision is being made."""
         if self._problem is None:
             self._worker.close()
 
 
 def serve(requests: Connection, packed: bytes, calls: CallOptions, options: RunOptions) -> None:
-    """Make the decisions that a parent process requests, and end with that process."""
+    """Make the decisions that the parent process requests, and end when the parent ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     worker = RemoteWorker()
     worker.prepare(packed, calls, options)
@@ -360,12 +363,12 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(mapping)
 
 
-# Questions contain read-only mappings, which pickle does not know.
+# Questions contain read-only mappings, which pickle does not support.
 copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack data of a sender; `UsageError` if this machine cannot import something."""
+    """Unpack received data. Raise `UsageError` if this machine lacks a module."""
     try:
         return pickle.loads(packed)  # noqa: S301  (from the sender, whose code runs here anyway)
     except (ImportError, AttributeError, TypeError) as error:
@@ -419,12 +422,12 @@ def open_ray(options: RunOptions) -> AbstractContextManager[None]:
 
 
 def check_engine(options: RunOptions, calls: CallOptions) -> None:
-    """Raise `UsageError` for what several processes cannot do together."""
+    """Raise `UsageError` for options that do not work with several processes."""
     is_ray = options.engine == "ray"
     if calls.record is not None and (is_ray or options.processes > 1):
         several = "engine='ray' (--engine ray)" if is_ray else "processes (--processes)"
         raise UsageError(
-            f"record (--record) writes one file from one process, and {several} calls models from "
+            f"record (--record) writes one file from one process, but {several} calls models from "
             "several: record with the local engine and one process. Several processes can replay "
             "the recording."
         )

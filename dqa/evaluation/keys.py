@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class DecisionKey(NamedTuple):
-    """A question, its database, its decider and the repeat."""
+    """The key of a decision: the question, its database, the decider and the epoch."""
 
     question: str
     database: str
@@ -15,13 +15,13 @@ class DecisionKey(NamedTuple):
 
     @property
     def requester(self) -> tuple[str, ...]:
-        """The names in which this decision asks its models."""
+        """The names that identify this decision's model calls in recordings."""
         named = (self.question, self.database, self.decider)
         return named if self.epoch == 1 else (*named, f"epoch {self.epoch}")
 
     @property
     def id(self) -> str:
-        """The id of the decision in audits."""
+        """The id of the decision in the audit of statements."""
         return " ".join(map(str, self))
 
     def __str__(self) -> str:

@@ -1,7 +1,6 @@
 """Observers of every decision of this process.
 
-This module imports nothing heavy, so that a test run can observe without paying for what its tests
-do not use.
+This module has only light imports, so that observing does not slow down test runs.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _changing = Lock()
 def observe_decisions(observer: Observer) -> Iterator[None]:
     """Call `observer` with every decision of `ask` and `evaluate` until the block ends.
 
-    Its errors reach the caller of `ask` or `evaluate`.
+    Errors of `observer` reach the caller of `ask` or `evaluate`.
     """
     with _changing:
         _observers.append(observer)

@@ -17,7 +17,8 @@ from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.statistics.summaries import Summary, grouped, kind_means
 
 Place: TypeAlias = tuple[str, str]
-"""Where a figure stands: a scenario, an opponent or a kind of task ("" for all), and a column."""
+"""The row and the column of a figure: a scenario, an opponent or a kind of task ("" for all), and
+the name of the column."""
 
 
 class PublishedFigure(Record):
@@ -26,14 +27,14 @@ class PublishedFigure(Record):
     Attributes
     ----------
     scenario
-        The scenario, the opponent or the kind of task; empty for all together.
+        The scenario, the opponent or the kind of task; empty for all of them.
     column
-        What of the row it is, in the words of the measure: a kind of database, a type of question,
-        a class of failure; empty if a row has one figure per scenario.
+        The column, which depends on the measure: a kind of database, a type of question or a class
+        of failure. Empty if a row has one figure per scenario.
     value
-        Shares are in 0..1; None if the paper gives only the count.
+        The figure; a share is in 0..1. None if the paper prints only the count.
     of
-        How many decisions it is a share of, if the paper gives that.
+        The number of decisions that the share refers to; None if the paper does not print it.
     """
 
     scenario: str = ""
@@ -48,11 +49,11 @@ class PublishedRow(Record):
     Attributes
     ----------
     name
-        As the paper calls it.
+        Name of the decider or player in the paper.
     decider
-        The decider or player of this name here; empty if there is none.
+        Name of the same decider or player in dqa; empty if dqa lacks it.
     model
-        What answered, in the paper's words, if the table compares models.
+        Name of the model in the paper, if the table compares models.
     """
 
     name: str
@@ -64,7 +65,7 @@ class PublishedRow(Record):
     def of(
         cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
     ) -> Self:
-        """Return a row with a value for each place; `UsageError` if their numbers differ."""
+        """Return a row with a value for each place. Raise `UsageError` if their numbers differ."""
         if len(places) != len(values):
             raise UsageError(f"'{name}' has {len(values)} of {len(places)} cells.")
         figures = tuple(
@@ -80,21 +81,22 @@ class TableFacts(Record):
     Attributes
     ----------
     name
-        Such as ``Table 5``.
+        Name of the table or figure, such as ``Table 5``.
     title
-        The measure, in our words.
+        Title of the table in dqa.
     measure
-        ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a measure of the
-        paper's analysis (`dqa.evaluation.findings.FindingTable`). Of games ``payoff`` or
-        ``rational`` by opponent; ``agreements`` by opponent, with the columns ``score`` over agreed
-        games, ``agreed`` for the share of them, and ``pareto optimal`` for that of agreed deals; or
-        ``episodes``: the ``score`` and ``success`` of one player by kind of task.
+        For questions: ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a
+        measure of the paper's analysis (`dqa.evaluation.findings.FindingTable`). For games by
+        opponent: ``payoff``, ``rational`` or ``agreements``. The columns of ``agreements`` are
+        ``score`` (of games with an agreement), ``agreed`` (the share of these games) and ``pareto
+        optimal`` (the share of Pareto optimal agreements). For worlds of one player: ``episodes``,
+        with the columns ``score`` and ``success`` by kind of task.
     world
-        The world of its games; None for questions.
+        World of the games; None for a table about questions.
     reference
         The player that decisions are compared with.
     drawn
-        Whether it is a figure with bars.
+        Whether the values come from a figure with bars.
     note
         A note on the printed figures.
     """
@@ -115,7 +117,7 @@ class PublishedTable(TableFacts):
 
     @property
     def opponents(self) -> tuple[str, ...]:
-        """The opponents of its players, in order; () for other tables."""
+        """The opponents of the players, in order; () for a table without opponents."""
         if self.measure not in {"payoff", "rational", "agreements"}:
             return ()
         named = (figure.scenario for row in self.rows for figure in row.figures)
@@ -128,18 +130,18 @@ class Publication(Record):
     Attributes
     ----------
     name
-        Its name in commands.
+        Name of the paper in commands.
     citation
         Authors, year, title and venue.
     setting
-        The models, databases and questions of its figures.
+        The models, databases and questions that the figures are about.
     strict_official
-        Whether the official label alone counted as right.
+        Whether only the official label counted as right.
     analysis
-        The function that measures its tables of questions (`dqa.evaluation.findings.Analyse`), as
-        ``package.module:function``.
+        The function that calculates the tables about questions (`dqa.evaluation.findings.Analyse`),
+        as ``package.module:function``.
     tables
-        Its tables, of questions and of games.
+        Tables about questions and about games.
     """
 
     name: str
@@ -151,7 +153,7 @@ class Publication(Record):
 
     @property
     def worlds(self) -> tuple[str, ...]:
-        """The worlds of its tables of games, in their order."""
+        """The worlds of the tables about games, in order."""
         return tuple(dict.fromkeys(table.world for table in self.tables if table.world))
 
 
@@ -161,10 +163,10 @@ class OwnFigure(Record):
     Attributes
     ----------
     count, of
-        The numbers of a share; None for a mean.
+        Numerator and denominator of a share; None for a mean.
     low, high
-        Its 95 % interval: clustered by situation for an accuracy on one database, by deals for
-        games, and Wilson's by questions elsewhere; None for a mean of shares.
+        The 95 % interval. It is clustered by situation for an accuracy on one database, and by deal
+        for games. Otherwise it is Wilson's interval by questions. None for a mean of shares.
     """
 
     value: float | None
@@ -190,9 +192,9 @@ class PaperRow(Record):
     Attributes
     ----------
     name, published_model
-        As the paper calls it; None for a row that the paper does not have.
+        Names of the decider and the model in the paper; None for a row that the paper lacks.
     decider, model
-        The decider of the run; None if it did not take part.
+        Names of the decider and the model in the run; None if the decider did not take part.
     """
 
     name: str | None
@@ -208,9 +210,9 @@ class PaperTable(TableFacts):
     Attributes
     ----------
     our_reference
-        The player that decisions of the run are compared with.
+        The player with which the decisions of the run are compared.
     rows
-        The paper's, then those that only the run has.
+        Rows of the paper, followed by rows that only the run has.
     """
 
     our_reference: str | None = None
@@ -223,11 +225,11 @@ class PaperView(Record):
     Attributes
     ----------
     paper, citation, setting
-        As of `Publication`.
+        Name, citation and setting; see `Publication`.
     same_scoring
-        Whether the run counts the answers as right that the paper does.
+        Whether the run and the paper count the same answers as right.
     models
-        What answered in the run.
+        Names of the models in the run.
     """
 
     version: int = Field(default=1, ge=1, le=1)
@@ -240,7 +242,7 @@ class PaperView(Record):
 
 
 _Figures: TypeAlias = dict[str, dict[Place, OwnFigure]]
-"""By decider and place."""
+"""Figures by decider and place."""
 
 
 def view_questions(
@@ -257,9 +259,9 @@ def view_questions(
     publication
         The paper.
     summaries, analysis
-        Of the run.
+        Summaries and analysis of the run.
     strict_official
-        Whether only the official answer was right in it.
+        Whether only the official answer was right in the run.
     """
     models = {summary.decider: summary.model for summary in summaries}
     measured = {
@@ -316,12 +318,12 @@ def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> 
 
 
 def _base(decider: str) -> str:
-    """Return a decider's own name, without the model that several models add."""
+    """Return the name of a decider without the name of its model."""
     return decider.partition("@")[0]
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Whether a row is about a decider of the run; with a named model, if that answered."""
+    """Return whether a row is about a decider of the run, and about its model if it names one."""
     if row.decider not in {decider, _base(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)
@@ -355,7 +357,7 @@ def _row(
 
 
 def _by_kind(summaries: Iterable[Summary]) -> _Figures:
-    """Return accuracies by kind of database; for several databases of a kind the mean."""
+    """Return accuracies by kind of database, averaged over several databases of a kind."""
     known = (one for one in summaries if one.accuracy is not None)
     groups = grouped(known, lambda one: (one.decider, one.scenario, one.kind))
     figures: _Figures = {}
@@ -381,7 +383,7 @@ def _means(summaries: Sequence[Summary]) -> _Figures:
 
 
 def _figures(table: FindingTable) -> _Figures:
-    """Return the shares of an analysis's table by decider and place."""
+    """Return the shares in a table of an analysis, by decider and place."""
     found: _Figures = {}
     for row in table.rows:
         for column, share in row.shares.items():
@@ -395,7 +397,7 @@ SCORE, PARETO = "score", "pareto optimal"
 
 
 def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]:
-    """Return the figures of a player against one opponent, or all, by place."""
+    """Return the figures of a player by place, against one opponent or all opponents."""
     printed = {(figure.scenario, figure.column) for row in table.rows for figure in row.figures}
     against = one.opponent or ""
     estimates: dict[Place, Estimate | None] = {

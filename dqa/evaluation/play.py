@@ -1,8 +1,8 @@
-"""Play games of a world: every move is decided like any question.
+"""Play the games of a run. Deciders choose every move as they answer questions.
 
-A decision that names no legal action is replaced by the position's fallback, and counted. A failing
-server, a spent budget, a person or a bug of a decider ends the game without returns. A game of a
-run is stored as one decision, with the events of all its moves.
+If a decision names no legal action, the fallback of the position is played, and the result counts
+these moves. A server error, a spent budget, a person or a bug of a decider ends a game without
+returns. A game is stored as one decision, with the events of all its moves.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from dqa.worlds.world import Move, World
 
 _OF_GAME = ("world", "number", "seed", "mirrored", "player", "opponent")
 _SHOWN_ACTIONS: Final = 12
-"""Legal actions of a move in a trace; their number is always there."""
+"""Maximum number of legal actions that a trace lists for a move."""
 
 
 class GameWorker:
-    """Plays games; threads share it.
+    """Plays games. Several threads share a worker.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class GameWorker:
         self._lock = threading.Lock()
 
     def decide(self, task: Task) -> Made | None:
-        """Play one game; None if another process has begun it again in the meantime."""
+        """Play one game. Return None if another process has started the game again."""
         game = GameOfRun(self._setup, task, *self._world_of(task))
         try:
             return decide_task(task, game.play, game.judge)
@@ -71,7 +71,7 @@ class GameWorker:
             self._history.close()
 
     def _world_of(self, task: Task) -> tuple[World, History]:
-        """Return the world of a match, and its history, which numbers its games."""
+        """Return the world of a match and the history that numbers the games of the match."""
         match = 0 if task.game is None else task.game.match
         with self._lock:
             if match not in self._worlds:
@@ -82,12 +82,12 @@ class GameWorker:
 
 @dataclass
 class _Attempt:
-    """One time that a game is played.
+    """One attempt at a game.
 
     Attributes
     ----------
     before
-        The record of the decider before it; None for a decider that plays no attempts.
+        The decider's record before the attempt; None for a decider that plays a game only once.
     """
 
     before: Decision | None = None
@@ -105,7 +105,7 @@ class GameOfRun:
     task
         The game.
     world, history
-        The world of its match, and the history of that.
+        The world of the match, and the history of this world.
     """
 
     def __init__(self, setup: GameSetup, task: Task, world: World, history: History) -> None:
@@ -115,7 +115,7 @@ class GameOfRun:
         self._task, self._game, self._seat = task, task.game, setup.players[0]
         contestants = (self._game.player, self._game.opponent)
         self._called = dict(zip(setup.players, contestants, strict=False))
-        # The names in which models are asked, and from which programs draw.
+        # Names that identify model calls in recordings and seed the random choices of programs.
         question, _, *names = task.key.requester
         self._names = (question, *names)
         self._attempts: list[_Attempt] = []
@@ -123,14 +123,14 @@ class GameOfRun:
         self._counted = 0
         self._is_repeated = False
         self._record: PlayedGame | None = None
-        # It draws for itself, also if it is compared with itself.
+        # The reference has random choices of its own, also if the same program plays.
         name, reference = f"reference {setup.spec.reference}", setup.reference
         self._compared = (
             None if reference is None else PolicyDecider(name, reference, setup.spec.seed)
         )
 
     def play(self) -> Decision:
-        """Play the game; a failing server or a bug ends it without returns."""
+        """Play the game. A server error or a bug ends it without returns."""
         began, played, failure = time.perf_counter(), None, None
         deciders = self._setup.deciders[self._task.epoch - 1]
         players = {seat: deciders[name] for seat, name in self._called.items()}
@@ -186,19 +186,19 @@ class GameOfRun:
         return compared.decide_at(move.question, move.position, drawn_from, move.reveal).choice
 
     def _play_attempts(self, decider: EpisodeDecider) -> Played | None:
-        """Play every attempt, and then the one that counts again.
+        """Play all attempts. Then replay the attempt that is scored.
 
         Returns
         -------
         Played
-            The attempt that counts, or the one that did not reach its end; None if the decider did
-            not answer.
+            The scored attempt, or the attempt that did not reach its end; None if the decider did
+            not choose an attempt.
 
         Raises
         ------
         ValueError
-            The decider wants no first attempt or names a missing one, or the world is not
-            reproducible.
+            The decider wants no first attempt, chooses an attempt that does not exist, or the world
+            is not reproducible.
         """
         while len(self._attempts) < decider.attempts:
             number = len(self._attempts) + 1
@@ -220,7 +220,7 @@ class GameOfRun:
         return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
 
     def _begin_attempt(self, decider: EpisodeDecider, number: int | None = None) -> Decider | None:
-        """Return the player of an attempt; its record is added, also before an error.
+        """Add an attempt, and return its player. The attempt is added even if an error follows.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class GameOfRun:
                 self._others.append(Decision.join(recorded, Ending.ANSWERED))
 
     def _read_trajectory(self, number: int, played: Played) -> Trajectory:
-        """Return an attempt as a trajectory, with the observation after its last action."""
+        """Return an attempt as a trajectory, including the observation after the last action."""
         source = f"{self._game.world} {self._task.question.id}, attempt {number}"
         reward = (played.returns or {}).get(self._seat)
         game = self._history.number_of(self._game.seed, mirrored=False)
@@ -246,12 +246,12 @@ class GameOfRun:
             events = events_of(database, source)
         if events:
             return trajectory_of(played.goal, events, source, reward)
-        # A world that writes no history is described by its positions.
+        # Without a history, the descriptions of the positions serve as observations.
         steps = tuple(Step(move.shown, str(move.choice)) for move in played.moves)
         return Trajectory(played.goal, steps, source, reward)
 
     def _choose(self, decider: EpisodeDecider) -> int:
-        """Return the number of the attempt that counts; 0 if the decider cannot answer."""
+        """Return the number of the attempt to score; 0 if the decider does not answer."""
         if len(self._attempts) == 1:
             return 1
         name = decider.name
@@ -272,7 +272,7 @@ class GameOfRun:
         return int(number)
 
     def _play_again(self, counted: Played) -> Played:
-        """Play an attempt again by its choices, so that the history ends with it."""
+        """Replay the choices of an attempt, so that it is the last game in the history."""
         with closing(self._world.start(self._game.seed)) as episode:
             for move in counted.moves:
                 asked, choice = episode.next_move(), move.choice
@@ -289,7 +289,7 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game, also of one that did not begin."""
+        """Return the record of the game, also if it did not start."""
         seats, moves = self._setup.players, played.moves
         compared = [m for m in moves if m.player == self._seat and m.reference is not None]
         actions: dict[str, Counter[str]] = {seat: Counter() for seat in seats}
@@ -312,7 +312,7 @@ class GameOfRun:
         )
 
     def _join(self, game: PlayedGame, failed: Decision | None, seconds: float) -> Decision:
-        """Return the game as one decision, with everything from its decisions."""
+        """Combine all decisions of the game into one decision."""
         decisions, events = self._log()
         last = decisions[-1] if decisions and not game.returns else None
         ended = failed or last

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 
 Group: TypeAlias = tuple[str, str]
-"""A situation and a database: tasks of one group share an open database."""
+"""A situation and a database. Tasks of one group share an open database."""
 _HASH = 16
-"""Digits of the hash of a situation that identify it in a run."""
+"""Number of digits of a hash that identify a situation in a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +82,13 @@ class Setup:
     targets
         The databases into which situations are loaded, by name.
     deciders
-        By epoch, the deciders by name; those of later epochs have other seeds.
+        For each epoch, the deciders by name. Each epoch has a different seed.
     models
         The name of the model of each decider, or `NO_MODEL`.
     judge
         Judges the decisions.
     scenarios
-        The scenarios that a decider decides, if it does not decide all.
+        The scenarios of each decider that supports only some scenarios.
     places
         The user's own databases, by name.
     """
@@ -109,15 +109,15 @@ class Setup:
 
     @property
     def size(self) -> int:
-        """How many decisions there are to make."""
+        """The number of decisions to make."""
         return len(self.tasks)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """Every task, grouped by situation and database.
+        """All tasks, grouped by situation and database. The same setup always gives the same order.
 
-        Situations are in the order of their first question. Within a group tasks are ordered by
-        question, then by epoch and then by decider: the same setup gives the same tasks.
+        Situations are in the order of their first question. The tasks of a group are ordered by
+        question, then by epoch, then by decider.
         """
         questions, locations = self.questions, {**self.targets, **self.places}
         by_situation: dict[str, list[Question]] = {}
@@ -141,7 +141,7 @@ class Setup:
         return self.deciders[task.epoch - 1][task.decider]
 
     def open(self, task: Task) -> Database:
-        """Open the database of a task read-only; load its situation unless it is asked in place."""
+        """Open the database of a task read-only, after loading its situation if necessary."""
         if self.questions.is_in_place(task.question):
             return self.places[task.database].open()
         return self.targets[task.database].load(self.questions.situation_of(task.question))
@@ -149,7 +149,7 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun(Setup):
-    """A run of questions that is ready to begin.
+    """A run of questions that is ready to start.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class PreparedRun(Setup):
     connected
         The models of the deciders.
     warnings
-        Warnings for the user before the run begins.
+        Warnings for the user before the run starts.
     """
 
     spec: RunSpec
@@ -175,14 +175,20 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     questions: QuestionSet | None = None,
     given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> PreparedRun:
-    """Look up every name, connect the models, and then read the questions.
+    """Look up all names, connect the models, and then read the questions.
 
     Parameters
     ----------
-    spec, calls, options, questions
-        The spec, how models are called, how the run works, and questions without a source.
+    spec
+        The spec of the run.
+    calls
+        Options of model calls.
+    options
+        Options of the run that do not change results.
+    questions
+        Questions that a Python caller passed instead of a source.
     resumed, given
-        As in `connect`.
+        See `connect`.
     """
     # A scenario that is named by its folder may define deciders.
     for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
@@ -231,7 +237,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
 def _able(
     deciders: Iterable[str], scenarios: Mapping[str, tuple[str, ...]], scenario: str
 ) -> list[str]:
-    """Return the deciders that decide a scenario, in their order."""
+    """Return the deciders that support a scenario, in order."""
     return [name for name in deciders if scenario in scenarios.get(name, (scenario,))]
 
 
@@ -242,23 +248,24 @@ def _select(
     *,
     may_leave_out: bool,
 ) -> tuple[QuestionSet, list[str]]:
-    """Let deciders refuse questions that they cannot decide, before anything is asked.
+    """Remove questions that a decider refuses, before any model is called.
 
     Returns
     -------
     QuestionSet
-        Without the scenarios that a decider refuses, if they `may_leave_out`: the user named none.
+        The questions. With `may_leave_out`, scenarios that a decider refuses are missing: the user
+        named no scenario.
     list of str
         A line for each decider or scenario that leaves something out.
 
     Raises
     ------
     UsageError
-        A decider refuses a scenario, or none of them decides any.
+        A decider refuses a scenario that the user named, or no decider supports any scenario.
     """
     asked, lines = questions.questions, []
     first = {question.scenario: question for question in reversed(asked)}
-    # Questions of a scenario are alike; a user's own questions may differ.
+    # All questions of a scenario have the same form; a user's own questions may differ.
     own = [question for question in asked if questions.is_in_place(question)]
     refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):
@@ -285,7 +292,7 @@ def _select(
 
 
 def check_decider(decider: Decider, question: Question) -> None:
-    """Let a decider refuse a question, or refuse one that wants another form of answer."""
+    """Raise an error if a decider cannot answer a question in the required form."""
     if question.answer_form not in decider.answer_forms:
         form = "a statement" if question.answer_form == "statement" else "one of its candidates"
         raise UsageError(

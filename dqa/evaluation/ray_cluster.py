@@ -1,4 +1,4 @@
-"""Ray clusters: decisions by actors that build the run from its spec.
+"""Run decisions on a Ray cluster, by actors that build the run from its spec.
 
 This process plans and stores. Only this module imports Ray.
 """
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
-# Read when Ray is imported: no usage statistics, no warnings about old ways.
+# Ray reads these when it is imported: no usage statistics, no deprecation warnings.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-# A thread that still waits after the end must not start another cluster.
+# A thread that still waits after the run has ended must not start another cluster.
 os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray as _ray
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from dqa.evaluation.prepare import PreparedRun, Task
 
 ray: Any = _ray
-"""Ray types few of its functions."""
+"""Untyped, because Ray has types for only a few of its functions."""
 _OWN: Final = "local"
-"""The address that makes Ray start a new cluster, although others may run here."""
+"""The address that makes Ray start a new cluster, even if another cluster runs on this machine."""
 _CONNECT_SECONDS: Final = 5.0
 _ROOM_SECONDS: Final = 120.0
-"""How long a worker may wait for a processor."""
+"""Maximum time that a worker waits for a processor."""
 
 
 @contextmanager
@@ -57,7 +57,8 @@ def connected(address: str | None) -> Iterator[None]:
     Parameters
     ----------
     address
-        Its head; None for the value of ``RAY_ADDRESS``, or else for a cluster of our own.
+        Address of the head. None means the value of ``RAY_ADDRESS``; without this variable, a new
+        cluster is started.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def connected(address: str | None) -> Iterator[None]:
     if ray.is_initialized():  # by the caller, who ends it
         yield
         return
-    # Left alone, Ray joins any cluster that someone started on this machine.
+    # By default, Ray joins any cluster that someone started on this machine.
     named = address or os.environ.get("RAY_ADDRESS") or _OWN
     shown = f"{named} (RAY_ADDRESS)" if address is None and named != _OWN else named
     try:

@@ -31,7 +31,7 @@ _PACKAGES = (
 
 
 def _kind_of(spec: object) -> str:
-    """Return the tag of a spec; a spec of games has a world."""
+    """Return the tag of a spec. Only a spec of games has a world."""
     played = "world" in spec if isinstance(spec, Mapping) else isinstance(spec, PlaySpec)
     return _GAMES if played else _QUESTIONS
 
@@ -40,20 +40,20 @@ _GAMES, _QUESTIONS = "games", "questions"
 AnySpec: TypeAlias = Annotated[
     Annotated[RunSpec, Tag(_QUESTIONS)] | Annotated[PlaySpec, Tag(_GAMES)], Discriminator(_kind_of)
 ]
-"""The spec of decided questions, or of played games."""
+"""The spec of a run of questions or of games."""
 
 
 class GamesRecord(Record):
-    """The record of a run of games in addition to its spec.
+    """Additional data in the record of a run of games.
 
     Attributes
     ----------
     run
-        The name of this run in its history.
+        The name of the run in its history.
     history
-        The location of the history without a password; None for the usual one.
+        The location of the history without a password; None for the default location.
     weights
-        By trained player, the hash of its weights.
+        For each trained player, the hash of its weights.
     """
 
     run: str = ""
@@ -71,19 +71,19 @@ class RunRecord(Record):
     spec
         The spec of the run; None for runs of the first version.
     content_hash
-        The hash of the questions and their situations, or of the beginnings of the games.
+        The hash of the questions and their situations, or of the first moves of the games.
     planned
         The number of decisions or games; None if an older version did not record it.
     began
-        When the run began; None if an older version did not record it.
+        Start time of the run; None if an older version did not record it.
     options, calls
-        The options of the latest command.
+        The options of the most recent command that made or resumed the run.
     versions
         The versions of Python and of the main packages.
     games
         The additional record of a run of games.
     resumable
-        Whether the run can resume; False if an older version with other prompts began it.
+        Whether the run can be resumed. False if an older version with other prompts started it.
     """
 
     version: Literal[1] = 1
@@ -104,15 +104,15 @@ class RunRecord(Record):
 
     @property
     def written_by(self) -> str:
-        """The version of dqa that began the run."""
+        """The version of dqa that started the run."""
         return self.versions.get("dqa", "of an unknown version")
 
     def require_resumable(self, where: str) -> AnySpec:
-        """Return the spec; `UsageError` if an older version began the run."""
+        """Return the spec. Raise `UsageError` if an older version started the run."""
         if self.spec is None or not self.resumable:
             raise UsageError(
-                f"{where} was begun by dqa {self.written_by} in an older format. This version can "
-                "read it, but not resume it: name another location."
+                f"{where} was started by dqa {self.written_by} in an older format. This version "
+                "can read it, but not resume it: name another location."
             )
         return self.spec
 
@@ -123,7 +123,7 @@ def versions() -> dict[str, str]:
 
 
 def now() -> datetime:
-    """Return the time, to the second."""
+    """Return the current time without fractions of a second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -142,7 +142,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     Raises
     ------
     UsageError
-        The settings or the questions differ, or an older version began the run.
+        The settings or the questions differ, or an older version started the run.
     """
     spec = earlier.require_resumable(where)
     if current.spec is None or type(spec) is not type(current.spec):
@@ -176,7 +176,7 @@ def name_run(record: RunRecord) -> str:
     """Return the name of an unnamed run: a hash of its spec and its data."""
     spec = None if record.spec is None else record.spec.to_json()
     if spec is not None and isinstance(record.spec, RunSpec):
-        # The content identifies questions, not their path.
+        # Questions are identified by their content, not by their path.
         spec["questions"] = {
             name: value
             for name, value in spec["questions"].items()
@@ -187,21 +187,21 @@ def name_run(record: RunRecord) -> str:
 
 
 def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:
-    """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
+    """Return the spec of a run of questions. Raise `UsageError` with `why` for a run of games."""
     if isinstance(spec, PlaySpec):
         raise UsageError(f"{where} is a run of games ({spec.description}): {why}")
     return spec
 
 
 def register_scenarios(spec: AnySpec | None) -> None:
-    """Register the scenarios that a run named by their folders, if they still exist.
+    """Register the scenarios whose folders a run names, if the folders still exist.
 
     Raises
     ------
     UsageError
         Another scenario has the same name.
     ParseError
-        The folder has become invalid.
+        The folder no longer contains a valid scenario.
     """
     for name in spec.questions.scenarios or () if isinstance(spec, RunSpec) else ():
         scenario_name(name)

@@ -1,4 +1,4 @@
-"""Results: one line per decision, with its outcome and its value."""
+"""Define results: one line per decision, with its outcome and its value."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Outcome(StrEnum):
 
     @property
     def repeated(self) -> bool:
-        """Whether a resumed run makes the decision again, because it was not completed."""
+        """Whether a resumed run repeats the decision, because it was not completed."""
         return self in {Outcome.INFRASTRUCTURE, Outcome.BUDGET, Outcome.STOPPED, Outcome.CRASHED}
 
     @property
@@ -77,27 +77,29 @@ class PlayedGame(Record):
     Attributes
     ----------
     world, number, seed, mirrored
-        The game; see `dqa.evaluation.games.Game`.
+        See `dqa.evaluation.games.Game`.
     player, opponent
-        The contestants; an opponent of ``""`` in a world of one player.
+        The contestants. In a world of one player, the opponent is ``""``.
     seats
-        The world's names of the two players, or of the only one; they are keys below.
+        The names of the players in the world, which are the keys of the other fields.
     returns
         The result of each player; empty if the game did not reach its end.
     moves, fallbacks
-        How many moves each player made, and how many of them were the position's fallback.
+        Number of moves of each player, and number of these moves that were the fallback of the
+        position.
     actions
-        How often each player took which action, without fallbacks.
+        For each player, the number of times that it took each action, without fallbacks.
     reference
-        The program that the player's decisions are compared with; None for none.
+        The program that the player's decisions are compared with, or None.
     compared, agreed
-        How many decisions of the player were compared, and how many are the reference's.
+        Number of the player's decisions that were compared, and number that equal the reference's
+        decisions.
     facts
         The other facts of the world.
     attempts
-        How often the game was played before one attempt counted; all else is of that attempt.
+        Number of attempts at the game. One attempt is scored; all other fields are about it.
     payoffs
-        The least and the largest payoff in the world; None without a limit.
+        The least and the largest possible payoff in the world; None without a limit.
     """
 
     world: str
@@ -122,7 +124,7 @@ class PlayedGame(Record):
 class Result(Record, use_attribute_docstrings=True):
     """A line of ``results.jsonl``: a decision and its value.
 
-    It contains no times, so that the same run gives the same file.
+    It contains no times, so two identical runs give identical files.
     """
 
     version: Literal[1] = 1
@@ -237,7 +239,7 @@ class Result(Record, use_attribute_docstrings=True):
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read the object of a line; raise `ValueError` if it is not valid."""
+        """Read the object of a line. Raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))
 
 

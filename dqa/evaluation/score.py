@@ -1,10 +1,10 @@
 """Judge decisions: right or wrong, and the loss of a wrong decision.
 
-A decision is right if its choice ties for the best outcome under the rules. Strictly, only the
-official answer is right. Without a simulator, recorded outcomes count; without outcomes, the known
-answers are right. A statement is right if its rows match those of a right statement
-(`dqa.evaluation.execution`). Decisions that a failing server ended, and questions without a known
-answer, are not judged (`Outcome.judged`).
+A decision is right if its choice is best, or equally good, under the rules of the simulator. With
+strict scoring, only the official answer is right. Without a simulator, recorded outcomes replace
+the simulated ones. Without any outcomes, the known answers are right. A statement is right if its
+rows match the rows of a gold statement (`dqa.evaluation.execution`). Decisions that a server error
+ended, and questions without a known answer, are not judged (`Outcome.judged`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def rules_of(scenario: str, rule_set: str | None) -> str:
     Raises
     ------
     UnknownNameError
-        It has no such rule set, or there is no such simulator.
+        There is no such simulator, or the simulator has no such rule set.
     """
     known = plugins.simulator(scenario).rule_sets
     if rule_set is None:
@@ -53,12 +53,12 @@ def usual_rules(questions: QuestionSet) -> str | None:
 
 
 def has_record(questions: QuestionSet, question: Question) -> bool:
-    """Whether the outcomes of a question were queried from the user's database when it was read."""
+    """Return whether a question's outcomes come from the user's database instead of a simulator."""
     return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
 
 
 class SimulationGroup(NamedTuple):
-    """Questions of a scenario about one situation, which are simulated together."""
+    """Questions of a scenario about the same situation. They are simulated together."""
 
     scenario: str
     situation: Situation
@@ -73,7 +73,9 @@ class SimulationGroup(NamedTuple):
 
 
 def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[SimulationGroup]:
-    """Return the simulations of a set, without questions whose outcomes are recorded or unknown.
+    """Group the questions that need a simulation.
+
+    Questions with recorded or unknown outcomes are left out.
 
     Raises
     ------
@@ -104,27 +106,27 @@ class Assessment:
     Attributes
     ----------
     outcome
-        Its outcome.
+        The outcome of the decision.
     choice
-        The candidate that was chosen, or None.
+        The chosen candidate, or None.
     official
         The official answer; None without one.
     ties
         The best candidates by the simulator or the recorded outcomes; without outcomes, the known
         answers.
     regret, relative_regret, rank
-        As in `Outcomes`; None without a choice or outcomes, or if infinite.
+        See `Outcomes`. None without a choice, without outcomes, or if infinite.
     value
         The outcome of the choice, in the scenario's unit; None without a choice or outcomes.
     best_value, baseline, goal
-        As in `Outcomes`; None without outcomes. The baseline of recorded outcomes is 0. So if more
-        is better, ``value / best_value`` is DeLLMa's normalised utility (appendix B).
+        See `Outcomes`; None without outcomes. The baseline of recorded outcomes is 0. So if larger
+        outcomes are better, ``value / best_value`` is DeLLMa's normalised utility (appendix B).
     match
         The rule by which rows were compared, if the answer is a statement.
     problem
-        Why the statement or the right statement has no rows to compare.
+        Why the answer or the gold statement has no rows to compare.
     official_metrics
-        The metrics of the set's own evaluation, by name.
+        The metrics of the benchmark's own evaluation, by name.
     game
         The record of a game.
     """
@@ -158,14 +160,15 @@ def _outcome_of(decision: Decision) -> Outcome:
 
 
 class Judge:
-    """Judges the decisions on one question set; threads share it.
+    """Judges the decisions on one question set. Several threads may share it.
 
     Parameters
     ----------
     questions
-        The questions that are asked.
+        The questions of the run.
     rule_set
-        The rule set of simulators; None for that of the set, or else the first of each.
+        The rule set of the simulators. None means the rule set of the question set, or the first
+        rule set of each simulator if the question set names none.
     strict_official
         Whether only the official answer is right.
     r_ves
@@ -203,7 +206,7 @@ class Judge:
         }
 
     def unchosen(self, question: Question) -> Assessment:
-        """Return the assessment of a question before a choice."""
+        """Return the assessment of a question without a choice."""
         truth, outcomes = self._set.truth_of(question), self.outcomes_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, official=truth.official, ties=truth.answers)
         if outcomes is None:
@@ -219,14 +222,14 @@ class Judge:
     def judge(
         self, question: Question, decision: Decision, database: Database | None = None
     ) -> Assessment:
-        """Return the value of a decision; unlabelled if the right answer is unknown.
+        """Judge a decision. It is unlabelled if the right answer is unknown.
 
         Parameters
         ----------
         question, decision
             The question and the decision about it.
         database
-            The database of the question; needed only if a statement is the answer.
+            The database of the question. Required only if the answer is a statement.
         """
         if question.answer_form == "statement":
             return self._judge_statement(question, decision, database)
@@ -256,9 +259,9 @@ class Judge:
     def _judge_statement(
         self, question: Question, decision: Decision, database: Database | None
     ) -> Assessment:
-        """Return the value of a statement: that of its rows.
+        """Judge a statement by its rows.
 
-        Every statement with the right rows is equally good, so there is no official answer.
+        All statements with the right rows are equally good, so there is no official answer.
         """
         truth = self._set.truth_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)
@@ -297,9 +300,9 @@ class Judge:
         )
 
     def outcomes_of(self, question: Question) -> Outcomes | None:
-        """Return a question's outcomes; None if they are unknown.
+        """Return the outcomes of a question; None if they are unknown.
 
-        All questions about a situation are simulated at once.
+        The first call for a situation simulates all questions about it.
         """
         simulation = self._simulations.get(question.key)
         if simulation is None:

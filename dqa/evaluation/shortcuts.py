@@ -1,7 +1,7 @@
 """Measure the accuracy of a scenario's heuristics and of chance on scored questions.
 
-A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. A score that a
-heuristic reaches on the same questions says little about decisions.
+A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. If a heuristic reaches
+the score of a decider on the same questions, this score says little about the decider.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dqa.evaluation.targets import DatabaseLocation, places_of
 
 
 class RightAnswers(NamedTuple):
-    """The right answers to a question, by both rules of scoring.
+    """The right answers to a question, under both rules of scoring.
 
     Attributes
     ----------
@@ -44,21 +44,21 @@ class RightAnswers(NamedTuple):
 
     @classmethod
     def of(cls, official: Candidate | None, ties: Sequence[Candidate]) -> Self:
-        """Return the right answers of an official label, if there is one, and the ties."""
+        """Return the right answers, given the ties and the official label, if any."""
         return cls(ties, ties if official is None else (official,))
 
 
 Right: TypeAlias = Mapping[str, RightAnswers]
-"""The right answers by a question's key."""
+"""The right answers by the key of the question."""
 
 
 class ShortcutChoices(Record):
-    """The answers of its scenario's heuristics to a question.
+    """The answers of a scenario's heuristics to one question.
 
     Attributes
     ----------
     question, scenario
-        The question's key, and its scenario.
+        The key of the question, and the scenario.
     candidates
         The number of candidates; None if the question does not list them.
     choices
@@ -78,12 +78,12 @@ class Shortcut(Record):
     Attributes
     ----------
     name
-        The name of the heuristic, which is also a decider.
+        The name of the heuristic. A decider has the same name.
     questions, right
-        The numbers of questions of its scenario, and of right answers.
+        The number of questions of the scenario, and the number of right answers.
     with_ties, by_label
-        Right answers if all best candidates count, and if only the official label counts. One of
-        the two is `right`.
+        Number of right answers if all best candidates are right, and if only the official label is
+        right. `right` is one of these numbers.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Shortcut(Record):
 
     @property
     def share(self) -> float:
-        """The share of the questions that it answers rightly."""
+        """The share of right answers."""
         return self.right / self.questions
 
 
@@ -112,22 +112,22 @@ def choose_by_shortcuts(
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
-    The choices of heuristics that a user's own question names are known with the question.
-    Questions about a user's own database are answered there, others on SQLite in memory.
+    If a user's own question names heuristics, it already contains their choices. Queries about a
+    user's own database run on this database. All other queries run on SQLite in memory.
 
     Parameters
     ----------
     question_set
         The questions.
     places
-        The user's own databases, by name; None to open those of the set.
+        The user's own databases, by name. None opens the databases that the question set names.
 
     Raises
     ------
     DataError
         A heuristic's statement cannot run.
     PluginError
-        Two deciders have a heuristic's name.
+        Two deciders have the name of a heuristic.
     InfrastructureError
         A user's own database failed.
     """
@@ -201,11 +201,11 @@ def count_shortcuts(
     Parameters
     ----------
     choices
-        Their answers.
+        Answers of the heuristics.
     right
-        The questions that count, with their right answers.
+        The right answers of the judged questions. Other questions are ignored.
     strict_official
-        Whether only the official answer counts, and no tie.
+        Whether only the official answer is right, and not the candidates tied with it.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def count_chance(
 
 
 def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
-    """Return the shortcut that is right most often, by scenario; the first of equal ones."""
+    """Return for each scenario the shortcut that is right most often (the first of several)."""
     by_scenario = grouped(shortcuts, lambda found: found.scenario)
     return {name: max(found, key=lambda one: one.share) for name, found in by_scenario.items()}
 
@@ -257,16 +257,17 @@ def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
 def measure_shortcuts(
     question_set: QuestionSet, rule_set: str | None = None, strict_official: bool = False
 ) -> tuple[Shortcut, ...]:
-    """Measure how often each heuristic of a set's scenarios is right.
+    """Measure how often each heuristic of the scenarios in a question set is right.
 
     Parameters
     ----------
     question_set
         The questions.
     rule_set
-        The rule set of simulators; None for the rule set of the questions, or the first of each.
+        The rule set of the simulators. None means the rule set of the question set, or the first
+        rule set of each simulator if the question set names none.
     strict_official
-        Whether only the official answer is right, and not a tie.
+        Whether only the official answer is right, and not the candidates tied with it.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Specs of runs: data that can be written, read, compared, and sent to another process.
+"""Define the specs of runs: data that can be written, read, compared, and sent to other processes.
 
-A spec contains exactly what results depend on; `dqa.evaluation.options` has the other options. A
-password in a URL is never written. When a spec is read, the password comes from the variable of the
-database (``DQA_MYSQL_URL`` for a MySQL server).
+A spec contains exactly the settings that results depend on. `dqa.evaluation.options` contains all
+other options. A written spec contains no passwords. When a spec is read, the password of a URL
+comes from the environment variable of the database (``DQA_MYSQL_URL`` for a MySQL server).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _is_unset(value: object) -> bool:
 
 
 def _policy_lists(value: object) -> object:
-    """Return the lists of names of a policy, or of a file with a policy."""
+    """Return the lists of names in a policy, which may be given as a file."""
     if value is None:
         return None
     from dqa.guard import DEFAULT, Policy
@@ -124,12 +124,12 @@ class ModelSpec(Record, use_attribute_docstrings=True):
 
     @property
     def called(self) -> str:
-        """The name of the model in results of several models."""
+        """The name of the model in the results of runs with several models."""
         return self.label or self.name
 
     @property
     def description(self) -> str:
-        """The label with the name, or only the name."""
+        """The label and the name; without a label, only the name."""
         return f"{self.label} ({self.name})" if self.label else self.name
 
 
@@ -197,8 +197,8 @@ class Deciding(Record, use_attribute_docstrings=True):
 class RunSpec(Deciding, use_attribute_docstrings=True):
     """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
-    The first of several `models` is `model`. The questions of a run in place name their own
-    databases.
+    If `models` is not empty, `model` is the first of them. If the questions are about a user's own
+    databases, they name these databases themselves.
 
     Raises
     ------
@@ -247,7 +247,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
-        # The first of several models is the one of deciders that ask one alone.
+        # Deciders that use a single model use the first one.
         model, names = given.get("model"), [_called(one) for one in models]
         if model is not None and None not in names and _called(model) not in names:
             raise UsageError(

@@ -1,6 +1,7 @@
-"""Databases of a run: embedded databases by name, servers by URL or from the environment.
+"""Find the databases of a run: embedded databases by name, and servers by URL or by name.
 
-The URL of a server that is named alone is in the environment: ``DQA_MYSQL_URL`` for ``mysql``.
+The URL of a server that is given by name comes from the environment, such as ``DQA_MYSQL_URL`` for
+``mysql``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dqa.loaders.locations import split_name, variable_of, whole_url
 
 
 class Access(TypedDict, total=False):
-    """How databases are read: the policy, the audit, and where statements run."""
+    """Settings for reading databases: the policy, the audit, and where statements run."""
 
     policy: Policy | None
     audit: Audit | None
@@ -33,16 +34,16 @@ class Access(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLocation:
-    """A database at a location: for situations that are loaded, or a user's own.
+    """A database at a location. dqa loads situations into it, or it is a user's own database.
 
     Attributes
     ----------
     location
-        With its password; None for one in memory.
+        Location with its password; None for a database in memory.
     access
-        How it is read.
+        Settings for reading it.
     described
-        Descriptions of its tables by the questions' scenarios.
+        Descriptions of its tables, from the scenarios of the questions.
     """
 
     backend: Backend
@@ -56,7 +57,7 @@ class DatabaseLocation:
         return self.backend.kind
 
     def load(self, situation: Situation, /) -> Database:
-        """Load a situation into its own namespace, or find it there, and open it."""
+        """Open a situation in its own namespace. Load it first if it is not there yet."""
         return self.backend.load(situation, self.location, **self.access)
 
     def open(self) -> Database:
@@ -103,22 +104,22 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     Parameters
     ----------
     databases
-        Embedded ones by name, servers by URL, by name, or as ``NAME=URL``.
+        Embedded databases by name; servers by name, by URL, or as ``NAME=URL``.
     **access
-        How they are read.
+        Fields of `Access`.
 
     Raises
     ------
     UnknownNameError
         There is no such backend.
     UsageError
-        Two databases of one kind, a server without a URL, or a URL that cannot be read.
+        Two databases have the same label, a server has no URL, or a URL is not valid.
     """
     targets: dict[str, DatabaseLocation] = {}
     for database in databases:
         label, location = parse_database(database)
         if label in targets:
-            raise UsageError(f"databases names two of '{label}': name one for each run.")
+            raise UsageError(f"databases names '{label}' twice: name it once.")
         backend = plugins.backend(label)
         if location is not None:
             location = whole_url(location)
@@ -137,17 +138,18 @@ def places_of(
     described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
     **access: Unpack[Access],
 ) -> dict[str, DatabaseLocation]:
-    """Return the users' own databases by name.
+    """Return the user's own databases by name.
 
-    Each database is opened once, so that an unreachable one is an error before any decision.
-    `described` has the scenarios' descriptions of its tables, by the name of the database.
+    Each database is opened once, so that an unreachable database raises an error before any
+    decision. `described` contains the scenarios' descriptions of tables, by the name of the
+    database.
 
     Raises
     ------
     UsageError
-        One is missing, or the policy names tables or columns that it lacks.
+        A database is missing, or the policy names tables or columns that the database lacks.
     DatabaseUnavailableError
-        One cannot be reached.
+        A database cannot be reached.
     """
     places: dict[str, DatabaseLocation] = {}
     for name, location in locations.items():
@@ -159,7 +161,7 @@ def places_of(
 
 
 def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
-    """Return the schemas of the scenarios of questions that are asked in place."""
+    """Return the schemas of the scenarios whose questions are about a user's own database."""
     said: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)

@@ -31,9 +31,9 @@ _DECIDED = (
     *("ending", "answer", "choice", "error", "outage", "steps", "seconds", "usage", "plans"),
     *("evidence", "warnings", "ended_by"),
 )
-"""The fields of a trace that its `Decision` has as well."""
+"""The fields of a trace that `Decision` has, too."""
 _SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
-"""The fields with texts of models, servers and databases, which may contain secrets."""
+"""The fields with texts from models, servers and databases. They may contain secrets."""
 
 
 class Alternative(Record):
@@ -42,7 +42,7 @@ class Alternative(Record):
     Attributes
     ----------
     outcome, rank
-        Its outcome, and its rank, 1 for the best; None if unknown.
+        The outcome and the rank (1 is best); None if unknown.
     """
 
     candidate: Candidate
@@ -53,7 +53,7 @@ class Alternative(Record):
     def among(
         cls, outcomes: Outcomes, chosen: Iterable[Candidate], best: int, worst: int
     ) -> tuple[Self, ...]:
-        """Return the alternatives by rank: all, or the `best`, the `worst` and the chosen ones."""
+        """Return all alternatives by rank, or only the `best`, the `worst` and the chosen ones."""
         listed = outcomes.best_first()
         if len(listed) > best + worst:
             picked = (one for one in chosen if one in outcomes)
@@ -71,19 +71,20 @@ class AskedRecord(Record):
     Attributes
     ----------
     text, rules, scenario, target
-        As in `dqa.core.question.Question`.
+        See `dqa.core.question.Question`.
     total
         The number of candidates; None if they are not listed.
     alternatives
-        The candidates, the best first if outcomes are known. Of very many candidates, only the best
-        and the worst (without outcomes: the first) and the chosen one.
+        The candidates, with the best first if outcomes are known. If there are very many, only the
+        best, the worst and the chosen candidates; without outcomes, only the first and the chosen
+        candidates.
     unit, goal, baseline
-        The unit of outcomes, which ones are better, and the outcome of doing nothing; None without
-        outcomes.
+        The unit of outcomes, whether larger or smaller outcomes are better, and the outcome of
+        doing nothing; None without outcomes.
     statement
         The statement that queried the outcomes; None if a simulator calculated them.
     problem
-        Why there are no outcomes, although the scenario has them.
+        Why outcomes are missing, although the scenario has outcomes.
     """
 
     text: str
@@ -105,7 +106,7 @@ class Provenance(Record):
     Attributes
     ----------
     decision
-        The id of the decision, as in the audit of its statements.
+        The id of the decision, which the audit of its statements contains, too.
     time
         The time of the question: ISO 8601, UTC.
     user
@@ -124,7 +125,7 @@ class Provenance(Record):
 
     @classmethod
     def of(cls, made: Decision, decision: str, time: str) -> Self:
-        """Return the provenance of a decision that this login asked for."""
+        """Return the provenance of a decision for the current login."""
         replies = [event.text for event in made.trace if isinstance(event, ReplyEvent)]
         reason = replies[-1] if replies else made.answer
         return cls(
@@ -144,7 +145,7 @@ class Trace(Record):
     question, database, kind, decider, model, epoch
         The question, its database, the decider, its model and the number of the repetition.
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
-        As in `dqa.core.decision.Decision`.
+        See `dqa.core.decision.Decision`.
     warnings
         Gaps of the decision, such as candidates that were not compared.
     asked
@@ -186,7 +187,7 @@ class Trace(Record):
     @model_validator(mode="before")
     @classmethod
     def _without_former(cls, line: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        """Remove the fields of earlier releases: scanned rows, and the spread of outcomes."""
+        """Remove fields of earlier releases: the scanned rows, and the spread of outcomes."""
         if isinstance(line, Mapping):
             for part in (line.get("asked"), *(line.get("evidence") or ())):
                 if isinstance(part, dict):
@@ -207,16 +208,13 @@ class Trace(Record):
 
     @classmethod
     def of(cls, key: DecisionKey, decision: Decision, **fields: Any) -> Self:  # noqa: ANN401
-        """Return the trace of one decision; `fields` are its other fields."""
+        """Return the trace of a decision. `fields` are the fields that the decision lacks."""
         decided = {name: getattr(decision, name) for name in _DECIDED}
         return cls(events=decision.trace, **key._asdict(), **decided, **fields)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a line, with the events of all packages that are installed.
-
-        The schema does not describe the events of packages that are not installed.
-        """
+        """Return the JSON Schema of a line. It describes the events of all installed packages."""
         kinds: Any = Annotated[Union[plugins.events()], Field(discriminator="kind")]  # noqa: UP007
         described = create_model(
             "Trace",
@@ -244,5 +242,5 @@ class Trace(Record):
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:
-        """Read the object of a line; raise `ValueError` if it is not valid."""
+        """Read the object of a line. Raise `ValueError` if it is not valid."""
         return cls.model_validate(dict(line))

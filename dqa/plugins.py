@@ -120,8 +120,8 @@ def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = Fal
     except (Exception, SystemExit) as error:  # whatever a package does when it is imported
         problem = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
-            f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "
-            "it."
+            f"{what} but cannot be loaded: {problem}. Install the package that it needs, or "
+            "remove the plug-in."
         ) from error
     wanted = resolve_name(contract)
     if is_class:
@@ -135,8 +135,8 @@ def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = Fal
         shown = f"the class {loaded.__name__}" if isinstance(loaded, type) else of_type
         kind = "a subclass" if is_class else "an object"
         raise PluginError(
-            f"{what}, which breaks its contract: it is {shown} and has to be {kind} of "
-            f"{contract.replace(':', '.')}. Fix or remove the package that brings it."
+            f"{what}, which has the wrong type: it is {shown} but must be {kind} of "
+            f"{contract.replace(':', '.')}. Fix or remove the package that contains it."
         )
     return loaded
 

@@ -169,15 +169,15 @@ class Decisions:
     ) -> None:
         if calls.record is not None:
             raise UsageError(
-                "record (--record) records the replies to one question, and here several may be "
-                "asked: leave it out."
+                "The option record (--record) is only for a single question, but agents may ask "
+                "several: leave it out."
             )
         self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
         self._decider = ConnectedDecider.of(decider, calls, deciding)
         name, connected = self._decider.name, self._decider.connected
         contestant = connected.contestants.get(name)
         if contestant is not None and contestant.factory.needs_model and "model" not in deciding:
-            raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
+            raise UsageError(f"The decider '{name}' needs a chat model: name a model (--model).")
         connected.deciders(self._decider.fields.rule_set)  # raises an error for a wrong setting
 
     def ask(

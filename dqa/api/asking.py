@@ -191,8 +191,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     ):
         if not allow_no_evidence and not there.schema().parts:
             raise UsageError(
-                f"'{there.name}' shows no table, so nothing could support a decision: name another "
-                "database, or a policy and tables (--tables) that show one."
+                f"'{there.name}' has no table that may be read, so no data can support a "
+                "decision: name another database, or allow tables with policy and tables "
+                "(--policy, --tables)."
             )
         needs_evidence = not allow_no_evidence
         trace = _asked(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
@@ -289,7 +290,7 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
     tried = counted(len(decision.evidence), "statement")
     ran = f"none of {tried} succeeded" if decision.evidence else "no statement was run"
     problem = (
-        f"Nothing supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. Allow it "
+        f"No data supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. Allow it "
         "with --allow-no-evidence (allow_no_evidence=True)."
     )
     return replace(_ended(decision, Ending.NO_EVIDENCE, problem), answer=decision.answer)

@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     if not compared.pairs:
         raise UsageError(
-            "No question was judged for two contestants: 'dqa show RUN --failed' says why."
+            "No question was judged for two contestants: 'dqa show RUN --failed' shows the reasons."
         )
     return compared
 
@@ -119,8 +119,8 @@ def compare_games(
     worlds = {(one.world, *sorted(one.world_settings.items()), one.mirror) for one in specs}
     if len(specs) < len(read) or len(worlds) > 1:
         raise UsageError(
-            "The players of several runs are compared on the same deals: name runs of games of one "
-            "world, with the same settings and the same --mirror."
+            "Players of several runs can be compared only on the same deals: name runs of games "
+            "of one world, with the same settings and the same --mirror."
         )
     results, contestants = [], dict[str, str]()
     for run, label in zip(read, _labels(read), strict=True):
@@ -165,7 +165,8 @@ def _select(
     if len(chosen) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
         raise UsageError(
-            f"There is nothing to compare: {taking_part} took part. Name a run with several "
+            f"A comparison needs at least two contestants, but {taking_part} took "
+            "part. Name a run with several "
             "deciders, or several runs."
         )
     return chosen
@@ -199,8 +200,9 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
     strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
-            f"Only the official answer is right in {', '.join(strict)}, and every tie of the best "
-            "in the others: evaluate again with, or without, --strict-official."
+            f"{', '.join(strict)} accept only the official answer as right, but the other runs "
+            "accept every tied best answer: evaluate all runs with --strict-official, or all "
+            "without it."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
         listed = ", ".join(f"{where} {spec.rule_set or 'the usual'}" for where, spec in specs)
@@ -263,9 +265,8 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
             truth, known = ((each.situation, each.official, each.match) for each in (result, other))
             if truth != known or _right_answers(result).isdisjoint(_right_answers(other)):
                 raise UsageError(
-                    f"{result.question} is not the same question for {name} and {one.name}: what "
-                    "is right differs. Compare runs on one set of questions (the same release, "
-                    "seed or file)."
+                    f"{result.question} has different right answers for {name} and {one.name}. "
+                    "Compare runs on one set of questions (the same release, seed or file)."
                 )
 
 
@@ -287,10 +288,13 @@ def _on_shared_questions(
     if not only_shared or not shared:
         counts, differences = _describe_different(asked, differing)
         if not shared:
-            raise UsageError(f"They share no question on one database: {counts}.{differences}")
+            raise UsageError(
+                f"The contestants share no question on the same database: {counts}.{differences}"
+            )
         raise UsageError(
-            f"They were asked different questions: {counts}, of which all share "
-            f"{len(dict(shared))}. --shared (only_shared=True) compares on these.{differences}"
+            f"The contestants were asked different questions: {counts}. All share "
+            f"{len(dict(shared))} of them. Add --shared (only_shared=True) to compare on "
+            f"these.{differences}"
         )
     limited = _limited(found, lambda result: (result.question, result.database) in shared)
     return limited, len(every) - len(shared)

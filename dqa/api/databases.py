@@ -119,8 +119,8 @@ def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterato
     if not isinstance(database, str | Path):
         if any(access.values()):
             raise UsageError(
-                f"'{database.name}' is open already: give tables, policy and audit to "
-                "open_database."
+                f"'{database.name}' is open already: pass tables, policy and audit to "
+                "open_database instead."
             )
         yield database
         return
@@ -181,8 +181,8 @@ def load(
     situations = list({id(s): s for s in map(questions.situation_of, wanted)}.values())
     if backend.embedded and len(situations) > 1:
         raise UsageError(
-            f"A file of {backend.name} holds one situation and these are {len(situations)}: name "
-            "one as question (--question)."
+            f"A file of {backend.name} can contain only one situation, but the questions have "
+            f"{len(situations)}: select one question (--question)."
         )
     return tuple(_load(backend, situation, where, replace) for situation in shown(situations))
 
@@ -390,12 +390,12 @@ def _script(content: Content, backend: Backend) -> str:
         return read_text(content, most=DATA_BYTES)
     if not isinstance(content, Mapping):
         raise UsageError(
-            f"A {type(content).__name__} makes no database: give tables by name, a script, a path, "
-            "a URL or a situation."
+            f"A database cannot be created from a {type(content).__name__}: give tables by name, "
+            "a script, a path, a URL or a situation."
         )
     if backend.kind != "relational":
         raise UsageError(
-            f"{backend.name} holds a graph, and tables do not say how they are connected: give a "
+            f"{backend.name} stores a graph, but tables do not define relationships: give a "
             "script in Cypher, or a situation."
         )
     from dqa.databases.tables import table_script

@@ -97,8 +97,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
     if work.options.engine != "local" or work.options.processes > 1:
         raise UsageError(
-            "Games are played by this process: leave out engine (--engine) and processes "
-            "(--processes). Several processes, each with the same command, may play one run."
+            "Games run in this process: leave out engine (--engine) and processes (--processes). "
+            "To use several processes, start the same command several times."
         )
     named_fields, chats = name_models(fields)
     spec, given = _play_spec(world, players, opponents, named_fields, work.earlier)
@@ -153,7 +153,7 @@ def _play_spec(
     if "world" not in changed or "pairs" not in changed:
         raise UsageError(
             "Name a world (--world), a player (--player) and, if two play it, an opponent "
-            "(--opponent); 'dqa list' and 'dqa list --worlds' have them."
+            "(--opponent); 'dqa list' and 'dqa list --worlds' show the names."
         )
     return PlaySpec(**changed), given
 
@@ -168,8 +168,8 @@ def _locate_history(recorded: str | None, location: RunLocation | None, opened: 
     if recorded is not None:
         if "***" in recorded:
             raise UsageError(
-                f"The history of this run is {recorded}, whose password is not stored: give the "
-                "whole URL (--history) to resume it."
+                f"The history of this run is {recorded}, but its password is not stored: to "
+                "resume the run, give the URL with the password (--history)."
             )
         return recorded
     if location is not None and location.folder is not None:
@@ -264,8 +264,8 @@ def learning_players(world: str) -> tuple[str, ...]:
     learning = tuple(made.name for made in policies.values() if made.trainer is not None)
     if not learning:
         raise UsageError(
-            f"No player of '{world}' learns, so there is nothing to train: "
-            f"{', '.join(policies) or 'no program'} plays it as it is."
+            f"No player of '{world}' can be trained: "
+            f"{', '.join(policies) or 'no program'} can play it without training."
         )
     return learning
 
@@ -278,7 +278,7 @@ def _trainer(world: str, player: str) -> Trainer:
     if trainer is None:
         learning = ", ".join(learning_players(world))
         raise UsageError(
-            f"'{player}' plays '{world}' without any training; these learn: {learning}."
+            f"'{player}' plays '{world}' without training. Players that can be trained: {learning}."
         )
     return trainer
 

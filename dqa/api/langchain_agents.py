@@ -116,8 +116,8 @@ def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
 def _require_checkpointer(config: RunnableConfig) -> None:
     if not config.get("configurable", {}).get(_CHECKPOINTER):
         raise UsageError(
-            "review waits for a person, and the graph keeps nothing meanwhile: compile it with a "
-            "checkpointer, e.g. compile(checkpointer=InMemorySaver()), and invoke it with a "
+            "A review waits for a person, but the graph does not store its state: compile it "
+            "with a checkpointer, e.g. compile(checkpointer=InMemorySaver()), and invoke it with a "
             "thread_id."
         )
 
@@ -204,14 +204,16 @@ def decision_node(
         asked = {"question": asked} if isinstance(asked, str) else asked
         if not isinstance(asked, Mapping):
             raise UsageError(
-                f"The state has no question at '{question}': put a text there, or a mapping with "
-                "question, rules and candidates."
+                f"The state has no question under the key '{question}': store a text, or a "
+                "mapping with question, rules and candidates."
             )
         action = partial(decisions.ask, reviewer=reviewer, review=review)
         try:
             return replace(ask, action=action).call(asked).to_json()
         except UnparsableReplyError as error:
-            raise UsageError(f"The state's '{question}': {error}") from error
+            raise UsageError(
+                f"The question under the key '{question}' of the state is invalid: {error}"
+            ) from error
 
     if review:
         return pausing_node(decide, question, decision, review)

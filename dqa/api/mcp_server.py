@@ -298,14 +298,14 @@ async def _serve_http(
 def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
     """Return the host names that the server accepts."""
     if not 0 <= port < 1 << 16:
-        raise UsageError(f"port {port} (--port): give one from 0 to 65535.")
+        raise UsageError(f"The port {port} (--port) is invalid: give a number from 0 to 65535.")
     if host in _LOCAL:
         return (*("127.0.0.1", "localhost", "[::1]"), *allowed)
     if host in _ANYWHERE and not allowed:
         raise UsageError(
             f"host {host} (--host) accepts any name: give the names that clients use (--allow-host "
-            "NAME), so that no web page can reach it by another. It does not authenticate clients: "
-            "put a proxy that does in front of it."
+            "NAME), so that no web page can reach the server by another name. The server does "
+            "not authenticate clients: use a proxy that does."
         )
     return (*(() if host in _ANYWHERE else (host,)), *allowed)
 

@@ -74,8 +74,9 @@ def analyse(
     notes = [*analysis.notes, *cases.notes()]
     if analysis.without_data:
         notes.append(
-            f"{counted(analysis.without_data, 'run')} whose questions are not available, so that "
-            f"the values of any node count. {lacking or ''} Name their folder (--questions)."
+            f"{counted(analysis.without_data, 'run')} have no available questions, so all "
+            f"retrieved values are treated as needed. {lacking or ''} Name the folder of the "
+            "questions (--questions)."
         )
     models = dict.fromkeys(case.result.model for case in cases.judged)
     return analysis.changed(lacking=lacking, models=tuple(models), notes=tuple(notes))
@@ -189,7 +190,7 @@ def export_run(
             rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
             files.write_private(file, rows, new=True)
     except FileExistsError as error:
-        raise UsageError(f"{file} exists by now: name a new one.") from error
+        raise UsageError(f"{file} exists already: name a new file.") from error
     except OSError as error:
         problem = files.problem_of_path(file, error, writing=True)
         raise UsageError(f"{problem}. The run is unchanged.") from error
@@ -201,11 +202,15 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     known = get_args(ExportFormat)
     if name not in known:
         problem = (
-            f"'{name}' is no format of an export" if name else "The file's name tells no format"
+            f"'{name}' is not an export format"
+            if name
+            else "The ending of the file's name is not an export format"
         )
         raise UsageError(f"{problem}: name one of {', '.join(known)} (--format).")
     if for_spreadsheets and name != "csv":
-        raise UsageError(f"Only a CSV is read by spreadsheets as formulas; {name} stays exact.")
+        raise UsageError(
+            f"for_spreadsheets (--for-spreadsheets) is only for CSV: leave it out for {name}."
+        )
     return cast("ExportFormat", name)
 
 

@@ -138,7 +138,7 @@ class ShownSituation(Record):
     name: str
     hash: str | None = Field(
         pattern="^[0-9a-f]{64}$",
-        description="of its content; None of a database that is asked where it is",
+        description="of its content; None for a user's own database, which is not loaded",
     )
     rows: dict[str, int] = Field(description="by table; empty if they were not counted")
 

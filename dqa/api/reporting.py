@@ -132,8 +132,8 @@ def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: boo
         places = (str(one.run.location or "RUN") for one in reported)
         shown = " or ".join(f"'{command('show', place)}'" for place in places)
         traces = (
-            f"This page has only the figures of {counted(made, 'decision')}. {shown} shows "
-            "the traces, and 'dqa report --details' writes them all into the page."
+            f"This page has only the figures of {counted(made, 'decision')}. {shown} shows the "
+            "traces. 'dqa report --details' writes a page with all traces."
         )
     elif lacking:
         outcomes = (

@@ -89,8 +89,8 @@ class StoredWork:
     ) -> None:
         if (resume or retry_failed) and out is None:
             raise UsageError(
-                "resume (--resume) and retry_failed (--retry-failed) continue a stored run: name "
-                "it as out (--out)."
+                "resume (--resume) and retry_failed (--retry-failed) are only for a stored run: "
+                "name the run as out (--out)."
             )
         self.location = None if out is None else locate_run(out)
         self.earlier: RunRecord | None = None
@@ -136,7 +136,7 @@ class StoredWork:
             own = self.location.named(self.location.name or name_run(record))
             if not has_recorded(own, self._begun):
                 raise UsageError(
-                    f"--record {self._begun} has the replies of another run in "
+                    f"--record {self._begun} contains the replies of another run in "
                     f"{self.location.store}: name a new file."
                 )
         store = RunStore(self.location, record, retry_failed=self._retry_failed)
@@ -258,7 +258,7 @@ def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Ba
         called = value.get_name()
         if chats.setdefault(called, value) is not value:
             raise UsageError(
-                f"Two chat models are both called '{called}', one of them as {field}: give one of "
+                f"Two chat models have the name '{called}', one of them in {field}: give one of "
                 "them another name."
             )
         return ModelSpec(name=called)
@@ -365,7 +365,9 @@ def _spec(
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."
         whole = require_questions(work.earlier.spec, str(work.location), why)
     if whole is None and what is None:
-        raise UsageError("Give the questions, or their source; or resume a stored run.")
+        raise UsageError(
+            "There are no questions: give questions or their source, or resume a stored run."
+        )
     changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
     if isinstance(what, QuestionSet):
         changed["questions"] = PassedQuestions(
@@ -395,5 +397,5 @@ def default_deciders(use: str) -> tuple[str, ...]:
     """
     meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
-        raise UsageError("No installed package sets a default decider; name one.")
+        raise UsageError("No installed package defines a default decider: name a decider.")
     return meant

@@ -132,7 +132,7 @@ class Run:
     def require_results(self, why: str) -> None:
         """Raise `UsageError` with `why` if no decision is finished."""
         if not self.results:
-            raise UsageError(f"{self.where} holds no finished decision yet: {why}.")
+            raise UsageError(f"{self.where} has no finished decision yet: {why}.")
 
     @cached_property
     def reader(self) -> RunReader:
@@ -141,8 +141,8 @@ class Run:
 
         if self.location is None:
             raise UsageError(
-                "This run and its traces are not stored: evaluate with a folder or a store (out, "
-                "--out)."
+                "This run and its traces are not stored: evaluate again with a folder or a store "
+                "as out (--out)."
             )
         return RunReader(self.location)
 
@@ -369,7 +369,7 @@ class Run:
         """
         if self._asked and question is not None:
             raise UsageError(
-                "A file of 'dqa ask --trace' holds one decision: it needs no QUESTION."
+                "A file of 'dqa ask --trace' contains a single decision: leave out QUESTION."
             )
         if self.results:
             _narrow(self.results, "", question=question)

@@ -68,7 +68,7 @@ class ProposedScenario(Record):
         return "\n".join(
             [
                 f"{self.folder}: {', '.join(self.files)}.",
-                f"It decides about each {self.noun} ({self.table}.{self.column}); {described}.",
+                f"Its candidates are each {self.noun} ({self.table}.{self.column}); {described}.",
                 f"{guessed}: look for '{GUESS}', {fix}.",
                 f"Then write confirmed = true into {self.folder}/scenario.toml.",
                 f"Next: dqa doctor --scenario {self.folder} --database URL",
@@ -149,7 +149,8 @@ def _require_empty(folder: Path) -> None:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
     if is_taken or (folder.exists() and not folder.is_dir()):
         raise UsageError(
-            f"{folder} is not empty, and nothing is overwritten: name another folder (--out)."
+            f"{folder} is not empty, and its files must not be overwritten: name another folder "
+            "(--out)."
         )
 
 
@@ -234,7 +235,8 @@ def check_scenario(
     place = Path(folder)
     if not (place / DOCUMENT).is_file():
         raise UsageError(
-            f"{place} holds no {DOCUMENT}: name the folder of a scenario ('dqa init' makes one)."
+            f"{place} contains no {DOCUMENT}: name the folder of a scenario ('dqa init' creates "
+            "one)."
         )
     with opened(database, **access) as there:
         read = read_folder(place)
@@ -244,7 +246,7 @@ def check_scenario(
         targets: Sequence[dict[str, str]] = ()
         count = 0
         if read.scenario is None:
-            problem = "the rest of the folder is checked on the database once this is fixed"
+            problem = "fix this first; the rest of the folder was not checked on the database"
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
             _require_targets(read.scenario, target or {})
@@ -280,7 +282,11 @@ def _check_texts(scenario: Scenario, found: Findings) -> None:
     folder = Path(scenario.folder)
     texts: dict[str, tuple[str, Level, str]] = {
         "question.txt": (scenario.template.template, "error", "write the question to decide"),
-        "rules.md": (scenario.rules, "warning", "whatever a statement counts is explained here"),
+        "rules.md": (
+            scenario.rules,
+            "warning",
+            "explain here the rules that the statements calculate",
+        ),
     }
     for name, (text, level, fix) in texts.items():
         if not text.strip():
@@ -294,7 +300,7 @@ def _check_guesses(folder: Path, found: Findings) -> None:
         if lines:
             guesses = counted(len(lines), "line is a guess", "lines are guesses")
             listed = ", ".join(map(str, lines))
-            problem = f"{guesses}: check, and take the remark away ({listed})"
+            problem = f"{guesses}: check the guesses, and remove their remarks ({listed})"
             found.add("note", str(file), lines[0], problem)
 
 

@@ -187,17 +187,19 @@ def find_questions(
 def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
     spec = run.require_questions("it has no questions.")
     if spec is None or run.record is None:
-        raise UsageError(f"{run.where} does not record where its questions are.")
+        raise UsageError(f"{run.where} has no record of the source of its questions.")
     source = spec.questions
     if folder is not None:
         field = "file" if isinstance(source, OwnQuestions) else "folder"
         if field not in type(source).model_fields:
-            raise UsageError(f"The questions of {run.where} are in no folder ({source.source}).")
+            raise UsageError(
+                f"The questions of {run.where} do not come from a folder, but from {source.source}."
+            )
         source = source.changed(**{field: Path(folder)})
     found = source.read()
     if found.content_hash != run.record.content_hash:
         raise UsageError(
-            f"The questions of {found.name} are others than when {run.where} asked them."
+            f"The questions of {found.name} have changed since {run.where} asked them."
         )
     return found
 

@@ -54,7 +54,7 @@ def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(
             "--approve needs a terminal, but standard input or standard error is redirected. "
-            "Leave --approve out, or pass a reviewer in Python (dqa.ask)."
+            "Leave out --approve, or pass a reviewer in Python (dqa.ask)."
         )
     return TerminalReviewer(by or user_name())
 

@@ -145,7 +145,7 @@ def _mix(given: str | None) -> Mix | None:
     known = [item.name for item in fields(Mix)]
     for name in shares:
         if name not in known:
-            raise UnknownNameError("share in --mix called", name, known)
+            raise UnknownNameError("--mix share", name, known)
     try:
         return Mix(**{name: float(share) for name, share in shares.items()})
     except ValueError as error:

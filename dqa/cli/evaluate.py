@@ -297,7 +297,9 @@ def _record_of(storing: options.StoringOptions) -> RunRecord:
         return RunRecord(spec=None)
     place = locate_run(resume)
     if storing.out is not None and locate_run(storing.out) != place:
-        raise UsageError(f"--resume {place} adds results to that run: leave out --out.")
+        raise UsageError(
+            f"--resume {place} already names the run for the results: leave out --out."
+        )
     record = RunReader(place).record
     record.require_resumable(str(place))
     return record

@@ -78,7 +78,7 @@ class QuestionOptions:
         settings = [value for value in self.settings or () if "=" in value]
         if not decides and pairs_in("--set", settings, "NAME=VALUE"):
             raise UsageError(
-                "--set NAME=VALUE changes a setting of a decider, and this command runs no "
+                "--set NAME=VALUE changes a setting of a decider, but this command runs no "
                 "decider: leave it out, or name a set of questions (--set NAME)."
             )
         if named is not None:

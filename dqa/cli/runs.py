@@ -383,7 +383,10 @@ def report(  # noqa: PLR0913  (one parameter per option)
 
     if out is None:
         if not as_json:
-            raise UsageError("Name the page to write (--out FILE), or print the figures (--json).")
+            raise UsageError(
+                "There is no output: name a page to write (--out FILE), or print "
+                "the figures (--json)."
+            )
         echo_json(read_report(*runs, title=title, questions=questions))
         return
     found = write_report(runs, out, title=title, questions=questions, details=details)

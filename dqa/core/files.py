@@ -29,7 +29,7 @@ LINE_BYTES = 64_000_000
 traces, a cassette."""
 MOST_DEPTH = 100
 """The maximum nesting depth of lists and objects in JSON and TOML."""
-_TOO_DEEP = f"it is nested deeper than {MOST_DEPTH} levels, the most that are read"
+_TOO_DEEP = f"it has more than {MOST_DEPTH} nested levels, which is the maximum"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",
@@ -86,7 +86,7 @@ def open_regular(
         The file cannot be opened.
     """
     if home is not None and not Path(file).resolve().is_relative_to(Path(home).resolve()):
-        problem = f"it leads out of {home}: store the file itself in that folder, not a link"
+        problem = f"it is outside of {home}: store the file itself in that folder, not a link"
         raise UnsuitableFileError(file, problem)
     _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
@@ -179,14 +179,14 @@ def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes
     with BufferedReader(open_regular(file, home=home, most=None)) as opened:
         for number, line in enumerate(iter(lambda: opened.readline(LINE_BYTES + 1), b""), start=1):
             if len(line) > LINE_BYTES:
-                problem = f"this line is longer than {_size(LINE_BYTES)}, the most that is read"
+                problem = f"this line is longer than the maximum of {_size(LINE_BYTES)}"
                 raise ParseError(file, number, problem)
             if line.endswith(b"\n"):
                 yield line
 
 
 def _too_large(file: Path | str, most: int) -> UnsuitableFileError:
-    return UnsuitableFileError(file, f"it is larger than {_size(most)}, the most that is read")
+    return UnsuitableFileError(file, f"it is larger than the maximum of {_size(most)}")
 
 
 def _size(count: int) -> str:
@@ -389,7 +389,10 @@ def require_new_file(path: Path) -> None:
         problem = "is a folder" if path.is_dir() else "exists already"
         raise UsageError(f"{path} {problem}: name a new file.")
     if not path.parent.exists():
-        raise UsageError(f"The folder of {path} does not exist: make it, or name another one.")
+        raise UsageError(
+            f"The folder of {path} does not exist: create the folder, or name a "
+            "file in another folder."
+        )
     require_room(path.parent)
 
 
@@ -406,4 +409,4 @@ def require_room(path: Path) -> None:
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file: name a folder.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise UsageError(f"{nearest} may not be written to: name another folder.")
+        raise UsageError(f"{nearest} is not writable for this user: name another folder.")

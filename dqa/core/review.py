@@ -279,7 +279,8 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
     wanted = review_kinds(kinds)
     if reviewer is None and wanted:
         raise UsageError(
-            f"review names {', '.join(wanted)}, but there is no reviewer: give a callable that "
+            f"The argument review names {', '.join(wanted)}, but there is no reviewer: pass a "
+            "callable that "
             "takes a Review and returns a ReviewAnswer."
         )
     if reviewer is not None and not wanted:

@@ -87,7 +87,8 @@ class Truth:
         if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
                 f"Question '{question.key}' needs a {question.answer_form}, but its answers are "
-                f"matched by {self.match or 'name'}: only rows of statements are matched by a rule."
+                f"compared by {self.match or 'name'}: a rule can compare only the rows of "
+                "statements."
             )
         if self.outcomes is None:
             return

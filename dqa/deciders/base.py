@@ -89,7 +89,9 @@ class Settings:
     def own_as(self, kind: type[_Own]) -> _Own:
         """Return the decider's own settings as the class of its factory."""
         if not isinstance(self.own, kind):
-            raise TypeError(f"A factory makes settings of {kind.__name__}, not {self.own!r}.")
+            raise TypeError(
+                f"The settings must be an instance of {kind.__name__}, not {self.own!r}."
+            )
         return self.own
 
 
@@ -199,7 +201,7 @@ class DeciderFactory:
         """Return the settings: the user's values, then the scenario's, then the defaults."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
-            raise UsageError(f"The decider '{self.name}' has other settings than {own!r}.")
+            raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")
         usual, chosen = self._named(of_scenario), self._named(settings.options)
         given = {name: of_scenario[option] for name, option in usual.items()}
         given |= {} if own is None else own.model_dump(include=own.model_fields_set)

@@ -79,8 +79,8 @@ class Oracle(UpperBound):
         if question.answer_form == "statement":
             if known.official is None:
                 raise UsageError(
-                    f"Question '{question.key}' has no gold statement, and the oracle writes none: "
-                    "name another decider."
+                    f"Question '{question.key}' has no gold statement, so the oracle cannot "
+                    "answer it: name another decider."
                 )
         elif known.outcomes is None:
             from dqa.deciders.simulation import Simulation
@@ -114,8 +114,8 @@ def _decided(
 
 def _unlisted(question: Question) -> UsageError:
     return UsageError(
-        f"Question '{question.key}' lists no candidates, and a baseline can only pick from a "
-        "list: name them, or ask another decider."
+        f"Question '{question.key}' lists no candidates, but a baseline chooses from a list: "
+        "list the candidates, or use another decider."
     )
 
 
@@ -154,7 +154,7 @@ RANDOM = DeciderFactory(
 )
 ORACLE = DeciderFactory(
     "oracle",
-    "upper bound: the best outcome on record, or else every candidate simulated on all rows",
+    "upper bound: the candidate with the best outcome, recorded or else simulated on all rows",
     lambda _model, settings: Oracle(settings.rules),
     needs_model=False,
 )

@@ -106,9 +106,10 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
         return "\n".join(told), None
     warning = WarningEvent(
         about="candidates",
-        text=f"The model was shown {len(some)} of {count} candidates by name, which are too many "
-        "for a prompt: give them by a statement (--candidates, or 'candidates' of a file's "
-        "question), which the model can narrow down, or list fewer.",
+        text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
+        "names are too long for a prompt. List fewer candidates, or give a statement that lists "
+        "them (--candidates, or the field 'candidates' of a question in a file), which the model "
+        "can narrow.",
         considered=len(some),
         total=choices.total,
     )

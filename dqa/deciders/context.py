@@ -135,24 +135,25 @@ def _compared(
     found = find_leading_actions(choices.among(cell_texts(tables)), tables)
     if not found:
         raise UsageError(
-            f"Question '{question.key}' has {choices.total:,} candidates, and {method} compares a "
-            "few, those that the rows of its context name; no column of these lists any. Give a "
-            "statement whose first column is the best few by some figure (--context 'SELECT id, "
-            "... ORDER BY ... LIMIT 20', or context.sql of its scenario), or ask an agent that "
-            "narrows them by its own queries."
+            f"Question '{question.key}' has {choices.total:,} candidates. {method} compares only "
+            "the candidates that the rows of the context name, but no column lists candidates. "
+            "Give a statement whose first column lists the few best candidates (--context 'SELECT "
+            "id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), or use an agent, "
+            "which narrows the candidates by queries."
         )
     return found
 
 
 def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
-    why = "as no row of the context names the others"
-    mend = "select what names them (--context, or 'context' of a file's question)"
+    why = "because no row of the context names the other candidates"
+    mend = "select rows that name them (--context, or 'context' of a question in a file)"
     if cut:
-        why = "as the rows of the context that name the others were cut by a limit"
+        why = "because a limit cut the rows of the context"
         mend = "narrow the candidates or the rows, or raise --row-limit"
     elif choices.is_large:
-        why = "those that the rows of the context name, as they are too many to compare"
-        mend = "let the context list the best few by the figure that matters"
+        why = "namely those in the rows of the context, because there are too many to compare "
+        "all"
+        mend = "select the few candidates that are best by a relevant figure"
     return WarningEvent(
         about="candidates",
         text=f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {mend}.",
@@ -181,15 +182,16 @@ def check_question(question: Question, method: str) -> None:
         and not question.context_queries
     ):
         raise UsageError(
-            f"Nothing says what {method} is to read about a move of '{question.scenario}': take a "
-            "decider that reads a game's history, or one that writes its own statements."
+            f"{method} cannot decide a move of '{question.scenario}', because no statement reads "
+            "its data: use a decider that reads a game's history, or a decider that writes its "
+            "own statements."
         )
 
 
 def _without_actions(question: Question, method: str) -> UsageError:
     return UsageError(
-        f"Question '{question.key}' has no action to choose from, and {method} compares actions: "
-        "list them (--candidates, or 'candidates' of a file's question)."
+        f"Question '{question.key}' lists no actions, but {method} compares actions: list them "
+        "(--candidates, or the field 'candidates' of a question in a file)."
     )
 
 
@@ -201,8 +203,8 @@ def _queries(question: Question, kind: Kind, method: str) -> tuple[str, ...]:
     if queries:
         return queries
     raise UsageError(
-        f"Nothing says what {method} is to read about '{question.key}': give statements with "
-        "--context, or take a decider that writes its own."
+        f"{method} cannot decide '{question.key}', because no statement reads its data: give "
+        "statements with --context, or use a decider that writes its own statements."
     )
 
 
@@ -224,8 +226,8 @@ def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
         WarningEvent(
             step=recorder.steps,
             about="candidates",
-            text=f"The model was shown {len(shown):,} of {len(rows):,} characters of rows: narrow "
-            f"the context (--context), or raise --set {setting}.",
+            text=f"The model saw only the first {len(shown):,} of {len(rows):,} characters of "
+            f"the rows: select fewer rows (--context), or increase --set {setting}.",
             considered=len(shown),
             total=len(rows),
         )

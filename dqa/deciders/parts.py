@@ -174,18 +174,18 @@ def warning_of(shown: FittedSchema) -> WarningEvent | None:
     left, briefly = len(shown.left_out), shown.shortened
     if shown.is_whole:
         return None
-    parts = [f"{shown.total - left - briefly:,} are described to the model"]
+    parts = [f"{shown.total - left - briefly:,} are described in full"]
     if briefly:
-        parts.append(f"of {briefly:,} it is shown keys, joins and comments alone")
+        parts.append(f"{briefly:,} are described by keys, joins and comments only")
     if left:
         names = ", ".join(shown.left_out[:_NAMED]) + (", ..." if left > _NAMED else "")
         named = "only their names" if shown.named == left else f"only the names of {shown.named:,}"
-        parts.append(f"of the other {left:,} it is shown {named} ({names})")
+        parts.append(f"of the other {left:,}, the model sees {named} ({names})")
     return WarningEvent(
         about="schema",
         text=f"The schema is too long for the prompt: of {shown.total:,} tables or labels, "
-        f"{'; '.join(parts)}. Name those that matter (--tables, or 'tables' of a --policy), or "
-        "give the schema more room (--schema-tokens).",
+        f"{'; '.join(parts)}. Select the relevant tables (--tables, or the field 'tables' of a "
+        "--policy), or increase --schema-tokens.",
         considered=shown.total - left,
         total=shown.total,
         left_out=shown.left_out,

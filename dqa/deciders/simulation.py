@@ -79,8 +79,9 @@ class Simulation:
         if name not in simulated:
             raise UsageError(
                 f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
-                f"simulator ({', '.join(simulated) or 'none'} have). Take a decider that needs "
-                "none, or say in its scenario.toml where outcomes come from ([outcomes])."
+                f"simulator ({', '.join(simulated) or 'none'} have). Use a decider that needs no "
+                "simulator, or name the source of the outcomes in its scenario.toml "
+                "([outcomes])."
             )
         simulator = plugins.simulator(name)
         if rules is not None and rules not in simulator.rule_sets:

@@ -341,7 +341,7 @@ def _within(seconds: float | None, ask: Callable[[], AIMessage]) -> AIMessage:
     threading.Thread(target=work, daemon=True).start()
     wait([replied], seconds)
     if not replied.done() and limit.acquire(blocking=False):
-        raise TimeoutError(f"There was no whole reply within {seconds:g} s.")
+        raise TimeoutError(f"No complete reply arrived within {seconds:g} s.")
     return replied.result()  # if the lock is taken, the reply has just arrived
 
 

@@ -242,9 +242,9 @@ class Cassette:
         times = f", which was recorded {counted(number, 'time')}," if number else ""
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
-            f"no reply to request {step}{_by(key[0])}{times} is recorded.{where} Replay it with "
-            "the settings it was recorded with, or record it again, if prompts or data have "
-            "changed."
+            f"no reply to request {step}{_by(key[0])}{times} is recorded.{where} Replay the "
+            "cassette with the settings of the recording. If prompts or data have changed, "
+            "record it again."
         )
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -254,7 +254,9 @@ class Cassette:
             add_line(self._file, json.dumps(line, ensure_ascii=False))
         except OSError as error:
             problem = describe_file_error(error, self.path)
-            raise UsageError(f"--record: {problem} The recorded replies stay.") from error
+            raise UsageError(
+                f"--record: {problem} The replies recorded so far are not lost."
+            ) from error
 
     def _read(self, *, repair: bool) -> None:
         size, read = self.path.stat().st_size, 0
@@ -287,7 +289,7 @@ class Cassette:
         ]
         if differing:
             made = f"{self.path} was made by {', '.join(differing)}"
-            self.warnings = (f"{made}: replies to changed prompts will not be found.",)
+            self.warnings = (f"{made}: replies to prompts that have changed will not be found.",)
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
         if "message" in entry:

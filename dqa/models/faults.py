@@ -69,20 +69,19 @@ _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED}
 _RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
 _TOO_LONG_HINT = "The request is longer than the model takes"
 _HINTS = {
-    FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
-    "account may use this model.",
-    FaultKind.NOT_FOUND: "The server has nothing at this address: check --base-url, which mostly "
-    "ends in /v1 (and --model).",
-    FaultKind.REDIRECT: "The server sends requests on to another address. Nothing was sent there, "
-    "because the request contains the key and the question: name the right --base-url.",
-    FaultKind.UNKNOWN_MODEL: "The provider knows no such model: check --model; many servers list "
-    "theirs at BASE-URL/models.",
-    FaultKind.QUOTA: "Quota exhausted: the account has no credit left; add to it, or use another "
-    "key.",
-    FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
-    "or --max-steps, or a setting of the decider's own (--set).",
-    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit or --max-steps, or a "
-    "setting of the decider's own (--set).",
+    FaultKind.KEY: "The provider rejects the key: check the variable with the key, and whether "
+    "the account may use this model.",
+    FaultKind.NOT_FOUND: "The server has no page at this address: check --base-url, which "
+    "usually ends in /v1, and --model.",
+    FaultKind.REDIRECT: "The server redirects requests to another address. The request was not "
+    "sent there, because it contains the key and the question: correct --base-url.",
+    FaultKind.UNKNOWN_MODEL: "The provider does not know this model: check --model. Many servers "
+    "list their models at BASE-URL/models.",
+    FaultKind.QUOTA: "Quota exhausted: the account has no credit. Add credit, or use another key.",
+    FaultKind.REQUEST: "The provider rejects the request. If it is too long, lower --row-limit, "
+    "--max-steps or a setting of the decider (--set).",
+    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit, --max-steps or a setting of the "
+    "decider (--set).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
@@ -391,7 +390,7 @@ _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH)
 _UNREACHED: tuple[tuple[type[OSError], str], ...] = (
     (
         ConnectionRefusedError,
-        "connection refused: nothing listens there; start the server, or correct --base-url",
+        "connection refused: no server listens there; start the server, or correct --base-url",
     ),
     (
         socket.gaierror,

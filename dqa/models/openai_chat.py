@@ -127,7 +127,7 @@ class OpenAIChat(ChatOpenAI):
             finished = finished or bool(about.get("finish_reason"))
             yield chunk
         if not finished:
-            raise MalformedReplyError("The stream ended before the reply did.")
+            raise MalformedReplyError("The stream ended before the reply was complete.")
 
 
 def _body(response: object) -> dict[str, Any]:

@@ -139,8 +139,8 @@ class Budget:
     ) -> None:
         if cost is not None and prices is None:
             raise UsageError(
-                "A budget in money needs prices: give --price-input and --price-output, for a "
-                "million tokens each."
+                "A limit on the cost needs prices: give --price-input and --price-output, the "
+                "prices of a million tokens."
             )
         self._tokens = tokens
         self._cost = cost

@@ -69,8 +69,9 @@ class Connection:
         if self.base_url is not None and not _URL.fullmatch(self.base_url):
             rest = re.sub(r"^[a-z+]*:?/+", "", self.base_url, flags=re.IGNORECASE)
             raise UsageError(
-                f"The base URL '{redact(self.base_url)}' is not an HTTP address: write it with its "
-                f"scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} (or https://)."
+                f"The base URL '{redact(self.base_url)}' is not an HTTP address: write the "
+                f"address with its scheme, --base-url http://{redact(rest) or 'localhost:8000/v1'} "
+                "(or https://)."
             )
 
 
@@ -190,8 +191,8 @@ def _provider_model(
         shared["api_key"] = key or "none"
     elif not key:
         raise MissingKeyError(
-            f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs none "
-            "with --base-url."
+            f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs no "
+            "key (--base-url)."
         )
     if temperature:
         shared["seed"] = seed
@@ -235,7 +236,7 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
         if problem is not None:
             raise ModelUnavailableError(
                 f"The model {name} cannot be reached at {redact(str(client.base_url))}: "
-                f"{problem}. Nothing was asked."
+                f"{problem}. No question was asked."
             ) from error
     except (openai.OpenAIError, MalformedReplyError, RecursionError, ValueError):
         return  # There is a server.

@@ -185,7 +185,7 @@ def test_a_state_without_a_question_says_so(database: dqa.Database) -> None:
     """Where it is looked for, and what would do."""
     node = dqa.decision_node(database, dqa.Decisions("first"))
     for question, said in (
-        (None, "no question at 'question'"),
+        (None, "no question under the key 'question'"),
         ({"question": "?", "candidate": ["a"]}, '"candidate"'),
         ({"question": "?", "candidates": []}, "is empty"),
     ):

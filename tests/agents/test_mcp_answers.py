@@ -195,7 +195,7 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
         (("--policy", "nowhere.json"), "nowhere.json"),
         (("--tables", "nothing"), "nothing"),
         (("--decider", "nobody"), "There is no decider 'nobody'"),
-        (("--decider", "planrag"), "'planrag' asks a chat model"),
+        (("--decider", "planrag"), "'planrag' needs a chat model"),
         (("--decider", "first", "--record", "kept.jsonl"), "leave it out"),
         (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
         (("--transport", "http", "--port", "TAKEN"), "Cannot listen"),

@@ -89,14 +89,14 @@ def test_a_folder_of_questions_that_moved_can_be_named(
     dqa: Callable[..., Any], folder: Path, generated: Path, orphan: Path, tmp_path: Path
 ) -> None:
     """Then all is known as before; a folder of other questions is refused."""
-    assert "\n32 runs whose questions are not available" in dqa("analyse", orphan).out
+    assert "\n32 runs have no available questions" in dqa("analyse", orphan).out
     ran = dqa("analyse", orphan, "--questions", generated)
     assert ran.out == dqa("analyse", folder).out
     other = tmp_path / "other"
     dqa("data", "generate", "--out", other, "--questions", "1", "--seed", "5")
     ran = dqa("analyse", orphan, "--questions", other)
     assert (ran.code, ran.out) == (2, "")
-    assert "are others than when" in ran.err
+    assert "have changed since" in ran.err
 
 
 def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], folder: Path) -> None:

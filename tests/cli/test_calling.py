@@ -63,7 +63,7 @@ def test_replaying_another_run_stops_and_says_what_to_do(
     ran = dqa(*common, "--replay", tape, "--max-steps", "7", *out)
     assert ran.code == 2
     assert "no reply to request 1 of (locating/" in ran.err
-    assert "Replay it with the settings it was recorded with" in ran.err
+    assert "with the settings of the recording" in ran.err
     # Nothing was decided, so nothing is in the way of the right command.
     assert dqa(*common, "--replay", tape, *out).code == 0
     again = dqa(*common, "--replay", tape, *out)
@@ -105,4 +105,4 @@ def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None
         ran = dqa(*common, "--base-url", server.url)
         assert len(server.requests) <= 3
     assert (ran.code, ran.out) == (2, "")
-    assert "refuses the key" in ran.err
+    assert "rejects the key" in ran.err

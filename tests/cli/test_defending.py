@@ -48,7 +48,7 @@ def test_an_answer_without_a_successful_statement_is_no_decision(
     """Neither none nor a failed one supports it, unless the caller allows that."""
     trace = asked(suppliers, *replies)
     assert (trace.ending, trace.choice) == (api.Ending.NO_EVIDENCE, None)
-    assert "Nothing supports the answer 'Ash'" in (trace.error or "")
+    assert "No data supports the answer 'Ash'" in (trace.error or "")
     assert trace.events[-1].kind == "no_evidence"
     allowed = asked(suppliers, *replies, allow_no_evidence=True)
     assert (allowed.ending, allowed.answer) == (api.Ending.ANSWERED, "Ash")

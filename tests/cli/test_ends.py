@@ -54,4 +54,4 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     monkeypatch.setattr(os, "access", lambda *_: False)
     for out in (("eval", "--generate", 1, "--out"), ("data", "generate", "--out")):
         ran = dqa(*out, tmp_path / "new" / "run")
-        assert (ran.code, "may not be written to" in ran.err) == (2, True)
+        assert (ran.code, "not writable" in ran.err) == (2, True)

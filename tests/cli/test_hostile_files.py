@@ -54,7 +54,7 @@ def test_a_release_reads_no_file_outside_its_folder(
     folder = Path(shutil.copytree(generated, tmp_path / "home"))
     if option == "--release":
         (folder / "manifest.json").unlink()
-    for outside, words in ((tmp_path / "other", "leads out of"), (folder / "other", "")):
+    for outside, words in ((tmp_path / "other", "is outside of"), (folder / "other", "")):
         file = folder / name
         shutil.move(file.resolve(), outside)
         file.unlink(missing_ok=True)

@@ -148,7 +148,7 @@ def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -
         assert "SyntaxError" in told["syntax"]
         assert "ZeroDivisionError" in told["raising"]
         assert "has no attribute 'PLUGIN'" in told["nothing"]
-        assert "breaks its contract: it is of type" in told["contract"]
+        assert "has the wrong type: it is of type" in told["contract"]
         assert not [line for line in told.values() if "\n" in line]
 
 

@@ -57,7 +57,7 @@ def test_a_model_that_nobody_serves_is_named_at_once(
     if command == "ask":
         given = ("--database", shop, "--question", "?")
     for url, words in (
-        (gone, "connection refused: nothing listens there; start the server"),
+        (gone, "connection refused: no server listens there; start the server"),
         ("http://no-such-host.invalid/v1", "no such host"),
     ):
         ran = dqa(command, *given, "--model", "openai:test", "--base-url", url)

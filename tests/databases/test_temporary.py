@@ -119,8 +119,8 @@ def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
 def test_what_an_engine_cannot_hold_is_refused() -> None:
     """With what to give instead."""
     wrong: list[tuple[Any, str, str]] = [
-        ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
-        (3, "sqlite", "A int makes no database"),
+        ({"t": {"x": [1]}}, "ladybug", "stores a graph, but tables"),
+        (3, "sqlite", "from a int"),
         (Path("missing.sql"), "sqlite", "missing.sql does not exist"),
         (SCRIPTS["sqlite"], "mysql", "cannot be in memory"),
     ]

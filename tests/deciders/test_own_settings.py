@@ -134,5 +134,5 @@ def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
 def test_a_python_caller_gives_them_typed() -> None:
     """Options go before them, and the class has to be the decider's."""
     assert told(patient(), Patience(tries=4), share="0.1") == Patience(tries=4, share=0.1)
-    with pytest.raises(UsageError, match="other settings than"):
+    with pytest.raises(UsageError, match="does not accept the settings"):
         patient()(None, Settings(own=Other()))

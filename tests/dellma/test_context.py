@@ -86,7 +86,7 @@ def test_a_query_lists_the_actions(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"candidates": None}, "no action to choose from"),
+        ({"candidates": None}, "lists no actions"),
         ({"candidates": None, "candidate_query": "SELECT id FROM fruit WHERE 0"}, "no action"),
         ({"candidates": None, "candidate_query": "SELECT nix FROM fruit"}, "cannot run"),
     ],

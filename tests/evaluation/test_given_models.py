@@ -27,7 +27,7 @@ def test_a_model_itself_decides_as_one_by_name_does() -> None:
 def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     """Results could not tell the two apart."""
     one, other = GivenReplies([]), GivenReplies([])
-    with pytest.raises(UsageError, match="both called 'scripted:replies'"):
+    with pytest.raises(UsageError, match="the name 'scripted:replies'"):
         dqa.evaluate(QUESTIONS, "planrag", models=[one, other])
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]

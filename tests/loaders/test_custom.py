@@ -87,7 +87,7 @@ def test_rules_are_a_text_or_a_file_next_to_the_questions(shop: Path, tmp_path: 
     assert [question.rules for question in found.questions] == ["Cheap.", "No returns.\n"]
     for outside in ("../secret.txt", str(tmp_path / "secret.txt")):
         file = written(folder, {**BEST, "rules": {"file": outside}})
-        with pytest.raises(ParseError, match=r"own\.jsonl:1: rules: .*leads out of"):
+        with pytest.raises(ParseError, match=r"own\.jsonl:1: rules: .*is outside of"):
             dqa.read_questions(file, shop)
 
 

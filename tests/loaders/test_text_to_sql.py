@@ -119,7 +119,7 @@ def test_a_missing_database_is_named_with_its_entry(tmp_path: Path) -> None:
     (folder / "dev_databases" / "choir" / "choir.sqlite").rename(outside)
     (folder / "dev_databases" / "ghost").mkdir()
     (folder / "dev_databases" / "ghost" / "ghost.sqlite").symlink_to(outside)
-    with pytest.raises(ParseError, match=r"entry 3: the database 'ghost' cannot .* leads out of"):
+    with pytest.raises(ParseError, match=r"entry 3: the database 'ghost' cannot .* is outside of"):
         read_questions(folder)
 
 

@@ -108,10 +108,10 @@ def test_a_server_that_is_away_is_named_with_what_to_fix(hours: Hours) -> None:
         pass
     recorder = Recorder()
     calls = CallPolicy(Retry(2), clock=hours.clock)
-    with pytest.raises(ModelUnavailableError, match=r"3 times.*nothing listens there"):
+    with pytest.raises(ModelUnavailableError, match=r"3 times.*no server listens"):
         take_turn(chat_model("openai:m", Connection(served.url)), ASKED, recorder, calls)
     assert recorder.lost == Usage(calls=3)
-    with pytest.raises(ModelUnavailableError, match=r"m cannot be reached.*nothing listens"):
+    with pytest.raises(ModelUnavailableError, match=r"m cannot be reached.*no server listens"):
         check_reachable("m", chat_model("openai:m", Connection(served.url)))
 
 

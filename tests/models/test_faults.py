@@ -55,7 +55,7 @@ def test_a_request_that_is_too_long_is_told_by_code_or_words(error: Exception) -
     found = FaultKind.TOO_LONG.to_error(words_of(error))
     assert isinstance(found, RequestTooLongError)
     assert is_too_long(str(found))
-    assert "a setting of the decider's own" in str(found)
+    assert "a setting of the decider" in str(found)
     assert not FaultKind.TOO_LONG.retryable
 
 

@@ -88,7 +88,7 @@ def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPat
     found = plugins.scenario("locating")
     for part, value, words in (
         ("simulator", "no_such_package:X", "simulator of scenario 'locating' is no_such_package:X"),
-        ("simulator", "builtins:len", "breaks its contract"),
+        ("simulator", "builtins:len", "has the wrong type"),
         ("generator", "dqa.plugins:LOST", "cannot be loaded: AttributeError"),
     ):
         outcomes = found.outcomes.model_copy(update={"python": value})

@@ -213,7 +213,9 @@ class GivenReplies(ProgramModel):
         **fields: Any,  # noqa: ANN401  (the base class's fields)
     ) -> None:
         if isinstance(replies, str):
-            raise UsageError("replies are a list, or a function: put one reply in brackets.")
+            raise UsageError(
+                "replies must be a list or a function: write a single reply as a list, [reply]."
+            )
         super().__init__(**fields)
         if callable(replies):
             self._make = replies
@@ -255,7 +257,7 @@ class GivenReplies(ProgramModel):
         if not self._left:
             there = counted(self._given, "reply", "replies")
             raise UsageError(
-                f"The scripted model has {there}, but received one more request. Give another "
+                f"The scripted model has {there}, but received one more request. Add another "
                 f"reply. The request was:\n{shortened(request.last, _SHOWN)}"
             )
         return self._left.popleft()

@@ -107,7 +107,9 @@ class _Asked:
     def of(cls, task: Task) -> _Asked:
         scenario = plugins.scenario_of(task.question)
         if scenario is None:
-            raise UsageError("A script needs a question of a scenario: ask with --scenario.")
+            raise UsageError(
+                "The question names no scenario, which this scripted model needs: add --scenario."
+            )
         return cls(scenario, task.question.target, "graph" if task.is_graph else "relational")
 
     @cached_property
@@ -157,7 +159,8 @@ def _figure(candidate: Cell, cell: Cell = None) -> float:
     if math.isnan(found):
         shown = "NULL" if cell is None else repr(cell)
         raise UsageError(
-            f"The outcome of {str(candidate)!r} is {shown}, which is not a number: correct "
-            "outcomes.* of the scenario ('dqa doctor --scenario DIR --database URL' says where)."
+            f"The outcome of {str(candidate)!r} is {shown}, which is not a number: correct the "
+            "scenario's file outcomes.* ('dqa doctor --scenario DIR --database URL' shows the "
+            "line)."
         )
     return found

@@ -109,7 +109,7 @@ def test_a_run_with_changed_questions_explains_the_missing_outcomes(
     change_record(gone, record_of(gone) | {"content_hash": "0" * 64})
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.outcomes is not None
-    assert "are others than" in report.outcomes
+    assert "have changed since" in report.outcomes
 
 
 def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:

@@ -1,9 +1,9 @@
 """Find plug-ins of other packages, by entry point or in the folder of a scenario.
 
-This module imports no plug-in by name, so `dqa` depends on none of them. Entry points register
-deciders, databases, readers of question sets, and the other parts of methods. A scenario is a
-folder (`dqa.scenarios.catalogue`), which names its simulator, its generator and its scripts. A
-plug-in is imported on use. If that fails, the error has one line and hides no other plug-in.
+This module imports no plug-in by name, so `dqa` depends on no plug-in. Entry points register
+deciders, databases, readers of question sets, and other parts of methods. A scenario is a folder
+(`dqa.scenarios.catalogue`) that names its simulator, generator and scripts. A plug-in is imported
+when it is used. If the import fails, the error is one line, and all other plug-ins work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CONTRACTS: Mapping[str, str] = {
     "world": "dqa.worlds.base:WorldFactory",
     "set": "importlib.resources.abc:Traversable",
 }
-"""The class of the contract of each kind of entry point. It is imported with the first plug-in."""
+"""The class or protocol that each kind of plug-in must have. It is imported on first use."""
 
 
 @cache
@@ -67,8 +67,8 @@ def names(kind: str) -> tuple[str, ...]:
     ----------
     kind
         ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``world`` or
-        ``scripted`` (replies of scripted models); ``simulator`` and ``generator`` give the names
-        of the scenarios with such a part.
+        ``scripted`` (replies of scripted models). For ``simulator`` and ``generator``, the names
+        are those of the scenarios that have such a part.
     """
     if kind == "scenario":
         from dqa.scenarios.catalogue import scenario_names
@@ -112,7 +112,7 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
 
 
 def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an object and check its contract: an instance, or with `is_class` its subclasses."""
+    """Load an instance of `contract`, or with `is_class` a subclass, and check its type."""
     try:
         loaded = point.load()
     except DqaError:
@@ -185,7 +185,7 @@ def scenario_of(question: Question) -> Scenario | None:
 
 
 def analyse(paper: str | None = None) -> Analyse:
-    """Return the function that analyses runs, from the paper or from the first paper with one.
+    """Return the analysis function of a paper, or of the first paper that has such a function.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def deciders() -> tuple[DeciderFactory, ...]:
 
 
 def decider(name: str) -> DeciderFactory:
-    """Return the decider factory called `name`, from a package or of a scenario's heuristic.
+    """Return the decider factory called `name`, from a package or for a scenario's heuristic.
 
     Raises
     ------
@@ -264,7 +264,7 @@ _MISSING = {
 
 
 def _scenario_with(part: str, name: str) -> Scenario:
-    """Return a scenario that has a part."""
+    """Return the scenario called `name`. Raise `UsageError` if it lacks the part."""
     found = find_scenario(name)
     if found is None:
         raise UnknownNameError(part, name, names(part))

@@ -32,7 +32,7 @@ from dqa.scenarios import scenario_name
 
 _MOST_STATEMENTS = 50
 _LONGEST = 4_000
-"""Characters of a text of a decision: a plan, a statement, an answer."""
+"""The maximum number of characters of a decision's text, such as a plan, statement or answer."""
 
 
 def bounded(text: str) -> str:
@@ -45,7 +45,7 @@ _Text: TypeAlias = Annotated[str, AfterValidator(bounded)]
 
 
 class DecidedStatement(Record):
-    """A statement that a decision rests on, and its result."""
+    """A statement that supports a decision, and its result."""
 
     statement: _Text
     row_count: int
@@ -64,7 +64,7 @@ class DecidedReview(Record):
 
 
 class Decided(looking.ToolRecord):
-    """A decision as another program receives it.
+    """A decision in the form that other programs receive.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Decided(looking.ToolRecord):
     answer
         The answer in the decider's own words.
     ending
-        How the decision ended: ``answered``, or why there is no answer.
+        How the decision ended: ``answered``, or the reason why there is no answer.
     error
         The problem, if there is no answer.
     decider, model
@@ -87,7 +87,7 @@ class Decided(looking.ToolRecord):
     warnings
         Problems that may affect the decision.
     input_tokens, output_tokens, cost
-        The tokens used and their cost; `cost` is None if prices are unknown.
+        The used tokens and their cost. The cost is None if prices are unknown.
     """
 
     choice: Candidate | None
@@ -199,7 +199,7 @@ class Decisions:
         question, scenario, **asked
             The fields of an `AskedQuestion`. None means the default of a field.
         reviewer, review
-            The reviewer and the kinds of review. The agent that asks cannot set them.
+            The reviewer and the kinds of review. The agent that asks cannot set these arguments.
 
         Raises
         ------
@@ -233,7 +233,7 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 
 
 class _Strict(Arguments):
-    """Base class of arguments. It rejects unknown names, so that a misspelt name is an error."""
+    """Base class of arguments. It rejects unknown names, so that spelling mistakes are found."""
 
     model_config = ConfigDict(extra="forbid")
 

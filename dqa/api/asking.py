@@ -54,23 +54,23 @@ from dqa.scenarios import scenario_name
 _LONGEST = 80
 """The maximum number of characters of an answer in a message."""
 _STORED, _WORST = 1_000, 100
-"""The maximum number of alternatives in a record, and how many of them are the worst."""
+"""The maximum number of alternatives in a record, of which this many are the worst."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectedDecider:
-    """A decider connected to its models. It can decide several questions within shared limits.
+    """A decider connected to its models. All its questions share the limits of calls.
 
     Attributes
     ----------
     name
-        Its name.
+        The name of the decider.
     fields
-        Its settings.
+        The settings of the decider.
     calls
         How its models are called.
     connected
-        The decider, its models and the limits of their calls.
+        The decider, its models and the limits of the calls to these models.
     """
 
     name: str
@@ -88,7 +88,10 @@ class ConnectedDecider:
         return cls(names[0], deciding, calls, connected)
 
     def with_new_budget(self) -> Self:
-        """Return a copy with an unspent budget. Limits of rate and concurrency remain shared."""
+        """Return a copy with an unspent budget.
+
+        The copy shares the limits of rate and concurrency.
+        """
         settings = self.connected.settings
         budget = self.calls.policy(self.fields.seed, Usage).budget
         limited = replace(settings, calls=replace(settings.calls, budget=budget))
@@ -279,7 +282,7 @@ def require_decided(trace: Trace) -> None:
 
 
 def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
-    """Return a decision without a choice if no evidence supports it, as in `ask`."""
+    """Replace a decision without evidence by a decision without a choice, as in `ask`."""
     lists = question.candidates is not None or question.candidate_query is not None
     if (
         decision.ending is not Ending.ANSWERED
@@ -341,8 +344,8 @@ def record_alternatives(
 ) -> AskedRecord:
     """Return the question and its candidates, with outcomes if its scenario has them.
 
-    The outcomes are queried from the database or simulated. If that fails, the record has the
-    reason, and the decision is unchanged.
+    The outcomes are queried from the database or simulated. If this fails, the record contains the
+    reason, and the decision does not change.
     """
     asked = AskedRecord(
         text=question.text,
@@ -381,8 +384,8 @@ def record_alternatives(
 def records_folder() -> Path:
     """Return the folder of decision records.
 
-    ``DQA_DECISIONS``, or else ``dqa/decisions`` in the user's data folder (``XDG_DATA_HOME``, by
-    default ``~/.local/share``).
+    The variable ``DQA_DECISIONS`` names the folder. By default it is ``dqa/decisions`` in the
+    user's data folder (``XDG_DATA_HOME`` or ``~/.local/share``).
     """
     own = os.environ.get("DQA_DECISIONS")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
@@ -400,8 +403,8 @@ def record_file(trace: Trace) -> Path | None:
 def store_record(trace: Trace, named: Path | None) -> Trace:
     """Store the record of a decision in a named file, or in `records_folder`.
 
-    If storing fails, a named file raises an error. In `records_folder`, the decision gets a
-    warning.
+    If a named file cannot be written, an error is raised. If `records_folder` cannot be written,
+    the decision gets a warning.
     """
     file = named or record_file(trace)
     if file is None:

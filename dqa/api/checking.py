@@ -24,7 +24,7 @@ class CheckedStatement(Record):
     statement
         The text of the statement, without the semicolon.
     reason
-        Why the statement is refused, and what to write instead; empty if it is allowed.
+        The reason why the statement is refused, and the fix. Empty if it is allowed.
     """
 
     file: str

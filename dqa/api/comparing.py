@@ -42,9 +42,9 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciders
         The deciders to compare; by default all.
     against
-        The contestant with which every other contestant is compared. Fewer comparisons need a
-        smaller correction. With several runs, a decider's name is enough if only one run has that
-        decider.
+        The contestant with which every other contestant is compared. Because this makes fewer
+        comparisons, their p-values need a smaller correction. With several runs, the name of a
+        decider is sufficient if only one run has this decider.
     all_pairs
         Whether to compare every pair, even if runs share deciders.
     scenario
@@ -147,7 +147,7 @@ def compare_games(
 def _select(
     found: Sequence[Contestant], deciders: Sequence[str], scenario: str | None
 ) -> list[Contestant]:
-    """Return the contestants with these deciders' names, and only their results on the scenario.
+    """Return the contestants of the named deciders, with only their results on the scenario.
 
     Raises
     ------
@@ -236,12 +236,12 @@ def _labels(runs: Sequence[Run]) -> Sequence[str | None]:
 
 
 def _named(label: str | None, name: str) -> str:
-    """Return the name of a decider or player of a run."""
+    """Return the name of a contestant: a decider or a player of a run."""
     return name if label is None else f"{label}:{name}"
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
-    """Return the contestant with this name, or the only contestant whose decider has it."""
+    """Return the contestant with this name, or the only contestant with this decider."""
     named = [one for one in found if name == one.name]
     named = named or [one for one in found if name == one.decider]
     if len(named) > 1:
@@ -280,7 +280,7 @@ def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
-    """Restrict the contestants to shared questions; also return how many questions are left out."""
+    """Return the contestants with only shared questions, and the number of omitted questions."""
     asked = {one.name: set(one.asked) for one in found}
     shared, every = set.intersection(*asked.values()), set.union(*asked.values())
     if shared == every:

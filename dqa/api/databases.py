@@ -242,7 +242,8 @@ class DatabaseHealth(Record):
     may_write
         Whether the role has permission to write. The guard and the read-only session prevent it.
     advice
-        What the owner should change in the role's permissions or the server's settings.
+        The changes to the role's permissions or to the server's settings that the owner should
+        make.
     problem
         The problem and its fix in one line; None if the database works.
     """
@@ -260,8 +261,8 @@ class DatabaseHealth(Record):
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     """Connect to every installed or configured database and to `locations`; return their states.
 
-    Configured servers are those with a URL in the environment. Databases that are not installed or
-    not configured are also listed; that is not an error.
+    A server is configured if its URL is in the environment. The list also contains databases that
+    are not installed or not configured, without an error.
     """
     urls = configured()
     known = [_examine(name, urls.get(name)) for name in plugins.names("database")]
@@ -326,7 +327,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     Parameters
     ----------
     content
-        Its contents:
+        The contents of the database:
 
         - tables by name, each a dict of columns or a list of rows that are dicts;
         - a script in the engine's language: a text, or a path that ends in ``.sql`` or
@@ -377,7 +378,7 @@ def _temporary(
 
 
 def _existing(content: Content) -> str | Path | None:
-    """Return the location of an existing database; None if the content creates a new one."""
+    """Return the location of an existing database; None if `content` creates a new database."""
     if isinstance(content, Path):
         return None if content.suffix.lower() in _SCRIPTS else content
     return content if isinstance(content, str) and _URL.fullmatch(content) else None

@@ -29,7 +29,7 @@ class Evaluation(Record):
     model
         The chat model that was named.
     models
-        The models that answered for each decider, joined by ' + '; 'none' if there were none.
+        The models that answered for each decider, joined by ' + ', or 'none' without a model.
     scripted
         Whether a scripted program replaced the language model.
     means
@@ -37,7 +37,7 @@ class Evaluation(Record):
     shortcuts
         The accuracy of each heuristic on the judged questions.
     totals
-        How often statements match the expected result, over all databases.
+        The number of statements that match the expected result, over all databases.
     tags
         The results of every decider on the questions of each tag.
     epochs

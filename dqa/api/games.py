@@ -62,8 +62,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     world
         The name of a world, or a spec, whose fields `fields` replace. Not needed to resume a run.
     players, opponents
-        Programs of the world or deciders, as names or objects. Every player plays against every
-        opponent. A world for one player has no opponents.
+        Programs of the world, or deciders. Each is a name or an object. Every player plays against
+        every opponent. A world for one player has no opponents.
     out
         Where the run is stored, as in `dqa.evaluate`. The same call resumes the run. A run with
         other settings at `out` is an error.
@@ -192,7 +192,7 @@ class TrainedPlayer(Record):
     file
         The file with the weights.
     was_kept
-        Whether the player was already stored, so that no training was needed.
+        Whether the player was stored already and was not trained again.
     """
 
     world: str
@@ -223,7 +223,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     seed
         The seed of the training.
     budget
-        How long to train: ``"small"`` (the default in games), ``"full"``, or a number of
+        The length of the training: ``"small"`` (the default in games), ``"full"``, or a number of
         iterations.
     out
         A new file for the weights, in addition to the cache.
@@ -285,7 +285,7 @@ def _trainer(world: str, player: str) -> Trainer:
 
 @dataclass(frozen=True)
 class Tournament:
-    """The games of one world, with a comparison with papers' tables.
+    """The games of one world, compared with the tables of papers.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ from dqa.deciders.tools import describe_misfit
 PausingNode: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 """A graph node that can pause for a person's review."""
 Decide: TypeAlias = Callable[[Mapping[str, Any], Reviewer], dict[str, Any]]
-"""A function that decides the question of a state and requests reviews from a reviewer."""
+"""A function that decides the question in a graph's state and asks a reviewer for reviews."""
 
 _JOURNAL, _PENDING = "dqa_journal", "dqa_pending"
 _CHECKPOINTER = "__pregel_checkpointer"
@@ -33,7 +33,7 @@ _CHECKPOINTER = "__pregel_checkpointer"
 
 
 class _Pending(BaseException):
-    """Raised if a person has to answer a review before the decision can continue."""
+    """Raised when a decision must wait for a person's answer to a review."""
 
     def __init__(self, review: Review) -> None:
         super().__init__(review.kind)
@@ -48,7 +48,7 @@ def pausing_node(
     Parameters
     ----------
     decide
-        The function that decides. Its requests to models, databases and the reviewer are stored.
+        The function that decides. The graph stores its requests to models, databases and reviewer.
     question, decision
         The keys of the question and the decision in the state.
     review

@@ -22,7 +22,7 @@ _SEE_WORLDS = "'dqa list --worlds' describes it"
 
 
 class Entry(Record):
-    """A plug-in with its name, and its description or the reason why it cannot be used.
+    """The name of a plug-in, with its description or the reason why it cannot be used.
 
     Only deciders have a group: the package of their paper, ``baselines``, or ``heuristics of`` a
     scenario.

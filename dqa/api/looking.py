@@ -72,7 +72,7 @@ class ShownSchema(_Shown):
     left_out
         The names of tables, labels and relationship types that do not fit into the text.
     warning
-        How many names are left out, and how to see them; None if everything is described.
+        The number of names that are left out, and how to see them; None if nothing is left out.
     """
 
     kind: Kind
@@ -90,7 +90,7 @@ class SchemaText(_Shown):
     kind, language
         The kind of database, and the language of its statements.
     described, total
-        The number of tables (or labels and relationship types) that are described, and of all.
+        The number of described tables (or labels and relationship types), and the total number.
     """
 
     kind: Kind
@@ -113,7 +113,7 @@ class QueriedRows(ToolRecord):
     total
         The total number of rows, if a limit cut them and the total is known.
     seconds
-        The duration in the database.
+        The time in seconds that the database took.
     translated
         The statement that ran, if it was translated from another dialect.
     """
@@ -141,7 +141,7 @@ class QueriedRows(ToolRecord):
 
 
 class StatementVerdict(ToolRecord):
-    """Whether a statement may run on a database, and if not, why."""
+    """Whether a statement may run on a database, with the reason if it may not."""
 
     database: str
     statement: str
@@ -291,7 +291,7 @@ def query(
     limits: Limits = DEFAULT_LIMITS,
     **access: Unpack[Access],
 ) -> QueriedRows:
-    """Run one read-only statement like an agent's statement: checked, bounded and audited.
+    """Run one read-only statement with the checks, limits and audit of an agent's statement.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def _instructions(databases: Mapping[str, Database]) -> str:
 
 
 def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
-    """Identify a client by its address, session and credentials, as far as they are known."""
+    """Identify a client by its address, session and credentials, if known."""
     request = getattr(context, "request", None)
     if request is None:  # standard input and output have one client
         return ()
@@ -238,7 +238,7 @@ _LARGEST = 2**53 - 1
 
 
 def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return a JSON value in which integers above that limit are texts."""
+    """Return a JSON value in which integers above `_LARGEST` are texts."""
     if isinstance(value, dict):
         return {key: _exact(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -159,10 +159,10 @@ def export_run(
         A new file. For ``inspect``, a new folder with one log for each decider, scenario and
         database (``inspect view --log-dir``).
     as_format
-        The format; by default that of the file's suffix: ``.jsonl``, ``.csv`` or ``.parquet``.
+        The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
+        ``.parquet``.
     for_spreadsheets
-        Whether an apostrophe is put before texts of a CSV that a spreadsheet would run as
-        formulas.
+        Whether texts of a CSV that a spreadsheet would run as formulas get an apostrophe in front.
     questions
         The questions, whose texts and candidates a log contains. By default they are read or
         generated again. If that fails, a log contains the prompts of the model.

@@ -42,7 +42,7 @@ def read_release(
     scenarios, limit
         The scenarios to read, and the maximum number of questions per scenario; None for all.
     form
-        The form of the databases, which selects the files to read.
+        The form of the databases. It determines which files are read.
     strict
         Whether a defect raises an error. Otherwise it is fixed and listed in
         `QuestionSet.defects`.
@@ -68,7 +68,7 @@ def read_generated(
 def read_set(
     name: str, *, scenarios: tuple[str, ...] | None = None, limit: int | None = None
 ) -> QuestionSet:
-    """Generate a named set of questions. Every situation and question is checked against its hash.
+    """Generate a named set of questions, and check every situation and question by its hash.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
 ) -> QuestionSet:
     """Read your own questions about your own databases.
 
-    The databases are queried in place and read-only. No data is copied.
+    The databases are opened read-only. No data is copied.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class ShownQuestion(Record):
     answer
         The official answer; None if unknown.
     outcomes
-        The outcome of each candidate, or its true expected utility in a generated world; None if
+        The outcome of each candidate; in a generated world, its true expected utility. None if
         unknown.
     """
 

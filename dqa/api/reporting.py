@@ -57,7 +57,7 @@ def read_report(
     Raises
     ------
     UsageError
-        There is no run, or one holds no finished decision.
+        There is no run, or a run has no finished decision.
     """
     return _report(title, *_read_runs(runs, questions, details=None))
 

@@ -70,7 +70,7 @@ class StoredWork:
     Attributes
     ----------
     location
-        Where the run is stored; None for memory.
+        Where the run is stored; None for a run in memory.
     earlier
         The record of the run to resume; None for a new run.
     options, calls
@@ -111,7 +111,7 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """A function that returns the recorded usage; None if a recording must be new."""
+        """A function that returns the recorded usage; None if no recording can be continued."""
         begun, location = self._begun, self.location
         if location is None or not (begun is None or has_recorded(location, begun)):
             return None
@@ -359,7 +359,7 @@ def _spec(
     fields: Mapping[str, Any],
     work: StoredWork,
 ) -> RunSpec:
-    """Return the spec from the arguments and, for missing ones, from the run to resume."""
+    """Return the spec. The run to resume supplies arguments that are missing."""
     whole = what if isinstance(what, RunSpec) else None
     if whole is None and work.earlier is not None:
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."

@@ -60,7 +60,7 @@ _WHY = {
 
 @dataclass(frozen=True)
 class Run:
-    """Decisions that were made and judged.
+    """The results of decisions that were made and judged.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Run:
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces of one question or of all questions, in the order of the results.
 
-        Use this method for a large run, because all its traces need much memory.
+        Use this method for large runs, because the list of all traces needs much memory.
 
         Raises
         ------
@@ -262,7 +262,7 @@ class Run:
         return next(ended, None)
 
     def how_to_go_on(self) -> str | None:
-        """Return which decisions were not judged, and how to resume; None if all were judged."""
+        """Describe which decisions were not judged, and how to resume; None if all were judged."""
         failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
         if not failed:
             return None
@@ -321,9 +321,9 @@ class Run:
         question, database, decider, scenario
             Only those of this one.
         outcomes, wrong, failed
-            Select by outcome: results with one of these outcomes; wrong results; results that
-            could not be judged because a server failed, the budget was spent or a bug occurred. If
-            several are set, a result needs to match only one.
+            Select results with one of these outcomes, wrong results, or results that could not be
+            judged because a server failed, the budget was spent or a bug occurred. If several of
+            these arguments are set, a result has to match only one.
 
         Raises
         ------
@@ -385,7 +385,7 @@ class Run:
         return tuple(wanted)
 
     def passages(self, trace: Trace) -> list[Passage]:
-        """Convert a decision into passages, which pages and terminals show."""
+        """Return the text of one decision, in sections, for a person to read."""
         from dqa.report.reading import read
 
         scenario = plugins.find_scenario(trace.question.partition("/")[0])

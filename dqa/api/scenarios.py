@@ -98,8 +98,9 @@ def propose_scenario(
     question
         The question of the scenario. Its words select tables.
     **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without tables
-        the dozen likeliest by the question, or by their joins, are described.
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without
+        ``tables``, the twelve tables that best match the question, or that have the most joins, are
+        described.
 
     Raises
     ------

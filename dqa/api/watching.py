@@ -1,4 +1,4 @@
-"""Define how a run reports its progress, without slow imports."""
+"""Define how a run reports its progress. This module has no slow imports."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def _print(decided: Trace, *, as_json: bool) -> None:
 
 
 def _fail(decided: Trace, record: Path | None) -> None:
-    """Print where the record is; raise an error or exit with code 1 if there is no answer."""
+    """Print the location of the record. Without an answer, raise an error or exit with code 1."""
     from dqa.api.asking import require_decided
     from dqa.core.decision import Ending
 
@@ -308,7 +308,7 @@ def _fail(decided: Trace, record: Path | None) -> None:
 
 
 _RAISED = ("infrastructure", "budget", "crashed")
-"""Endings whose error `_fail` raises, so that `_lines` does not print it."""
+"""Endings whose error `_fail` raises. `_lines` does not print these errors."""
 
 
 def _lines(decided: Trace) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The command ``load``, and the commands of the group ``data`` on questions."""
+"""The command ``load``, and the commands of the group ``data``."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
 _TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
-"""Groups of options that exclude each other: a new value of one discards the recorded others."""
+"""Options that exclude each other. A new value of one discards the recorded value of the other."""
 
 
 @with_options(

@@ -1,4 +1,4 @@
-"""Help of commands as plain text, with the options in groups."""
+"""Format the help of commands as plain text, with the options in groups."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ _RENAMED = {
     "unload": "load --drop",
     **{name: f"{group} {name}" for group, names in _GROUPS.items() for name in names},
 }
-"""New names of commands from 0.4. Version 0.6 removes the old names."""
+"""The new names of commands that version 0.4 renamed. Version 0.6 removes the old names."""
 
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,

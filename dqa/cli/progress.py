@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
 _REPAIRED = frozenset({"after_stop", "unsupported"})
-"""Faults without a consequence: the reply arrived."""
+"""Faults that are not reported, because the reply arrived."""
 _LONGEST = 72
 """Maximum number of characters that are shown of a statement."""
 _WORDS = {
@@ -51,7 +51,7 @@ _Item = TypeVar("_Item")
 
 
 def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
-    """Yield the items, and show in a progress bar how many the caller has processed."""
+    """Yield the items, and show a progress bar with the number of processed items."""
     with closing(Bar()) as bar:
         bar.start(what, len(items))
         for item in items:

@@ -1,1 +1,1 @@
-"""Chat models: by name, scripted, recorded; and how they are called."""
+"""Chat models of providers, scripted models and recorded models, and calls to them."""

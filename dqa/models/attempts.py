@@ -1,4 +1,4 @@
-"""Requesters of replies.
+"""Identify which decision requests a reply from a model.
 
 Two questions may have equal texts, so a request alone does not identify its recorded reply.
 `attempt_by` names the requester of all requests of a decision.
@@ -26,7 +26,7 @@ class Attempt:
     requester
         The requester; empty outside of `attempt_by`.
     played
-        The requests that a cassette has answered. Their replies cost nothing.
+        The requests that a cassette has answered. The replies to these requests cost nothing.
     """
 
     requester: Requester = ()
@@ -36,7 +36,7 @@ class Attempt:
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit. The first of reply and time limit acquires it."""
+"""The lock of a call with a time limit. The reply or the time limit acquires it first."""
 
 
 def claim_reply() -> bool:

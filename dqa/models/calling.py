@@ -1,4 +1,4 @@
-"""Call chat models, with retries, limits, budgets and token counts."""
+"""Call chat models. Calls have retries, limits, budgets and token counts."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class ModelReply:
 
     @property
     def text(self) -> str:
-        """The reply without its ``<think>`` part."""
+        """The text of the reply without its ``<think>`` part."""
         return split_thinking(self.reply.text)[1]
 
     @property
     def thought(self) -> str | None:
-        """The ``<think>`` part; None without one."""
+        """The ``<think>`` part of the reply; None without such a part."""
         return split_thinking(self.reply.text)[0]
 
     @property
@@ -156,7 +156,10 @@ def call_model(
 
 
 def _replayed(journal: Journal, call: _Call) -> AIMessage:
-    """Return the reply recorded before a pause, with its faults. Without one, ask."""
+    """Return the reply recorded before a pause, with its faults.
+
+    If there is none, ask the model.
+    """
     fresh: list[AIMessage] = []
 
     def act() -> dict[str, Any]:
@@ -196,7 +199,7 @@ class _Call:
         return model
 
     def reply(self) -> AIMessage:
-        """Ask until a reply arrives, in one span."""
+        """Ask until a reply arrives. One span contains all attempts."""
         with call_span(self.chat, self.messages, self.stop or ()) as self.span:
             reply = self._whole_reply()
             self.charge(reply)
@@ -285,7 +288,7 @@ class _Call:
         return error
 
     def note(self, fault: Fault) -> None:
-        """Report a fault, and subtract its possible cost from the budget."""
+        """Report a fault, and charge its possible cost to the budget."""
         self.faults.append(fault)
         about = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
         self.span.add_event("dqa.failed_attempt", about)
@@ -295,7 +298,7 @@ class _Call:
             self.policy.budget.spend(replace(fault.usage, input_tokens=estimate))
 
     def charge(self, reply: AIMessage) -> None:
-        """Subtract a reply's tokens from the budget."""
+        """Charge a reply's tokens to the budget."""
         if self.policy.budget is not None:
             self.policy.budget.spend(self._counted(reply))
 
@@ -322,9 +325,9 @@ class _Call:
 
 
 def _within(seconds: float | None, ask: Callable[[], AIMessage]) -> AIMessage:
-    """Ask, and raise `TimeoutError` if there is no whole reply in time.
+    """Ask the model, and raise `TimeoutError` if no complete reply arrives in time.
 
-    The packages of providers limit only the time between two bytes.
+    This is necessary because the packages of providers limit only the time between two bytes.
     """
     if seconds is None:
         return ask()

@@ -2,10 +2,10 @@
 
 - The key of a reply is the whole request: model, parameters, tools, stop sequences and messages. So
   a replay needs neither an API key nor the package of the provider.
-- Replies belong to the requester (`dqa.models.attempts`), because two questions with equal texts
-  may be about different data. Equal requests of one requester are replayed in order. Each attempt
-  at a decision begins with the first.
-- A request that failed after all retries fails again in a replay.
+- Each reply belongs to a requester (`dqa.models.attempts`), because two questions with equal texts
+may be about different data. Equal requests of one requester are replayed in the order of the
+recording. Each attempt at a decision begins with the first recorded reply. - A request that failed
+after all retries fails again in a replay.
 
 The file consists of JSON lines: a header, each message with its hash, and the requests with their
 requesters and replies. It contains no times and no secrets. Secrets are redacted before a request
@@ -62,7 +62,7 @@ FORMAT = 2
 _SHOWN_NAMES = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _Key = tuple[Requester, str]
 _Answer = Mapping[str, Any]
-"""``replies``, messages in LangChain's form, or the message of a ``failure``."""
+"""A mapping: ``replies`` in LangChain's form, or ``failure`` with the message of an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Cassette:
     models
         The names of the recorded models.
     warnings
-        The differences between the recording versions and the current versions.
+        The differences between the package versions of the recording and the current versions.
     """
 
     def __init__(self, path: Path, models: Sequence[str]) -> None:
@@ -120,7 +120,7 @@ class Cassette:
         Parameters
         ----------
         path
-            A new file, or a file without replies. With `resume`, any cassette.
+            A new file, or a cassette without replies. With `resume`, a cassette may have replies.
         models
             The names of the recorded models.
         resume
@@ -153,7 +153,7 @@ class Cassette:
 
     @classmethod
     def replay(cls, path: Path, models: Sequence[str]) -> Self:
-        """Open a cassette that replaces `models`.
+        """Open a cassette whose replies replace the calls of `models`.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class Cassette:
         Raises
         ------
         UnrecordedRequestError
-            The cassette only replays, and lacks a further answer to the requester's request.
+            The cassette only replays, and has no further answer to this request of the requester.
         """
         attempt, key = _requester(request)
         with self._lock:
@@ -313,8 +313,8 @@ class Cassette:
 class RecordedModel(ToolModel):
     """A chat model that records another model on a cassette, or replays it.
 
-    The recorded requests consist of the fields of this class. So a replay needs neither the package
-    of the recorded model nor its key nor its address.
+    A recorded request contains only the fields of this class. So a replay needs no package, no key
+    and no address of the recorded model.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ def record_failure(
 
 
 def _has_no_reply(path: Path) -> bool:
-    """Return whether the file is a cassette of a run that failed before its first reply."""
+    """Return whether the file is a cassette without replies, from a run that failed early."""
     header, *others = [*whole_lines(path)][:2] or [b'{"cassette"']
     return not others and header.startswith(b'{"cassette"')
 
@@ -408,7 +408,7 @@ def _requester(request: _Request) -> tuple[Attempt, _Key]:
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:
-    """Return the part of a message that a model receives, for any version of LangChain."""
+    """Return the part of a message that a model receives, equal in all versions of LangChain."""
     found = {name: getattr(message, name, None) for name in _SHOWN_NAMES}
     named = {name: value for name, value in found.items() if value}
     return {"role": message.type, "content": message.content, **named}

@@ -1,4 +1,4 @@
-"""One turn of a conversation with a model: ask, record faults, and count tokens."""
+"""Take one turn of a conversation with a model: ask, record faults, and count tokens."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def take_turn(
 
 
 def correction(problem: str) -> HumanMessage:
-    """Return the message that asks again and states the problem of the last reply."""
+    """Return the message that states the problem of the last reply and asks for another reply."""
     return HumanMessage(f"The reply could not be used. {problem}")
 
 

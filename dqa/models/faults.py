@@ -260,7 +260,7 @@ _FILTERED = re.compile(
 
 
 def _code(error: BaseException) -> str:
-    """Return the code in an error response, as text."""
+    """Return the error code in an error response, as text."""
     return str(getattr(error, "code", None))
 
 
@@ -300,7 +300,7 @@ def refused_setting(error: Exception) -> str | None:
 
 
 _EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
-"""A stream of events instead of a whole reply, or an error message that quotes it."""
+"""The pattern of a stream of events instead of a reply, also quoted in an error message."""
 _ONLY_STREAMS = re.compile(
     r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream|\bstream\w*\b.{0,40}\b(?:only|required|must)",
     re.IGNORECASE,
@@ -317,11 +317,11 @@ _NAMED = re.compile(
     r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
     re.IGNORECASE,
 )
-"""The setting in quotes, after a colon, or as the first word."""
+"""The pattern of a setting's name in quotes, after a colon, or as the first word."""
 
 
 def retry_after(error: Exception, now: float) -> float | None:
-    """Return the seconds to wait that the provider requests; None without such a request.
+    """Return the waiting time in seconds that the provider requests; None without a request.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def words_of(error: Exception) -> str:
 
 
 def _address(error: Exception) -> str | None:
-    """Return the URL of a request and the URL of its redirection, without secrets."""
+    """Return the URL of a request, and the URL to which it is redirected, without secrets."""
     try:
         url = getattr(getattr(error, "request", None), "url", None)
     except RuntimeError:  # of httpx, if no request was made
@@ -373,7 +373,7 @@ def _address(error: Exception) -> str | None:
 
 
 def unreached(error: BaseException) -> str | None:
-    """Return why a connection failed, and the fix; None for other errors."""
+    """Return the reason why a connection failed, and the fix; None for other errors."""
     cause: BaseException | None = error
     while cause is not None:
         for kind, problem in _UNREACHED:

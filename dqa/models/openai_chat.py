@@ -1,4 +1,4 @@
-"""The chat model of OpenAI's protocol. It validates replies and adapts to its server."""
+"""A chat model for OpenAI's protocol, which validates replies and adapts to its server."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ else:  # or httpx, whichever the installed client is made of
 _SILENCE = 600.0
 """The default timeout of OpenAI's client in seconds."""
 _EVENTS = 16
-"""The maximum ratio between the sizes of a stream of events and of its reply."""
+"""The maximum ratio between the size of a stream of events and the size of its reply."""
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _COUNTS = ("prompt_tokens", "completion_tokens")
 
 
 class OpenAIChat(ChatOpenAI):
-    """A `ChatOpenAI` for any server of the protocol.
+    """A `ChatOpenAI` for any server with OpenAI's protocol.
 
     It raises `MalformedReplyError` for incomplete replies, stores reasoning in
     ``additional_kwargs["reasoning_content"]``, and omits settings that its server refuses.
@@ -50,7 +50,7 @@ class OpenAIChat(ChatOpenAI):
     @model_validator(mode="before")
     @classmethod
     def _set_client(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Use a client with limits, unless the user passes a client."""
+        """Use a client that limits responses, unless the user passes a client."""
         if given.get("http_client") is not None:
             return given
         timeout = given.get("timeout", given.get("request_timeout"))
@@ -184,7 +184,7 @@ def _counts(usage: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _client(most: int, seconds: float, proxy: str | None) -> httpx.Client:
-    """Return the client of all models with these limits.
+    """Return the HTTP client that all models with these limits share.
 
     It follows no redirects, because requests contain the key and the question.
     """
@@ -209,7 +209,7 @@ def _bound(most: int, seconds: float, response: httpx.Response) -> None:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """The bytes of a response. Raises an error if they are too many or too slow."""
+    """The bytes of a response. Raises an error if the response is too large or too slow."""
 
     def __init__(self, stream: httpx.SyncByteStream, most: int, seconds: float) -> None:
         self._stream = stream

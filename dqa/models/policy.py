@@ -1,4 +1,4 @@
-"""How models are called: retries, rate limits and the budget of a run."""
+"""Policies for calls of models: retries, rate limits and the budget of a run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ REPLY_LIMIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The source of time. Tests have their own.
+    """The source of time. Tests replace it.
 
     Attributes
     ----------
     monotonic
-        Returns seconds that never run backwards.
+        Returns a time in seconds that never decreases.
     wall
         Returns the seconds since 1970.
     sleep
-        Waits for some seconds.
+        Waits for a number of seconds.
     """
 
     monotonic: Callable[[], float] = time.monotonic
@@ -40,7 +40,7 @@ CLOCK = Clock()
 
 
 class _Rate:
-    """A rate, stored as the time when the next call may start. Not safe for threads.
+    """A rate limit, stored as the time when the next call may start. Not safe for threads.
 
     Calls start in the order of arrival, without bursts and without polling.
     """
@@ -50,13 +50,13 @@ class _Rate:
         self._free_at = float("-inf")
 
     def take(self, amount: float, now: float) -> float:
-        """Return the time when a call of `amount` may start."""
+        """Return the time when a call that uses `amount` may start."""
         start = max(now, self._free_at)
         self._free_at = start + amount * self._seconds_each
         return start
 
     def correct(self, amount: float) -> None:
-        """Add `amount` to the last call."""
+        """Add `amount` to the usage of the last call."""
         self._free_at += amount * self._seconds_each
 
 
@@ -66,9 +66,9 @@ class Limiter:
     Parameters
     ----------
     concurrency
-        The most concurrent calls; None for no limit.
+        The maximum number of concurrent calls; None for no limit.
     requests_per_minute, tokens_per_minute
-        The rates; None for no limit. Tokens of requests and of replies are added.
+        The maximum rates; None for no limit. The tokens include requests and replies.
     clock
         The source of time.
     """
@@ -116,7 +116,7 @@ class Budget:
     Parameters
     ----------
     tokens
-        The most tokens of requests and replies together; None for no limit.
+        The maximum number of tokens of requests and replies together; None for no limit.
     cost
         The highest cost at `prices`; None for no limit.
     prices
@@ -127,7 +127,7 @@ class Budget:
     Raises
     ------
     UsageError
-        The cost is limited, but there are no prices.
+        The cost is limited, but no prices are given.
     """
 
     def __init__(
@@ -185,18 +185,18 @@ def _tokens(usage: Usage) -> int:
 class Retry:
     """When a failed request is repeated.
 
-    Pauses double from `first` to `longest`. Each is multiplied by a random share from 0.5 to 1, so
-    that threads which failed together do not retry together. The seed, the request and the attempt
-    determine the share. A provider's ``Retry-After`` has priority.
+    Pauses double from `first` to `longest`. Each pause is multiplied by a random share from 0.5 to
+    1. So threads that fail at the same time do not retry at the same time. The seed, the request
+    and the attempt determine the share. A provider's ``Retry-After`` has priority.
 
     Attributes
     ----------
     retries
-        The most repetitions of a request.
+        The maximum number of repetitions of a request.
     first, longest
         The first and the longest pause in seconds. `longest` also limits ``Retry-After``.
     total
-        The seconds after the first attempt in which another attempt may begin.
+        The maximum time in seconds between the start of the first attempt and another attempt.
     seed
         The seed of the random shares.
     """
@@ -250,7 +250,7 @@ class CallPolicy:
     clock
         The source of time.
     timeout
-        The most seconds of one attempt, from the request to the whole reply; None for no limit.
+        The maximum seconds from a request to its complete reply; None for no limit.
     """
 
     retry: Retry = Retry()

@@ -1,4 +1,4 @@
-"""Chat models by name: ``provider:model``, e.g. ``scripted:analyst`` or ``openai:gpt-5``."""
+"""Create chat models by name, such as ``scripted:analyst`` or ``openai:gpt-5``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCRIPTED = "scripted"
 _URL = re.compile(r"https?://[^\s/:@]+(?:[^\s/]*@[^\s/:]+)?(?::\d{1,5})?(?:/\S*)?", re.IGNORECASE)
 _OPENAI_KEY = "OPENAI_API_KEY"
 _PROBE_SECONDS = (2.0, 10.0)
-"""The time limits for the answer of a server, and for the connection."""
+"""The time limits in seconds for the answer of a server, and for the connection."""
 
 
 def is_scripted(name: str) -> bool:
@@ -34,22 +34,22 @@ def is_scripted(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """The connection to models.
+    """The settings of the connection to models.
 
     Attributes
     ----------
     base_url
         The address of an OpenAI-compatible server, which may need no key.
     timeout
-        The most seconds of one attempt.
+        The maximum time in seconds of one attempt.
     cassette
         Records or replays all replies; None for neither.
     reply_limit
         The maximum size of a reply in bytes.
     reply_tokens
-        The most tokens of a reply, as requested from the server; None for the server's limit.
+        The maximum number of tokens of a reply; None for the server's own limit.
     parameters
-        Further arguments of the provider's chat model: top_p, reasoning_effort, extra_body.
+        Other arguments of the provider's chat model: top_p, reasoning_effort, extra_body.
 
     Raises
     ------
@@ -133,7 +133,10 @@ def chat_model(
 
 
 def given_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
-    """Return a user's chat model, recorded or replayed if the connection has a cassette."""
+    """Return a user's chat model.
+
+    If the connection has a cassette, it records or replays the model.
+    """
     replays = connection.cassette is not None and connection.cassette.replays
     return _recorded(name, None if replays else model, connection, {})
 
@@ -141,7 +144,7 @@ def given_model(name: str, model: BaseChatModel, connection: Connection) -> Base
 def _recorded(
     name: str, model: BaseChatModel | None, connection: Connection, own: dict[str, Any]
 ) -> BaseChatModel:
-    """Return a model that is recorded or replayed, if there is a cassette."""
+    """Return a model. If there is a cassette, it records or replays the model."""
     cassette = connection.cassette
     if cassette is None and model is not None:
         return model
@@ -205,7 +208,7 @@ def _provider_model(
 def check_reachable(name: str, model: BaseChatModel) -> None:
     """Check that the server of a model can be reached, if it has the OpenAI protocol.
 
-    Otherwise a wrong address would be reported only after retries for several minutes.
+    Without this check, a wrong address would be reported only after minutes of retries.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ _REFUSED = "refused_request"
 _MOST_TOKENS = 1_000_000_000
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""A thought without its start, which the provider has put into the request."""
+"""A thought that lacks its start tag, because the provider put the tag into the request."""
 _REASONING_BLOCKS = frozenset({"reasoning", "reasoning_content", "thinking"})
 _TEXT_KEYS = ("text", "reasoning", "reasoning_content", "thinking", "summary", "content")
 
@@ -130,7 +130,7 @@ def incomplete(reply: AIMessage) -> str | None:
 
 
 def split_thinking(text: str) -> tuple[str | None, str]:
-    """Return the ``<think>`` part of a text (None without one), and the rest."""
+    """Return the ``<think>`` part of a text (None without such a part), and the other text."""
     thoughts, said = _THOUGHT.findall(text), _THOUGHT.sub("", text)
     opened = _OPEN_THOUGHT.match(said)
     if opened is not None:
@@ -156,7 +156,7 @@ def reasoning_text(value: object) -> str:
 
 
 def usage_of(reply: AIMessage) -> Usage:
-    """Return the tokens that the provider counted; without counts the call is `uncounted`."""
+    """Return the tokens that the provider counted. A call without counts is `uncounted`."""
     counted: Mapping[str, Any] = reply.usage_metadata or {}
     asked, said = counted.get("input_tokens"), counted.get("output_tokens")
     if reply.response_metadata.get(_REFUSED):

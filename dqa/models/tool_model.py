@@ -1,4 +1,4 @@
-"""The base class of our own chat models."""
+"""The base class of the chat models that dqa defines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Scripted models: chat models whose replies come from a program.
 
-They use the same loops, prompts, parsers, tools and databases as a language model, and need no key.
-An analyst that follows the business rules with queries is a baseline. Output always says that a
-model was scripted.
+Deciders use scripted models with the same loops, prompts, parsers, tools and databases as language
+models. Scripted models need no key. The analyst, which follows the business rules with queries, is
+a baseline. Output always says that a model was scripted.
 
 `dqa.models.scripted.steps` defines the steps of scripts. The folder of a scenario names its
 scripts. Each method has a `Responder` for its conversations. `GivenReplies` has prepared replies.
@@ -29,15 +29,15 @@ from dqa.models.scripted.steps import Answer, ScriptTurn, Step
 from dqa.models.tool_model import ToolModel
 
 Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
-"""A text, a message, a statement or decision for a `Wording`, or an exception to raise."""
+"""A text, a message, an exception to raise, or a statement or decision for a `Wording`."""
 
 _SHOWN = 400
-"""Characters of a request that an error message shows."""
+"""The maximum number of characters of a request in an error message."""
 
 
 @runtime_checkable
 class Responder(Protocol):
-    """Replies for scripted models in the conversations of one method. It has no state.
+    """Gives the replies of scripted models in conversations of one method. It has no state.
 
     The package of the method defines it. The entry point is ``dqa.scripted``.
     """

@@ -1,8 +1,8 @@
 """The analyst: a script that uses the statements in the folder of a scenario.
 
-A folder names it under ``[scripts]``. It shows, without the cost of a language model, that
-questions, database, tools and scores work together. Its score says nothing about language models,
-because the analyst knows the statement that returns the outcomes.
+A scenario names the analyst in its document under ``[scripts]``. The analyst tests, without the
+cost of a language model, that questions, database, tools and scores work together. Its score says
+nothing about language models, because it knows the statement that returns the outcomes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def analyst(task: Task, seed: int) -> Script:
 
 
 def _ask_rules(asked: _Asked, task: Task) -> Script:
-    """Query heuristics of the scenario: one, three, or all if there is a plan."""
+    """Query one or three heuristics of the scenario, or all if there is a plan."""
     count = 1 if task.once else len(asked.rules) if task.plans else 3
     plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])
     votes: Counter[str] = Counter()
@@ -127,7 +127,7 @@ class _Asked:
 
     @cached_property
     def rules(self) -> list[Heuristic]:
-        """The scenario's heuristics for this kind of database."""
+        """The scenario's heuristics that have a statement for this kind of database."""
         return [one for one in self.scenario.heuristics if self.kind in one.statements]
 
     @property

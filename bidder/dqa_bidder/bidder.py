@@ -349,8 +349,8 @@ def _warn(
         "replies",
         tree.unusable,
         states,
-        f"For {tree.unusable} of {states} explored states no reply could be used, although the "
-        "model was asked again. These states have no rewards.",
+        f"The model gave no usable reply about {tree.unusable} of {states} explored states, "
+        "although it was asked again. These states have no rewards.",
     )
     clipped = sum(len(one.clipped) for one in estimates)
     missing = sum(len(one.missing) for one in estimates)
@@ -359,6 +359,6 @@ def _warn(
         "rewards",
         clipped + missing,
         rewards,
-        f"Of {rewards} rewards {clipped} were outside of their range and were clipped, and "
-        f"{missing} were missing, although the model was asked again.",
+        f"Although the model was asked again, {clipped} of {rewards} rewards were out of range and "
+        f"were clipped, and {missing} were missing.",
     )

@@ -77,14 +77,14 @@ class Node:
     position
         The position; None for a question that is not a move.
     considered
-        The own actions that are explored; None until the model selects them.
+        The explored actions of the decision maker; None until the model selects them.
     known
         The rewards that follow from the rules. If there are too many, only the largest.
     unknown
         The actions whose rewards the model estimates.
     rewards
-        The expected payoff of each own action (section 2.3), including `known`. `Tree.normalise`
-        scales the payoffs to 0 to 1.
+        The expected payoff of each action of the decision maker (section 2.3), including `known`.
+        `Tree.normalise` scales the payoffs to 0 to 1.
     replies
         The explored actions of another player, with their probabilities.
     payoff
@@ -124,7 +124,7 @@ class Node:
 
     @property
     def followed(self) -> tuple[Candidate, ...]:
-        """The own actions whose results are explored.
+        """The actions of the decision maker whose results are explored.
 
         Within a turn, this is only the action with the largest reward. Until the model has
         selected the actions, these are the actions with a known reward.
@@ -164,7 +164,7 @@ class Node:
 Expected: TypeAlias = Mapping[Candidate, float]
 """The probabilities of another player's actions."""
 Answer: TypeAlias = Payoffs | Expected | float
-"""The payoffs of own actions, the expected actions of another player, or the payoff of an end."""
+"""The payoffs of actions, the expected actions of another player, or the payoff of an end."""
 Ask: TypeAlias = Callable[[Node, Asking], Answer]
 """Asks the model about a state."""
 _Result: TypeAlias = Answer | UnparsableReplyError | OutOfBudgetError
@@ -179,7 +179,8 @@ class Tree:
     horizon
         T.
     breadth, replies
-        The maximum number of own actions, and of replies, that are explored in a state.
+        The maximum numbers of explored actions of the decision maker, and of explored replies, in a
+        state.
     nodes
         The states, the root first.
     asked
@@ -336,7 +337,7 @@ class Tree:
         return node
 
     def _look_at_ends(self, node: Node, position: Position) -> None:
-        """Note the rewards of actions that end the game with a payoff that the rules determine.
+        """Record the rewards of actions that end the game with a payoff known from the rules.
 
         The best of these actions are explored even if the model does not select them.
         """

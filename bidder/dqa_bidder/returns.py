@@ -136,7 +136,7 @@ class _Courses:
         The weight of the reward of the decision maker's move k: if further rewards follow, and if
         none follow.
     step
-        The increase of k with each own turn; 0 if the weights do not depend on k.
+        The increase of k with each turn of the decision maker; 0 if the weights do not depend on k.
     """
 
     weights: Sequence[float]
@@ -145,7 +145,7 @@ class _Courses:
     _found: dict[tuple[int, int], _Best] = field(default_factory=dict)
 
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
-        """Return the best course that takes an action as own move `k`."""
+        """Return the best course with an action as move `k` of the decision maker."""
         reward, child, after = node.rewards.get(action), node.children.get(action), _Best()
         goes_on = child is not None and child.in_turn
         if child is not None and (goes_on or k + self.step < len(self.weights)):
@@ -159,7 +159,7 @@ class _Courses:
         return _Best(first, self.weights[k] * first + after.total, path)
 
     def _of_node(self, node: Node, k: int) -> _Best:
-        """Return the best course from a node, whose next own move is number `k`."""
+        """Return the best course from a node. The decision maker's next move has the number `k`."""
         key = (node.number, k)
         if key not in self._found:
             self._found[key] = _Best()  # a position that returns to itself adds nothing

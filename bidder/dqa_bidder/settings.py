@@ -19,7 +19,7 @@ Horizon: TypeAlias = Annotated[
     Field(
         ge=0,
         le=8,
-        description="T, the number of own turns to explore, each with the replies of others",
+        description="T, the number of turns to explore, each with the replies of the other players",
     ),
 ]
 
@@ -65,7 +65,8 @@ class BidderSettings(TaskSettings):
     )
     horizon: Horizon = 1
     inference: bool = Field(
-        default=True, description="whether hidden states of others are inferred from their actions"
+        default=True,
+        description="whether hidden states of the other players are inferred from their actions",
     )
     returns: Aggregation = Field(
         default="expected",

@@ -105,8 +105,8 @@ class DellmaSettings(DirectSettings):
     )
     elicitation: Elicitation = Field(
         default="pairs",
-        description="how a ranking becomes preferences: between all pairs of its items (pairs), "
-        "or of its best item over the rest (top1)",
+        description="how preferences are derived from a ranking: between all pairs of its items "
+        "(pairs), or of its best item over the rest (top1)",
     )
     shared: bool = Field(
         default=True,

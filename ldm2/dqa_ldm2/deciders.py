@@ -182,7 +182,7 @@ class Imitation:
 
 
 class Standard(MemoryDecider):
-    """Show whole successful examples, the same for every question."""
+    """Show whole successful examples, which are the same for every question."""
 
     thinks: ClassVar[bool] = False
     """Whether the model thinks before it acts."""

@@ -15,8 +15,8 @@ _HINT: Final = (
     "different memory with --set ldm2.memory=FILE."
 )
 _STAYS: Final = (
-    "Earlier additions are stored. Run the same command again when the server answers, to add the "
-    "rest."
+    "Earlier additions are stored. To add the rest, run the same command again when the server "
+    "answers."
 )
 
 

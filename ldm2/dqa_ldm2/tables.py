@@ -123,7 +123,7 @@ def require_memory(connection: Connection, place: StoreLocation) -> None:
     if row is not None and row.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"{place.shown} is a memory of version {row.schema_version}, written by dqa "
-            f"{row.written_by}. This dqa {own_version()} reads version {SCHEMA_VERSION}: build the "
+            f"{row.written_by}. This dqa {own_version()} reads version {SCHEMA_VERSION}. Build the "
             "memory again."
         )
     missing = [table.name for table in METADATA.sorted_tables if table.name not in names]

@@ -79,7 +79,7 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the new plan after a "yes": in the verdict, below it, or else above it."""
+    """Return the new plan after a "yes". It is in the verdict, below it, or else above it."""
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()

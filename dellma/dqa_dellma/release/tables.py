@@ -167,7 +167,7 @@ def read_stocks(folder: Path) -> Stocks:
 def gains(stocks: Stocks, bought: date, sold: date) -> dict[str, float]:
     """Return the gain of a dollar from the opening of one day to the close of another.
 
-    Symbols without a price on one of the days are left out.
+    A symbol needs a price on both days; otherwise it is left out.
     """
     return {
         symbol: days[sold].closed / days[bought].opened - 1.0

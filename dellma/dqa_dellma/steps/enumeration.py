@@ -61,7 +61,7 @@ class _Factor:
         The name of the factor, and its values without repetition.
     about
         The actions that the factor affects; empty if it affects all, None if the reply does not
-        say.
+        list them.
     """
 
     name: str

@@ -113,7 +113,7 @@ def _retrievals(case: Case) -> int:
 
 
 def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
-    """Return the type of each question on a database, by the reference's number of retrievals."""
+    """Return each question's type, which depends on the reference's number of retrievals."""
     theirs = [case for case in cases if case.result.decider == reference]
     if not theirs:
         deciders = dict.fromkeys(case.result.decider for case in cases)

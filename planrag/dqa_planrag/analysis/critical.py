@@ -135,7 +135,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A statement with its result, and the reading of each part of a union."""
+    """A statement, its result, and the reading of each part of its union."""
 
     evidence: Evidence
     readings: tuple[Reading, ...] = ()

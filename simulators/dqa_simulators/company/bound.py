@@ -96,7 +96,7 @@ def _allocate(values: Floats, promoted: np.ndarray) -> float:
 
 
 def _overhead(company: Company, closed: int) -> float:
-    """Return the fixed costs of an episode, with the cost and savings of a closed site."""
+    """Return the fixed costs of an episode, including the cost and savings of a closed site."""
     periods = company.settings.periods
     cost = float(company.fixed.sum()) * periods
     if closed >= 0:
@@ -145,10 +145,9 @@ class _Period:
     Attributes
     ----------
     demand
-        By site, level, edge and scenario.
+        The demand by site, price level, edge of an interval, and scenario.
     moves
-        Arrays of intervals by last level and interval. The competitor's next price lies in one of
-        these intervals.
+        By last level and interval, the intervals in which the competitor's next price can lie.
     """
 
     demand: Floats

@@ -118,7 +118,7 @@ class PriceFollower(Newsvendor):
 
 
 class Analyst(Manager):
-    """Chooses suppliers, prices, orders and promotions by a regression on demand."""
+    """Chooses suppliers, prices, orders and promotions with a regression on demand."""
 
     def plan(self, reading: Reading, left: int) -> str:
         """Return the plan with the largest expected margin."""

@@ -145,7 +145,7 @@ def read_record(
     ((played, text),) = began
     if played != world:
         raise DataError(
-            f"{question.key} belongs to the world '{world}', but game {game} to '{played}'."
+            f"{question.key} is about world '{world}', but game {game} is of '{played}'."
         )
     try:
         known = settings.model_validate_json(str(text))

@@ -122,7 +122,7 @@ class _Drawing:
         )
 
     def _wanted(self, room: Room) -> tuple[str, str] | None:
-        """Return the types of the wanted thing and its receptacle or lamp; None if none fit."""
+        """Return the types of the wanted thing and its receptacle or lamp; None if no types fit."""
         task, holds = self._task, self._tables.holds
         there = sorted({type_ for type_, _ in room.receptacles})
         if task.station and task.station not in there:
@@ -153,7 +153,7 @@ class _Drawing:
         return self._one([thing for thing, other in pairs if other == place]), place
 
     def _things(self, room: Room, wanted: str) -> list[tuple[str, str]]:
-        """Return names and types of things: enough of the wanted type, and things of the room."""
+        """Return names and types of things: enough wanted things, and other things of the room."""
         types = [type_ for type_ in room.things if type_ != wanted and self._fits(room, type_)]
         least = self._task.count
         counts = {wanted: least + int(self._random.integers(2))}
@@ -172,7 +172,7 @@ class _Drawing:
     def _holder(
         self, thing: str, holders: Sequence[tuple[str, str]], kept_out: tuple[str, ...]
     ) -> str:
-        """Return the receptacle of a thing.
+        """Draw the receptacle that contains a thing.
 
         Half of the time the type of the receptacle is drawn first; otherwise the receptacle is
         drawn from all that fit. If the type was always drawn first, one counter would get as many

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
-from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.schema import CreateSchema, DropSchema
 
 from dqa.core import situation as content
@@ -202,7 +202,7 @@ class ServerNamespaces(Namespaces):
         for name in sorted(sa.inspect(self._connection).get_schema_names()):
             if name.startswith("dqa_"):
                 # Another process may drop the schema at this moment.
-                with suppress(ProgrammingError), self._connection.begin_nested():
+                with suppress(ProgrammingError, OperationalError), self._connection.begin_nested():
                     found = self.read(name)
                     if isinstance(found, LoadedSituation):
                         yield found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from math import isnan
 from typing import Any, TypeAlias, cast
 
 import sqlalchemy as sa
@@ -203,11 +204,8 @@ def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
 
 def _plain(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
     """Return the values of a list or array as Python values; NaN becomes None."""
-    is_array = hasattr(values, "tolist")
-    listed: list[Any] = values.tolist() if is_array else list(values)
-    if is_array and values.dtype.kind not in "fO":
-        return listed
-    return [None if value != value else value for value in listed]  # noqa: PLR0124
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [None if isinstance(value, float) and isnan(value) else value for value in listed]
 
 
 # Small tables from Python values

@@ -159,7 +159,6 @@ class DeciderFactory:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
         if self.settings is None:
             return self.make(model, settings)
-        from dqa.deciders.base import ByScenario  # finds scenarios, which find deciders
 
         def make(of_scenario: Mapping[str, str]) -> Decider:
             return self.make(model, replace(settings, own=self._own(of_scenario, settings)))

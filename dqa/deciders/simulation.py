@@ -266,8 +266,11 @@ def situation_in(database: Database, schema: Schema) -> Situation:
 
     Raises the errors of `dqa.loaders.readback.read_situation`.
     """
-    with _lock:
-        reading, known = _situations.setdefault(database, (Lock(), {}))
+    try:
+        with _lock:
+            reading, known = _situations.setdefault(database, (Lock(), {}))
+    except TypeError:  # a class of another package with slots or without a hash
+        return read_situation(database, schema, database.name)
     with reading:
         if schema.scenario not in known:
             known[schema.scenario] = read_situation(database, schema, database.name)

@@ -23,12 +23,13 @@ _MOST_STEPS = 4_000_000
 """The maximum number of evaluations within nested list functions."""
 _MOST_FOLDED = 10_000
 """The maximum number of steps of one reduce(): each step may copy the accumulator."""
-_MOST_TRIED = 1e9
+_MOST_TRIED = 4e9
 """The maximum number of steps of a search for a regular expression."""
 _STORED_TEXT = 1_000.0
 """The assumed length of a stored text in such a search."""
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
-_FLAGS = re.compile(r"\(\?[a-zA-Z-]+\)")
+_FLAGS = re.compile(r"\(\?[ims]+\)")
 _GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|<\w+>|[a-zA-Z-]+:))?([^()]*)\)([*+{]?)")
 _QUANTIFIER = re.compile(r"(?:[*+]|\{\d+,\d*\})[?+]?")
 
@@ -88,17 +89,23 @@ def require_few_steps(steps: float) -> None:
 def require_fast_pattern(text: str, searched: float) -> None:
     """Refuse a regular expression whose search may be long: a server cannot interrupt it.
 
-    A search for k quantifiers in n characters takes up to n to the power of k steps. It is
-    exponential if a repeated group contains a quantifier or alternatives.
+    A search for k quantifiers in n characters takes up to n to the power of k steps, and each
+    alternative may double them. It is exponential if a repeated group contains a quantifier or
+    alternatives. Flags, quotations and references that change how a pattern is read are refused.
 
     Parameters
     ----------
     text
         The regular expression as a quoted text of the statement.
     searched
-        The maximum length of the searched text; 1 if it is unknown.
+        The maximum length of the part of the searched text that the statement creates.
     """
-    pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", text.replace(r"\\", "\\")))
+    pattern = text.replace(r"\\", "\\")
+    if re.search(r"[Qk1-9]", "".join(_ESCAPED.findall(pattern))):
+        raise Refusal("the pattern quotes a text or refers to a group; write it without them")
+    pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", pattern))
+    if flags := re.search(r"\(\?[a-zA-Z-]+[:)]", pattern):
+        raise Refusal(f"the pattern has the flags {flags[0]}; only i, m and s may be used")
     while group := _GROUP.search(pattern):
         body, repeats = group.groups()
         if repeats and ("|" in body or "?" in body or _QUANTIFIER.search(body)):
@@ -106,8 +113,8 @@ def require_fast_pattern(text: str, searched: float) -> None:
         read = "x" if repeats else body
         pattern = pattern[: group.start()] + read + pattern[group.end(1) + 1 :]
     pattern, quantifiers = _QUANTIFIER.subn("", pattern)
-    length = searched if searched > 1 else _STORED_TEXT
-    if length**quantifiers * 2.0 ** pattern.count("?") > _MOST_TRIED:
+    choices = pattern.count("?") + pattern.count("|")
+    if max(searched, _STORED_TEXT) ** quantifiers * 2.0**choices > _MOST_TRIED:
         raise Refusal("the pattern has too many quantifiers for the text; use CONTAINS or fewer")
 
 

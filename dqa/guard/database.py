@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
 from functools import reduce
+from threading import Thread
 from time import perf_counter
 from typing import Any, Self
 
@@ -42,6 +44,8 @@ _HIDDEN_VALUE = (
 _REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
 _INSERTED = 12
 """If an error message contains this many characters of an inserted text, it reveals the policy."""
+_FOR_HINTS = 0.5
+"""Seconds in which the schema must be read if only the hint of an error needs it."""
 
 
 class GuardedDatabase:
@@ -79,6 +83,7 @@ class GuardedDatabase:
         self._whole: DatabaseSchema | None = None
         self._schema: DatabaseSchema | None = None
         self._descriptions: tuple[Schema, ...] = ()
+        self._described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
         self._closes_session = True
         self._is_rewritten = False  # whether the policy adds conditions and values to statements
@@ -136,7 +141,7 @@ class GuardedDatabase:
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
         self.audit, self.limits = audit, limits or DEFAULT_LIMITS
-        self._schema = None
+        self._schema, self._described = None, {}
         is_needed = self.policy.needs_schema
         if self.kind == "graph":
             is_needed = self.policy.limits_graph and self.dialect == "ladybug"
@@ -174,7 +179,7 @@ class GuardedDatabase:
             tables = ", ".join(sorted(self.policy.row_filters))
             raise errors.UsageError(f"Give row filters of {tables}, and not of other tables.")
         require_conditions(other.policy, self.dialect)
-        other._closes_session = False  # noqa: SLF001  (its own)
+        other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
         return other
 
     def described(self, *scenarios: Schema) -> Self:
@@ -187,9 +192,13 @@ class GuardedDatabase:
         scenarios
             The schemas of scenarios. The first one that describes a table is used.
         """
-        other = copy(self)
-        other._descriptions, other._schema = scenarios, None  # noqa: SLF001  (its own)
-        return other
+        if scenarios == self._descriptions:
+            return self
+        if scenarios not in self._described:
+            other = copy(self)
+            other._descriptions, other._schema, other._described = scenarios, None, {}  # noqa: SLF001
+            self._described.setdefault(scenarios, other)
+        return self._described[scenarios]
 
     def close(self) -> None:
         """Release the connections. The database cannot be used afterwards."""
@@ -217,6 +226,23 @@ class GuardedDatabase:
         if self._whole is None:
             self._whole = self._session.read_schema()
         return self._whole
+
+    def _schema_within(self, seconds: float) -> DatabaseSchema | None:
+        """Return `schema`, or None if it cannot be read in this time.
+
+        Reading thousands of tables may take longer than a statement. It continues in the
+        background, and a failure is reported by the next caller of `schema`.
+        """
+
+        def read() -> None:
+            with suppress(errors.DqaError):
+                self._read_schema()
+
+        if self._whole is None:
+            reading = Thread(target=read, name="dqa-schema", daemon=True)
+            reading.start()
+            reading.join(seconds)
+        return None if self._whole is None else self.schema()
 
     # Statements
 
@@ -321,7 +347,9 @@ class GuardedDatabase:
         if not is_final and ("." in statement or ":" in statement):
             # The schema is needed to distinguish columns from functions, and known from unknown
             # types.
-            verdict = check(statement, self.dialect, replace(self.policy, schema=self.schema()))
+            schema = self._schema_within(_FOR_HINTS)
+            if schema is not None:
+                verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
         yield statement, verdict
         if self.kind == "relational":
             from dqa.guard.translation import translations
@@ -333,7 +361,12 @@ class GuardedDatabase:
         if self._closed:
             raise self._closed_error()
         if verdict.form is not None:
-            return answer(verdict.form, self.schema(), self.namespace or self.name)
+            schema = self._schema_within(limits.seconds)
+            if schema is None:
+                raise errors.StatementTimeoutError(
+                    f"The schema was not read within {limits.seconds:g} seconds; try again."
+                )
+            return answer(verdict.form, schema, self.namespace or self.name)
         return self._session.run(verdict.statement, limits)
 
     # Messages
@@ -349,7 +382,7 @@ class GuardedDatabase:
         if isinstance(error, errors.NotUnderstoodError):
             return error
         if isinstance(error, errors.UnknownReferenceError):
-            return unknown_name(error, self.schema(), statement)
+            return unknown_name(error, self._schema_within(_FOR_HINTS), statement)
         return advise(error, self.dialect)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:

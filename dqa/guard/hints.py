@@ -56,10 +56,12 @@ def instead_of(function: str, dialect: str) -> str:
 
 
 def unknown_name(
-    error: UnknownReferenceError, schema: DatabaseSchema, statement: str
+    error: UnknownReferenceError, schema: DatabaseSchema | None, statement: str
 ) -> StatementError:
     """Return an error with the most similar name and a list of the existing names."""
     problem, name = error.problem, error.name
+    if schema is None:
+        return StatementError(f"{problem}. The schema could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)

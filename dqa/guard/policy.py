@@ -394,7 +394,7 @@ class Policy:
         ----------
         names
             Tables and views; for a graph, labels and relationship types. Without a named
-            relationship type, all relationships between nodes with named labels are shown.
+            relationship type, all types that join two named labels are shown.
         schema
             The part of the database that this policy shows.
         default_schema
@@ -422,7 +422,7 @@ class Policy:
             schemas = here if limits is None else here & limits
             return replace(self, tables=frozenset(wanted), schemas=schemas)
         named = frozenset(labels[form(name)] for name in wanted if form(name) in labels)
-        chosen = frozenset(types[form(name)] for name in wanted if form(name) in types)
+        chosen = {types[form(name)] for name in wanted if form(name) in types}
         joining = {
             edge.label for edge in schema.edges if named.issuperset((edge.source, edge.target))
         }
@@ -431,7 +431,10 @@ class Policy:
                 f"The relationship type '{name}' joins no two labels that you name: name its "
                 "labels, too."
             )
-        return replace(self, labels=named, relationship_types=chosen or self.relationship_types)
+        shown = frozenset(chosen or joining)
+        is_all = shown == set(types.values())
+        limited = self.relationship_types if is_all else shown
+        return replace(self, labels=named, relationship_types=limited)
 
     # Names and files
 

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from dqa.core.errors import UsageError
+from dqa.core.errors import DatabaseUnavailableError, UsageError
 from dqa.core.schema import quote_name
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
 from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
@@ -183,6 +183,10 @@ class Neo4jNamespaces(Namespaces):
             "CALL db.info() YIELD name RETURN tag, name"
         )
         (found,) = self._server.rows(statement, namespace=namespace)
+        if namespace is not None and found["tag"] is None:
+            raise DatabaseUnavailableError(
+                f"The situation '{namespace}' is no longer in {self.location}; load it again."
+            )
         return Neo4j(self._server.address, found["tag"], found["name"])
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from dqa.deciders.method import MethodSettings
 
 FAMILY = "bidder"
-"""The name of these deciders in settings."""
+"""The name of BIDDER and its baselines in settings."""
 
 Aggregation: TypeAlias = Literal["expected", "padded", "collected", "none"]
 """How the rewards of trajectories are combined."""

@@ -159,7 +159,7 @@ class Memory:
         version: int | None = None,
         sources: Collection[str] | None = None,
     ) -> Iterator[Remembered]:
-        """Yield tuples in the order of their ids. Equal tuples of different sources are repeated.
+        """Yield tuples in the order of their ids, including equal tuples of different sources.
 
         Parameters
         ----------

@@ -87,7 +87,7 @@ class RefiningSettings(Record, use_attribute_docstrings=True):
     depth: Annotated[int, Field(ge=1, le=1_000)] = 30
     """Maximum number of steps of a path."""
     majority: Annotated[float, Field(ge=0.01, le=1.0)] = 0.8
-    """Minimum share of retrieved tuples with the same action; the model is then not asked."""
+    """The model is not asked if at least this share of the retrieved tuples has the same action."""
     retrieved: Annotated[int, Field(ge=1, le=100)] = 5
     """k, the number of remembered tuples in a prompt."""
     context: Annotated[int, Field(ge=1_000)] = 40_000

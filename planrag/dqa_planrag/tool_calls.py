@@ -111,7 +111,7 @@ class ToolCalls:
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
     ) -> ChatRunnable:
-        """Return the model with these tools."""
+        """Return the model with the offered tools."""
         return model.bind_tools([_offer(name, toolbox) for name in tools])
 
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:

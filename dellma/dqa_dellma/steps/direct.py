@@ -15,7 +15,7 @@ from dqa_dellma.settings import VotingSettings
 
 
 class ZeroShot(ProblemDecider):
-    """Ask once, at temperature 0."""
+    """Ask for the decision once, at temperature 0."""
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
         """Return the decision."""

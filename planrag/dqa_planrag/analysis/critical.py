@@ -231,7 +231,7 @@ class RowView:
         return {column: keys[table] for column, table in ends.items() if table in keys}
 
     def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
-        """Return whether a leaf is a value of the column that belongs to a relevant object."""
+        """Return whether a leaf is a value of the column for a relevant object."""
         tables = self.reading.tables
         same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
         return any(map(self._matters, same))

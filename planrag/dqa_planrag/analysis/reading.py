@@ -110,7 +110,7 @@ class Class:
     constants: frozenset[Cell] | None = None
 
     def restrict(self, constants: Iterable[Cell]) -> None:
-        """Record that the value is one of these constants."""
+        """Record that the value is one of some constants."""
         given = frozenset(constants)
         self.constants = given if self.constants is None else self.constants & given
 

@@ -172,7 +172,7 @@ def best_offer(reading: Reading, item: int) -> Offer:
 
 
 def critical_ratio(reading: Reading, item: int, offer: Offer, price: float) -> float:
-    """Return the service level of the newsvendor formula, at most 0.98."""
+    """Return the service level by the newsvendor formula, limited to 0.98."""
     _, _, _, _, shelf, holding, penalty, _ = reading.tables["items"][item]
     short = price - offer.price + penalty
     over = 2 * holding if shelf is None else 0.6 * offer.price

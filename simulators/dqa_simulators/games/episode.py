@@ -31,7 +31,7 @@ _SHOWN: Final = 10
 
 
 class Start(NamedTuple):
-    """The arguments of `World.start`, and the history of the events, if any."""
+    """The arguments of `World.start`, and the optional history of the events."""
 
     seed: int
     mirrored: bool = False
@@ -273,7 +273,7 @@ class GameWorld(World, Generic[Settings, _Episode]):
     settings
         The settings of the world.
     history
-        Where the games are stored, if anywhere.
+        The store of the games; None stores no games.
     """
 
     def __init__(self, settings: Settings, history: History | None) -> None:

@@ -207,7 +207,7 @@ class _Upstream:
         self._hops = hops
 
     def walk(self, rng: np.random.Generator, places: _Ints) -> _Ints:
-        """Walk `hops` routes upstream from each place. Stop at places without incoming routes."""
+        """Walk `hops` routes upstream from each node. Stop at nodes without incoming routes."""
         for _ in range(self._hops):
             degree = self._degree[places]
             picked = self._first[places] + (rng.random(len(places)) * degree).astype(np.int64)

@@ -165,7 +165,7 @@ class HandState:
         return [NUMBERS[name] for name in self._betting.actions]
 
     def legal_actions_mask(self, player: int | None = None) -> list[int]:
-        """Return 1 for each legal action and 0 for the others."""
+        """Return 1 for each legal action and 0 for each illegal action."""
         legal = self.legal_actions(player)
         return [int(number in legal) for number in range(ACTIONS)]
 

@@ -50,7 +50,8 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     scenario
         Use only the questions of this scenario.
     only_shared
-        Whether to compare on the shared questions if contestants were asked different ones.
+        Whether to compare on only the shared questions if contestants were asked different
+        questions.
     times
         Whether to also compare the durations of decisions.
 

@@ -134,9 +134,9 @@ class LoadedHere(Record):
     Attributes
     ----------
     namespace
-        The schema, label or file that contains it.
+        The schema, label or file that contains the situation.
     done
-        ``loaded`` if the call loaded it; ``was there`` if it existed already.
+        ``loaded`` if the call loaded the situation; ``was there`` if it existed already.
     """
 
     namespace: str

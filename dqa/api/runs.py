@@ -407,7 +407,10 @@ _Item = TypeVar("_Item")
 
 
 def _narrow(items: Sequence[_Item], of: str, **wanted: str | int | None) -> list[_Item]:
-    """Return the items whose fields have the wanted values; None means any value."""
+    """Return the items whose fields have the wanted values.
+
+    A wanted value of None matches any value.
+    """
     found = list(items)
     for name, value in wanted.items():
         known = {getattr(item, name) for item in found}

@@ -12,24 +12,24 @@
     ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
     │   └── SituationError       a world that breaks the rules of its scenario
-    ├── QueryError               a statement cannot run; shown to the model
-    │   ├── RefusedStatementError    the guard refuses it
-    │   │   └── NotApprovedError         a person refused it
-    │   ├── StatementError           the database refused it
-    │   │   ├── NotUnderstoodError       it may be of another dialect
-    │   │   └── UnknownReferenceError    it names something unknown
-    │   └── StatementTimeoutError    it took longer than its limit
+    ├── QueryError               a statement cannot run; the model sees the error
+    │   ├── RefusedStatementError    the guard refuses the statement
+    │   │   └── NotApprovedError         a person refused the statement
+    │   ├── StatementError           the database could not run the statement
+    │   │   ├── NotUnderstoodError       the statement may be written in another dialect
+    │   │   └── UnknownReferenceError    the statement uses an unknown name
+    │   └── StatementTimeoutError    the statement took longer than its time limit
     ├── ModelError               a chat model gave no usable reply
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
-    │   └── MalformedReplyError      the provider sent an incomplete reply; retried
-    ├── CrashError               bugs stopped a run; each is in the trace of its decision
+    │   └── MalformedReplyError      the provider sent an incomplete reply; the request is retried
+    ├── CrashError               too many decisions ended in bugs; their traces contain them
     ├── StoppedError             a person ended the run in a review
-    ├── BudgetSpentError         the tokens or the money of a run are spent
-    │   └── OutOfBudgetError         those of one decision are; it is decided by the evidence so far
-    └── InfrastructureError      a server, network or provider failed; never scored as an answer
+    ├── BudgetSpentError         a run has spent its tokens or its money
+    │   └── OutOfBudgetError         a decision has spent its budget; the evidence so far decides it
+    └── InfrastructureError      a server, network or provider failed; not scored as an answer
         ├── DatabaseUnavailableError
-        │   └── GameTakenError           another process plays the game now
+        │   └── GameTakenError           another process has restarted the game
         ├── ModelUnavailableError
         │   └── RequestTooLongError      one request is too long for the model
         └── WorldUnavailableError        the referee of a world failed, or its process ended

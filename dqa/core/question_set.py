@@ -67,8 +67,8 @@ class QuestionSet:
     rule_set
         The rule set of the truths; None for the first rule set of each simulator.
     places
-        The locations of the user's own databases, by name. These databases are not loaded. If a
-        situation has the name of such a database, it was read from this database.
+        The locations of the user's own databases, by name. These databases are not loaded. A
+        situation with the name of one of these databases was read from it.
 
     Raises
     ------

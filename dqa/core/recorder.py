@@ -27,7 +27,7 @@ class DecisionWatcher:
     """Base class of watchers, which the deciding thread calls. By default they do nothing."""
 
     def asking(self, step: int) -> None:
-        """Handle the start of a request for the model's reply number `step`."""
+        """Handle the start of the request for the model reply with the number `step`."""
 
     def happened(self, event: Event, usage: Usage) -> None:
         """Handle an event; `usage` contains all tokens and calls so far."""

@@ -193,8 +193,8 @@ class CountingRules:
 class Simulator(Protocol):
     """Computes the ground truth of a scenario. ``scenario.toml`` names it.
 
-    The optional attribute ``counting`` contains `CountingRules`. Then a rules text without a stated
-    rule is refused, and an audit reports the grounds of labels.
+    The optional attribute ``counting`` contains `CountingRules`. With this attribute, a rules text
+    that lacks a stated rule is refused, and an audit reports the grounds of labels.
 
     Attributes
     ----------

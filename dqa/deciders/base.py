@@ -58,9 +58,11 @@ class Settings:
         The decider's own settings: texts by name. The factory's `options` lists the names.
     own
         The decider's own settings as an instance of the factory's `settings`. The factory creates
-        it from `options` and the settings of the question's scenario. A Python caller may pass it.
+        the instance from `options` and the settings of the question's scenario. A Python caller may
+        pass an instance instead.
     budget
-        The budget of one decision. When it is spent, the best choice so far is the decision.
+        The budget of one decision. When the budget is spent, the best choice so far becomes the
+        decision.
     epoch
         The number of the repetition in an evaluation, from 1. Random draws depend on it.
     """
@@ -112,11 +114,11 @@ class DeciderFactory:
     protocols
         The supported values of `Settings.protocol`.
     settings
-        The class of the decider's own settings, whose fields have defaults; None without own
-        settings. `Settings.own_as` returns an instance.
+        The class of the decider's own settings. All its fields have defaults. None if the decider
+        has no own settings. `Settings.own_as` returns an instance.
     family
-        The common name of several deciders. ``FAMILY.setting`` applies to all of them.
-        ``NAME.setting`` applies to this decider and has priority.
+        The common name of several deciders. ``FAMILY.setting`` applies to all deciders of the
+        family. ``NAME.setting`` applies only to this decider and has priority.
     fixed
         The fields of `settings` that cannot be set, because the decider's name defines them.
     apart

@@ -161,9 +161,9 @@ ORACLE = DeciderFactory(
 
 
 class HeuristicDecider(Decider):
-    """Chooses the candidate in the first cell that a scenario's heuristic returns.
+    """Chooses the candidate in the first cell of the rows that a scenario's heuristic returns.
 
-    Without such a candidate, the decision has no choice.
+    If the first cell contains no candidate, the decision has no choice.
 
     Parameters
     ----------

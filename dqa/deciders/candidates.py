@@ -37,8 +37,8 @@ def nouns_of(question: Question) -> tuple[str, ...]:
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     """Return the recorded outcomes of a question; None if there are none.
 
-    A scenario whose outcomes come from a query defines the baseline. Otherwise the baseline is 0 if
-    a larger outcome is better, and unknown if a smaller outcome is better.
+    If the outcomes of a scenario come from a query, the scenario defines the baseline. Otherwise
+    the baseline is 0 if a larger outcome is better. It is unknown if a smaller outcome is better.
     """
     if truth.outcomes is None or question.candidates is None:
         return None

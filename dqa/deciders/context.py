@@ -87,8 +87,8 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     Raises
     ------
     UsageError
-        The question does not define which rows to read, none of the statements can run, or there
-        are very many actions and no column of the rows lists some of them.
+        The question does not define which rows to read, or no statement can run. The error is also
+        raised if there are very many actions and no column of the rows lists actions.
     InfrastructureError
         The database failed.
     """

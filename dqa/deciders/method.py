@@ -64,8 +64,8 @@ _Found = TypeVar("_Found", bound=BaseModel)
 class MethodSettings(BaseModel):
     """Base class of a method's settings. Every field has a default and a description.
 
-    For a class with a field ``preset``, `presets` contains the settings that each preset changes.
-    Settings of the user override them.
+    If a class has a field ``preset``, `presets` contains the settings that each preset changes.
+    Settings of the user have priority over a preset.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

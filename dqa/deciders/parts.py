@@ -114,7 +114,7 @@ def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool
     part
         A table, label or relationship type.
     rows
-        The most rows.
+        The maximum number of rows.
     limited
         Whether the statement has a LIMIT. Some SQL dialects lack LIMIT.
     """

@@ -123,7 +123,7 @@ def tighten(words: object) -> str:
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the text or number under ``decision`` in a reply's object; None without one."""
+    """Return the text or number in the field ``decision`` of a reply; None if there is none."""
     told = reply.get("decision")
     if isinstance(told, int) and not isinstance(told, bool):
         return str(told)

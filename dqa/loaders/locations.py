@@ -48,11 +48,11 @@ def whole_url(location: str, name: str | None = None) -> str:
         whole = os.environ.get(variable, "")
         if redact(whole) == location:
             return whole
-        problems.append(f"{variable} {f'holds {redact(whole)}' if whole else 'is not set'}")
+        problems.append(f"{variable} {f'is {redact(whole)}' if whole else 'is not set'}")
     raise UsageError(
-        f"{location} was written without its password, and {' and '.join(problems)}: set "
-        f"{variables[0]} to the whole URL, or give that in its place (--databases, or --database "
-        "NAME=URL)."
+        f"The URL {location} contains *** instead of its password, and {' and '.join(problems)}: "
+        f"set {variables[0]} to the URL with the password, or give that URL (--databases, or "
+        "--database NAME=URL)."
     )
 
 

@@ -55,7 +55,7 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
     """Begin an attempt of a requester for all requests to models in this context.
 
     Each attempt replays the recorded replies of its requester from the beginning. So a decision
-    that is repeated, after an outage or in a resumed run, reuses its earlier replies.
+    that is repeated after an outage or in a resumed run reuses its earlier replies.
 
     The context includes the threads of LangChain and LangGraph. A decider with its own threads must
     run them in a copy of its context (`contextvars.copy_context`).

@@ -1,7 +1,8 @@
 """Classify the faults of model providers.
 
 The packages of providers have no common base class. A fault is classified by its HTTP status.
-Without a status it is classified by the names of its classes, which are the same in most packages.
+Without a status, it is classified by the names of its exception classes. Most packages use the same
+names.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ class GeneratedReader:
         if strange and scenarios is None:  # no question is left out without a message
             raise DataError(
                 f"{folder} has questions of the scenario '{strange[0]}', which is not installed: "
-                "name its folder (--scenarios FOLDER), or the scenarios to read alone."
+                "name the folder of this scenario, or select installed scenarios (--scenarios)."
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)

@@ -1,4 +1,4 @@
-"""Scripted models: chat models whose replies come from a program.
+"""Scripted models, which are chat models whose replies come from a program.
 
 Deciders use scripted models with the same loops, prompts, parsers, tools and databases as language
 models. Scripted models need no key. The analyst, which follows the business rules with queries, is

@@ -62,7 +62,8 @@ def main(words: list[str]) -> int:
     extra, programs = commands[command]
     folder: Path | None = ROOT
     if extra == "openai":
-        # Messages of dqa then suggest commands that this user can type. Paths are the user's.
+        # Messages of dqa suggest commands that start with DQA_COMMAND. The user's folder remains
+        # the current folder, because paths in ARGS are relative to it.
         os.environ["DQA_COMMAND"] = f"python3 {shlex.quote(sys.argv[0])} dqa"
         folder = None
     return set_up(extra) or run(programs, folder)

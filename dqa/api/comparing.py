@@ -46,7 +46,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
         comparisons, their p-values need a smaller correction. With several runs, the name of a
         decider is sufficient if only one run has this decider.
     all_pairs
-        Whether to compare every pair, even if runs share deciders.
+        Whether to compare every pair of contestants, even if runs share deciders.
     scenario
         Use only the questions of this scenario.
     only_shared
@@ -106,7 +106,7 @@ def compare_games(
     against
         The player with which every other player is compared.
     all_pairs
-        Whether to compare every pair, even if runs share players.
+        Whether to compare every pair of players, even if runs share players.
 
     Raises
     ------

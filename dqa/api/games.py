@@ -72,9 +72,9 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     retry_failed
         Whether to repeat games of a stored run that a failing server or a bug ended.
     history
-        The database of all events, which players can query: a SQLite file or a URL. By default, a
-        file next to the run, or a temporary file for a run in memory or on a server. A run records
-        it, but not the password of a URL.
+        The database of all events, which players can query: a SQLite file or a URL. By default, it
+        is a file next to the run. For a run in memory or on a server, it is a temporary file. The
+        run records this location without the password.
     options, calls
         How the run works, and how models are called. No result depends on them.
     watcher

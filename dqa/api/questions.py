@@ -104,8 +104,8 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     name
         The name of a list of questions. A file gives its own name to its questions.
     scenario
-        The name or folder of the scenario for questions that name none. Such a question needs only
-        a target.
+        The name or folder of the scenario for questions that name no scenario. These questions need
+        only a target.
     limit
         The maximum number of questions.
     policy, audit

@@ -292,10 +292,10 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciders
         One or more deciders or their names.
     out
-        Where results, traces and the spec are stored: a new folder; or a store, which is a SQLite
-        file (``runs.db``) or a database's URL, with the name of the run after ``#``. Without a
-        name, the name is derived from the spec, so that the same call resumes the run. Several
-        processes may work on one run. None keeps results in memory.
+        The location of results, traces and the spec: a new folder, or ``STORE#NAME``. A store is a
+        SQLite file (``runs.db``) or the URL of a database. Without ``#NAME``, the name of the run
+        is derived from the spec, so the same call resumes the run. Several processes may work on
+        one run. None keeps results in memory.
     resume
         Whether to resume the run at `out` with its recorded settings. Arguments that are passed
         must equal the recorded ones. Passwords and keys are not stored: pass the URL with its

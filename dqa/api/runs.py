@@ -319,7 +319,7 @@ class Run:
         Parameters
         ----------
         question, database, decider, scenario
-            Only those of this one.
+            Select only results with these names; None selects all.
         outcomes, wrong, failed
             Select results with one of these outcomes, wrong results, or results that could not be
             judged because a server failed, the budget was spent or a bug occurred. If several of
@@ -356,7 +356,7 @@ class Run:
         Parameters
         ----------
         question, database, decider
-            Only those of this one.
+            Select only traces with these names; None selects all.
         epoch
             Select only this epoch, counted from 1.
 

@@ -106,7 +106,7 @@ class AnyQuestionOptions(QuestionOptions):
         File of your own questions about --database, with one JSON object per line. 'dqa data
         formats own_question' prints its fields.
     scenario : NAME|DIR
-        Scenario for lines of --questions that name none. Such a line needs only a target.
+        Scenario for lines of --questions that name no scenario. These lines need only a target.
     database : [NAME=]URL|PATH
         Database of --questions; dqa only reads it. May be repeated with the names that the
         questions use (NAME=URL).

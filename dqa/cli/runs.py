@@ -219,7 +219,7 @@ def export(
         output.
     for_spreadsheets
         In CSV, put an apostrophe before texts that a spreadsheet would run as a formula. Without
-        this option, texts are exact.
+        this option, texts do not change.
     """
     from dqa.api.measuring import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
@@ -272,8 +272,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     against : NAME
         Compare every decider with this one only.
     all_pairs
-        Compare all pairs. By default, runs with the same deciders or players are compared decider
-        by decider.
+        Compare all pairs. By default, if runs share deciders or players, each of these is compared
+        only with itself in the other runs.
     scenario : NAME
         Only questions of this scenario.
     shared

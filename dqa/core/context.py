@@ -1,4 +1,4 @@
-"""Values that belong to a context: a thread, or code that runs in a copy of its context."""
+"""Variables with one value per context. A context is a thread, or code in a copy of its context."""
 
 from __future__ import annotations
 

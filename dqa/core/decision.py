@@ -102,8 +102,8 @@ class Decision:
         Usage that produced no result and is not part of `usage`: an estimate for incomplete
         replies, and the usage of earlier attempts that an outage ended.
     ended_by
-        The reason why the run was ended early, e.g. ``budget: 3 statements``. The choice is then
-        the best according to the evidence so far. None if the decider itself ended the run.
+        The limit that ended the run early, e.g. ``budget: 3 statements``. In this case, the choice
+        is the best according to the evidence so far. None if the decider itself ended the run.
     """
 
     ending: Ending

@@ -250,10 +250,16 @@ class ReviewEvent(Event):
 
     Attributes
     ----------
-    about, text, thought, verdict
-        The review: its kind, its text, the model's reason and the guard's verdict.
-    action, correction, reason, by
-        The answer, and the person who answered.
+    about
+        What is reviewed: a plan, a statement or the decision.
+    text, thought
+        The reviewed text, and the model's reason for it.
+    verdict
+        The guard's verdict on a statement.
+    action, correction, reason
+        The answer: the person's action, the new text and the reason.
+    by
+        The name of the person.
     problem
         The reason why the correction could not be used; None if it could be used.
     """

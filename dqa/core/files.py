@@ -76,7 +76,7 @@ def open_regular(
         The folder that must contain the file after links are resolved. None for a file that the
         user named.
     most
-        The maximum size in bytes; None for no limit, if the caller reads the file in pieces.
+        The maximum size in bytes. None means no limit, for callers that read the file in pieces.
 
     Raises
     ------
@@ -312,9 +312,9 @@ def add_line(opened: FileIO, line: str) -> None:
 
 
 def write_private(file: Path, content: str | bytes, *, new: bool = False) -> None:
-    """Write a file. Only the owner can read a new file; after a failure a new file is removed.
+    """Write a file. If the file is new, only its owner can read it.
 
-    With `new`, raise `FileExistsError` if the file exists.
+    With `new`, raise `FileExistsError` if the file exists. If writing fails, a new file is removed.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     is_new = not os.path.lexists(file)

@@ -70,9 +70,9 @@ def start_process(
     environment
         The environment variables of the process; by default `minimal_environment`.
     preload
-        The modules that the process needs. The process is forked, within milliseconds, from a
-        server that has imported these modules. A missing module is skipped. With None, the process
-        is a new interpreter instead of a fork.
+        The modules that the process needs. A server process imports these modules once, and new
+        processes are forked from it within milliseconds. A missing module is skipped. With None,
+        the process is a new interpreter instead of a fork.
     daemon
         Whether the process ends when this process ends. A process that starts other processes
         cannot be a daemon.

@@ -11,7 +11,7 @@ from dqa.core.context import ContextValue
 
 @dataclass(frozen=True, slots=True)
 class CurrentDecision:
-    """The decision that is currently being made. Outside a decision, every field is None.
+    """The decision that is being made. Outside a decision, every field is None.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Record what happens in a decision, and return the `Decision`."""
+"""Record the events of a decision, and create the `Decision` at its end."""
 
 from __future__ import annotations
 

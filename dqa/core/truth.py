@@ -13,10 +13,12 @@ from dqa.core.question import Candidate, Question
 MatchRule: TypeAlias = Literal["set", "table", "columns", "subset"]
 """The rule that compares rows: the rule of BIRD, Spider, Spider 2 or Defog.
 
-``set``: the same distinct rows, in any order. ``table``: the same rows with the same counts,
-columns in any order, and rows in order if the gold statement sorts them. ``columns``: the answer
-contains every gold column; numbers differ by at most 0.01. ``subset``: the same distinct rows, or
-the same rows with the same counts and additional columns; numbers are equal to five digits.
+- ``set`` (BIRD): the results have the same distinct rows, in any order.
+- ``table`` (Spider): the results have the same rows with the same counts. Columns may be in any
+  order. Rows must be in order if the gold statement sorts them.
+- ``columns`` (Spider 2): the answer contains every gold column. Numbers may differ by up to 0.01.
+- ``subset`` (Defog): the answer has the same distinct rows, or it has the same rows with the same
+  counts and additional columns. Numbers must be equal to five digits.
 """
 
 

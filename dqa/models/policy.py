@@ -87,7 +87,7 @@ class Limiter:
 
     @contextmanager
     def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
-        """Wait until a call may start. Yield a function that takes its true number of tokens.
+        """Wait until a call may start. Yield a function that accepts the call's true tokens.
 
         Parameters
         ----------

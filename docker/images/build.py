@@ -48,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make_base() -> str:
-    """Create the base image of the others if it is missing, and return its name.
+    """Create the base image of all images if it is missing, and return its name.
 
-    It contains the distribution of this machine, because the configured mirror has its packages.
+    It contains the distribution of this machine, because the mirror in apt's configuration has the
+    packages of this distribution.
     """
     docker = _docker()
     if program("mmdebstrap") is None:
@@ -79,7 +80,7 @@ def make_base() -> str:
 
 
 def find_sources() -> str:
-    """Return a sources.list with the distribution's own sources in apt's configuration."""
+    """Return a sources.list with those of apt's sources that the distribution itself provides."""
     command = ["apt-get", "indextargets", *_INDEXES, "Created-By: Packages"]
     for attempt in (1, 2):
         found = run(command, what="asking apt for its sources").splitlines()
@@ -92,9 +93,9 @@ def find_sources() -> str:
 
 
 def build(name: str, base: str) -> None:
-    """Build one image from its folder here."""
+    """Build one image from the folder with its name."""
     proxies = [f"--build-arg={key}={value}" for key, value in _proxies().items()]
-    # The host's network, because a mirror or a proxy may be reachable from the host only.
+    # Use the host's network, because a mirror or a proxy may be reachable only from the host.
     options = ["--quiet", "--network=host", f"--build-arg=BASE={base}", *proxies]
     with tempfile.TemporaryDirectory(prefix="dqa-image-") as scratch:
         folder = shutil.copytree(HERE / name, Path(scratch) / name)

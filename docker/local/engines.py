@@ -40,12 +40,12 @@ class Site:
 
     @property
     def home(self) -> Path:
-        """The folder that belongs to the servers' account."""
+        """The server's home folder, which belongs to the servers' account."""
         return self.folder / "home"
 
     @property
     def log(self) -> Path:
-        """The output of the server."""
+        """The file with the output of the server."""
         return self.folder / LOG
 
 
@@ -95,7 +95,8 @@ class MariaDB(Engine):
     def create(self, site: Site) -> None:  # noqa: D102
         settings = {
             "datadir": site.home / "data",
-            # A starting server deletes all `#sql*` files in this folder, so it must not be shared.
+            # A starting server deletes all `#sql*` files in this folder, so servers must not share
+            # it.
             "tmpdir": site.home / "tmp",
             "bind-address": "127.0.0.1",
             "port": site.port,
@@ -215,7 +216,7 @@ class Postgres(Engine):
 
     @staticmethod
     def _program(name: str) -> str | None:
-        """Find a program of the newest version. Debian installs server programs off the path."""
+        """Find a program of the newest version. Debian's server programs are not on the path."""
         folders = Path("/usr/lib/postgresql").glob("*/bin")
         return program(name, *sorted(folders, key=lambda f: float(f.parent.name), reverse=True))
 
@@ -268,7 +269,7 @@ class Neo4j(Engine):
             "server.http.enabled": "false",
             "server.https.enabled": "false",
             "server.memory.pagecache.size": "64m",
-            # Queries together may use about half of the heap; the server needs the rest.
+            # All queries together may use about half of the heap. The server needs the other half.
             "db.memory.transaction.max": "128m",
             "dbms.memory.transaction.total.max": "256m",
             "server.directories.import": "import",
@@ -276,7 +277,7 @@ class Neo4j(Engine):
             "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
             "db.tx_log.preallocate": "false",
             "dbms.usage_report.enabled": "false",
-            # Without this setting, stopping waits twice for 5 s for further clients.
+            # Without this setting, a stopping server waits for further clients, twice for 5 s.
             "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         }
         lines = (f"{key}={value}\n" for key, value in settings.items())
@@ -311,20 +312,20 @@ class Neo4j(Engine):
         ]
 
     def answers(self, site: Site) -> bool:
-        """Return whether the log reports the start. A query would need a driver."""
+        """Return whether the log reports the start of the server. A query would need a driver."""
         return " Started." in site.log.read_text(encoding="utf-8", errors="replace")
 
     def url(self, site: Site) -> str:  # noqa: D102
         return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
 
     def _java(self) -> list[str]:
-        # For a short-lived server, the optimising compiler costs more time than it saves.
+        # If a server runs only briefly, the optimising compiler takes more time than it saves.
         java = _java() or _required("java")
         return [java, "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
 
     @staticmethod
     def jars() -> Path:
-        """Return the folder of jars; its name depends on the content of the pom."""
+        """Return the folder of jars. Its name contains a hash of the pom."""
         digest = hashlib.sha256((_HERE / "neo4j" / "pom.xml").read_bytes()).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"dqa-neo4j-{digest}-{os.geteuid()}"
 
@@ -352,7 +353,7 @@ def _required(name: str) -> str:
 
 
 def _succeeds(command: list[str], **environment: str) -> bool:
-    """Return whether a client succeeds. Its password is in the environment, which is private."""
+    """Return whether a client succeeds. The environment with its password is private."""
     done = subprocess.run(  # noqa: S603 - commands of ours, no shell
         command,
         env={"PATH": PROGRAM_FOLDERS, **environment},

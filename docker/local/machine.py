@@ -85,9 +85,9 @@ def locked(folder: Path) -> Iterator[None]:
 def free_port() -> int:
     """Return a free port of 127.0.0.1.
 
-    The port is below the ephemeral range. Otherwise, while a server is down, the kernel could use
-    the port as the source port of a client; a client that retries would then connect to itself,
-    and the server could not start again.
+    The port is below the ephemeral range. From that range, the kernel chooses the source ports of
+    clients. While a server is down, a client that retries could get the server's port and connect
+    to itself, and the server could not start again.
     """
     chooser = random.SystemRandom()
     for _ in range(100):
@@ -121,7 +121,7 @@ def run(  # noqa: PLR0913 - all but two have defaults
     command
         Program and arguments. They must not contain secrets, because anyone can list processes.
     what
-        Purpose of the command, for error messages.
+        What the command does, for error messages.
     folder
         Working directory; None for the current folder.
     text
@@ -196,7 +196,7 @@ def install(packages: Sequence[str], why: str) -> None:
 
 @contextlib.contextmanager
 def _services_held_back() -> Iterator[None]:
-    """Prevent packages from starting services, with Debian's policy hook."""
+    """Use Debian's policy hook to prevent packages from starting services."""
     if _POLICY.exists():  # do not replace the machine's own policy
         yield
         return
@@ -210,7 +210,7 @@ def _services_held_back() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Process:
-    """A process. Its start time distinguishes it from a later process with the same id."""
+    """A process, with the start time to distinguish it from a later process with the same id."""
 
     pid: int
     started: int

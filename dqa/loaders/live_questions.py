@@ -1,7 +1,7 @@
-"""Ask a scenario's question about a live database, which is queried in place.
+"""Ask a scenario's question about a live database.
 
-A column that lists values becomes a statement. A statement in the database's language runs
-unchanged. No table is read whole.
+If a column lists the values, they are read with a generated statement. If a statement of the
+scenario lists them and is in the database's language, it runs unchanged. No whole table is read.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from dqa.scenarios.toml_lines import lines_of
 _KNOWN = 10_000
 """Maximum number of values that are compared with an unknown one for a suggestion."""
 _NARROWED = 10_000
-"""A question with more candidates names the statement that lists them, so that a model can narrow
-them down."""
+"""If a question has more candidates, its text contains the statement that lists them, so that a
+model can narrow them down."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
@@ -43,16 +43,17 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     database
         A database with the scenario's tables, and perhaps others.
     target
-        The values of its parameters. A parameter with one possible value may be missing.
+        The values of the question's parameters. A parameter with only one possible value may be
+        missing.
 
     Raises
     ------
     ParseError
         The guesses of ``dqa init`` are not confirmed.
     UsageError
-        The target does not fit the scenario, or the database does not.
+        The target or the database does not match the scenario.
     DataError
-        The database has other types than the scenario, or lists too many values.
+        The types in the database differ from the scenario's, or the database lists too many values.
     InfrastructureError
         The database failed.
     """
@@ -85,7 +86,7 @@ def require_confirmed(scenario: Scenario) -> None:
 
 
 def unconfirmed(scenario: Scenario) -> str:
-    """Return the things to check before a proposed scenario decides."""
+    """Return the things that a user must check before a proposed scenario can be used."""
     return (
         f"'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
         "the candidates and the outcomes. Check them, then write confirmed = true"
@@ -129,7 +130,7 @@ class LiveScenario:
         if statement is not None:
             called = self._scenario.called(listing, self._database.kind)
             return first_column(self._database, statement, LISTING, called)
-        # The statement is in the other language, so the whole situation is read.
+        # The statement is in another language, so the whole situation is read.
         return self._scenario.lister(self._situation)(listing, target)
 
     def statement(
@@ -142,8 +143,9 @@ class LiveScenario:
     ) -> str | None:
         """Return the statement of a listing.
 
-        It is None if no row can match, or if the scenario has no statement in the database's
-        language. For a column, `equal` selects one value, and `most` limits the rows.
+        Return None if no row can match, or if the scenario has no statement in the database's
+        language. If a column lists the values, `equal` selects one value, and `most` limits the
+        rows.
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)
@@ -165,16 +167,16 @@ class LiveScenario:
     def values(
         self, key: str, target: Mapping[str, str], most: int = 100, equal: str | None = None
     ) -> tuple[str, ...]:
-        """Return possible values of a parameter as texts of a target; () if it accepts any value.
+        """Return possible values of a parameter, as texts of a target; () if it accepts any value.
 
         Parameters
         ----------
         key
             The parameter.
         target
-            The values of the others.
+            The values of other parameters.
         most
-            Most values.
+            The maximum number of values.
         equal
             The only wanted value; None for all.
         """
@@ -196,7 +198,7 @@ class LiveScenario:
         return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
 
     def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
-        """Return the database's value for a text; `UnknownNameError` for an unknown one."""
+        """Return the database's value for a text; raise `UnknownNameError` for an unknown text."""
         found = self.values(key, target, 1, equal=text)
         if found:
             return found[0]
@@ -205,7 +207,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the target, with parameters added that have one possible value."""
+        """Return the target with missing parameters added that have only one possible value."""
         scenario = self._scenario
         target = {key: value for key, value in given.items() if value}
         named = dict(target)

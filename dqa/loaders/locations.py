@@ -1,7 +1,7 @@
-"""Names, locations and passwords of databases; passwords are never written.
+"""Names, locations and passwords of databases. Passwords are never stored.
 
-The environment has the password of a stored location: ``DQA_SALES_URL`` for the database called
-``sales``, ``DQA_MYSQL_URL`` for any on MySQL.
+A stored location has no password. An environment variable contains the URL with the password:
+``DQA_SALES_URL`` for the database ``sales``, or ``DQA_MYSQL_URL`` for any MySQL database.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def whole_url(location: str, name: str | None = None) -> str:
     location
         A URL, with or without its password, or a file.
     name
-        The name of the database; None without one.
+        The name of the database; None if it has no name.
 
     Raises
     ------

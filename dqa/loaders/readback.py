@@ -1,4 +1,4 @@
-"""Reads the situation that a database contains."""
+"""Read the situation that a database contains."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _ROW_ORDER: Mapping[str, str] = {
     "postgres": "ctid",
     "sqlite": "rowid",
 }
-"""By dialect, the expression for the order in which rows were written."""
+"""The expression for the order in which rows were written, by dialect."""
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     """Read a whole situation from a database.
 
-    Rows have the order in which a writer of this project stored them. A database without such an
-    order, such as a user's own, returns them in the order of their keys.
+    If dqa wrote the database, rows have the order in which they were written. Any other database,
+    such as a user's own, returns rows in the order of their keys.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Returns
     -------
     Situation
-        The written situation, with the same order of rows. Values other than numbers are texts:
-        dates and times as ISO 8601, lists and maps as JSON.
+        The situation that was written, with the same order of rows. Values other than numbers are
+        texts: dates and times as ISO 8601, lists and maps as JSON.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
 
 
 def _stored_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
-    """Return rows in the order that the writer stored; None without one."""
+    """Return rows in the order that the writer stored; None if no order is stored."""
     order = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
     if order is None:
         return None
@@ -84,7 +84,9 @@ def _stored_order(database: Database, statement: str, table: TableSchema) -> _Ro
     try:
         return restore_order(rows, order)
     except ValueError as error:
-        raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
+        raise DataError(
+            f"Table '{table.name}' of '{database.name}' was changed: {error}."
+        ) from error
 
 
 def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
@@ -118,8 +120,7 @@ def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:
                 f"Column '{name}' of table '{table.name}' holds NULL, which is no "
                 f"{column.type}: leave such rows out by a view, or describe the column as a float."
             )
-    # A missing float is null in a database and NaN in a situation, which is what NumPy makes of
-    # None among floats.
+    # A missing float is null in a database and NaN in a situation. NumPy converts None to NaN.
     return Table(table, dict(zip(columns, values, strict=True)))
 
 

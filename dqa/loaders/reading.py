@@ -1,4 +1,4 @@
-"""Readers of question folders, and the selection of one by the files of a folder.
+"""Choose the reader of a question folder by its files, and read the folder.
 
 Readers are found by entry point in the group ``dqa.readers``.
 """
@@ -26,14 +26,14 @@ class QuestionReader(Protocol):
     name
         The layout in messages.
     in_place
-        Whether questions name their databases, which are queried where they are.
+        Whether questions name databases that exist already and are not loaded.
     """
 
     name: str
 
     @property
     def in_place(self) -> bool:
-        """Whether databases are queried in place."""
+        """Whether the databases exist already and are not loaded."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class QuestionReader(Protocol):
         ...
 
     def recognises(self, folder: Path) -> bool:
-        """Return whether a folder has this layout, judged by file names only."""
+        """Return whether the file names in a folder show that it has this layout."""
         ...
 
     def read(
@@ -77,7 +77,9 @@ class QuestionReader(Protocol):
 
 
 def reader_of(folder: Path | str) -> QuestionReader:
-    """Return the reader that recognises a folder; by default the reader of the DQA release.
+    """Return the only reader that recognises a folder.
+
+    If none does, return the DQA release's reader.
 
     Raises
     ------
@@ -109,12 +111,12 @@ def read_questions(
     strict: bool = False,
     limit: int | None = None,
 ) -> QuestionSet:
-    """Read a folder of questions. Other parameters are those of `QuestionReader.read`.
+    """Read a folder of questions. `QuestionReader.read` describes the other parameters.
 
     Parameters
     ----------
     strict
-        Whether a defect is an error.
+        Whether a defect raises an error.
 
     Raises
     ------

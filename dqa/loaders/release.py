@@ -1,4 +1,4 @@
-"""Reads the DQA release: the questions, and their situations.
+"""Read the questions and the situations of the DQA release.
 
 The published files are read without changes. A defect that does not prevent reading is reported.
 """
@@ -57,8 +57,8 @@ class ReleaseReader:
         folder
             The folder of the release, which contains ``data``.
         form
-            Whether to read the ``.sql`` or the ``.cql`` file of each database. Both give the same
-            situations.
+            Whether to read the ``.sql`` or the ``.cql`` file of each database. Both files contain
+            the same situation.
         scenarios
             The scenarios to read; None for all.
         limit
@@ -119,7 +119,7 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
 
 
 def _line_of(text: str, number: int) -> int:
-    """Return the line of an entry of a JSON list."""
+    """Return the line on which an entry of a JSON list begins."""
     decoder, place = json.JSONDecoder(), text.index("[") + 1
     for left in range(number, -1, -1):
         while text[place] in " \t\r\n,":
@@ -130,7 +130,7 @@ def _line_of(text: str, number: int) -> int:
 
 
 class _Parsed(NamedTuple):
-    """The situation of a file content, its defects, and the files with this content."""
+    """The situation in a file, its defects, and all files with the same content."""
 
     situation: Situation
     defects: tuple[Defect, ...]
@@ -248,7 +248,7 @@ class _Reading:
 
 
 def _problem(layout: ScenarioLayout, entry: object) -> str:
-    """Return the problem of an entry in the file of questions; empty without one."""
+    """Return the problem of an entry in the file of questions; empty if there is none."""
     if not isinstance(entry, dict):
         return "expected a question as a JSON object"
     try:

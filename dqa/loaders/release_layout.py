@@ -1,7 +1,7 @@
 """The layout of a release, for its reader and its writer.
 
-``[release]`` of a ``scenario.toml`` names the files of the scenario. Everything else is the same as
-in the DQA release.
+``[release]`` in a ``scenario.toml`` names the files of the scenario. Everything else in the layout
+is fixed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class DatabaseForm:
     Attributes
     ----------
     folder
-        The folder of the files, in ``queries`` of a scenario.
+        The folder of the files, below the scenario's folder ``queries``.
     suffix
         The ending of the files.
     parse, render
-        Convert the text of a file to a situation, and a situation to text.
+        `parse` converts the text of a file to a situation, and `render` does the reverse.
     """
 
     folder: str
@@ -77,7 +77,7 @@ class ScenarioLayout:
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
-        """Target keys whose value must be in a column, as ``(key, table, column)``."""
+        """The target keys whose values must be in a column, as ``(key, table, column)``."""
         return tuple(
             (key, parameter.table, parameter.column)
             for key, parameter in self.scenario.parameters.items()
@@ -128,6 +128,6 @@ class ScenarioLayout:
 
 
 def layouts() -> dict[str, ScenarioLayout]:
-    """Return the layouts of all known scenarios that have files in a release, by name."""
+    """Return the layouts of all known scenarios with ``[release]``, by scenario name."""
     found = ((one, one.document.release) for one in scenarios())
     return {one.name: ScenarioLayout(one, part) for one, part in found if part is not None}

@@ -1,4 +1,4 @@
-"""Renders situations as SQL and Cypher scripts of a release."""
+"""Render situations as SQL and Cypher scripts of a release."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _SQL_ESCAPES = str.maketrans(
 def render_sql(situation: Situation) -> str:
     """Return the script that creates `situation` in MySQL or MariaDB, in their default SQL mode.
 
-    Floats are read back bit for bit: columns are DOUBLE, because FLOAT has seven digits. Names are
-    compared by code point. Strings are in single quotes, which ``ANSI_QUOTES`` does not change.
+    Floats are read back bit for bit. Their columns are DOUBLE, because FLOAT has only seven digits.
+    Names are compared by code point. Strings are in single quotes, so the mode ``ANSI_QUOTES`` does
+    not matter.
 
     Raises
     ------
@@ -94,7 +95,7 @@ _CYPHER_ESCAPES = CYPHER_ESCAPES | {0: "\\u0000"}
 def render_cypher(situation: Situation) -> str:
     """Return the script that creates `situation` in Neo4j 5.
 
-    Floats are read back bit for bit. A missing float is ``null``; Neo4j then stores no property.
+    Floats are read back bit for bit. A missing float is ``null``, so Neo4j stores no property.
 
     Raises
     ------
@@ -143,8 +144,8 @@ def _cypher_name(name: str) -> str:
 
 def _cypher_literal(value: Cell) -> str:
     if isinstance(value, str):
-        # Neo4j 5 resolves \uXXXX before it reads strings, so a literal backslash must not stand
-        # before a literal u.
+        # Neo4j 5 decodes \uXXXX before it reads strings, so a literal backslash must not precede a
+        # u.
         return "'" + value.translate(_CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075") + "'"
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -1,7 +1,7 @@
-"""Situations from the SQL and Cypher scripts of the DQA release.
+"""Read situations from the SQL and Cypher scripts of the DQA release.
 
-Patterns read the ``INSERT`` and ``CREATE`` statements of a script. Nothing is executed, so a script
-can only contain data. Both languages fill the same rows of literals.
+Regular expressions read the ``INSERT`` and ``CREATE`` statements of a script. Nothing is executed,
+so a script can only provide data. The rows of both languages are converted in the same way.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _CREATE_EDGE = _pattern(
 _PROPERTIES = _pattern(rf"({_NAME})\s*:\s*({_LITERAL})")
 
 _ESCAPES = {"b": "\b", "n": "\n", "r": "\r", "t": "\t"}
-# In MySQL, \% and \_ include their backslash: they are escapes of LIKE only.
+# In MySQL, the texts \% and \_ keep their backslash, because they are escapes only in LIKE.
 _SQL_ESCAPES = _ESCAPES | {"0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _CYPHER_ESCAPES = _ESCAPES | {"f": "\f"}
 _SQL_ESCAPE = _pattern(r"\\(.)|(['\"])\2")
@@ -95,14 +95,15 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
     text
         The script.
     schema
-        The tables and columns that it has to fill.
+        The tables and columns that the script must fill.
     file
-        The script's file. Its stem names the situation, and messages name it.
+        The script's file, for messages. The situation has the name of the file without its ending.
 
     Raises
     ------
     ParseError
-        A statement cannot be read, or a table is missing; names the line and the statement.
+        A statement cannot be read, or a table is missing. The error names the line and the
+        statement.
     """
     script = _Script(text, schema, file, _sql_text)
     declared: set[str] = set()
@@ -124,7 +125,7 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
 
 
 def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
-    """Add the rows of an INSERT; report those of an unknown table only."""
+    """Add the rows of an INSERT. If the table is unknown, only report it."""
     name, statement, position = _unquoted(insert[1]), insert.string, insert.end()
     if name not in script.rows:
         script.add_defect(start, f"there is an unknown table '{name}'", "ignored")
@@ -218,7 +219,7 @@ class _Script:
     Attributes
     ----------
     rows
-        By table and key, the offset and the cells of each row.
+        The offset and the cells of each row, by table and key.
     """
 
     def __init__(
@@ -260,19 +261,22 @@ class _Script:
         return self.error(offset, f"found {shown!r}; expected {expected}")
 
     def add_defect(self, offset: int | None, problem: str, action: str) -> None:
-        """Note a defect; those of the same kind are reported once."""
+        """Add a defect. Several defects of the same kind are reported as one."""
         self._defects.setdefault((problem, action), []).append(offset)
 
     # --- rows ---
 
     def part(self, found: str, known: Mapping[str, _Part], start: int) -> _Part:
-        """Return the schema of a label or a relationship; `ParseError` for an unknown one."""
+        """Return the schema of a label or a relationship; raise `ParseError` if it is unknown."""
         if found not in known:
             raise self.error(start, f"found {found}; expected one of {', '.join(known)}")
         return known[found]
 
     def add(self, table: TableSchema, cells: Iterable[tuple[str | None, str]], start: int) -> None:
-        """Add a row by its columns; a missing one is NULL. A repeated key is reported."""
+        """Add a row, given its cells by column.
+
+        A missing cell is NULL. A repeated key is reported.
+        """
         literals = dict(cells)
         row = [self._value(literals.get(c.name, "NULL"), c, start) for c in table.columns]
         names = table.column_names
@@ -286,7 +290,7 @@ class _Script:
     def add_part(
         self, part: NodeSchema | EdgeSchema, body: str | None, ends: Mapping[str, str], start: int
     ) -> None:
-        """Add the row of a node, or of an edge with the keys of its ends, by its properties."""
+        """Add the row of a node, or of an edge with the keys of its ends, from its properties."""
         columns = dict(part.properties)
         names, literals = _properties(body)
         aligned = self.aligned(f"'{part.label}'", names, [*columns], start)
@@ -297,9 +301,10 @@ class _Script:
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
     ) -> tuple[str | None, ...]:
-        """Return the wanted name that each name means; None for an unknown name.
+        """Return, for each name, the wanted name that it means; None if it is unknown.
 
-        An unknown name that resembles a missing one (``has_has_merchant``) is read as that one.
+        If an unknown name (``has_has_merchant``) resembles a missing name, it means the missing
+        name.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]
@@ -316,7 +321,10 @@ class _Script:
         return self._aligned[where, names]
 
     def _value(self, text: str, column: Column, start: int) -> Cell:
-        """Return a literal as a column's type; a number or truth value in quotes is reported."""
+        """Convert a literal to a column's type.
+
+        Report a number or truth value that is in quotes.
+        """
         stored, is_quoted = column.stored, text[0] in "'\""
         plain = self._unescape(text[1:-1]) if is_quoted else text
         if is_quoted and stored == "text":
@@ -336,8 +344,8 @@ class _Script:
     def parsed(self, *, ordered: bool) -> Parsed:
         """Return the situation of the rows, and the defects.
 
-        Edges of missing nodes are left out and reported. With `ordered`, an edge only finds nodes
-        that were created before it.
+        Edges of missing nodes are left out and reported. With `ordered`, nodes that are created
+        after the edge count as missing.
         """
         for edge in self.schema.edges:
             for label, column in (edge.source, edge.target):
@@ -359,7 +367,7 @@ class _Script:
     def _drop_edges(
         self, edge: EdgeSchema, column: str, node: NodeSchema, *, ordered: bool
     ) -> None:
-        """Drop the edges that find no node at one end."""
+        """Drop the edges with a missing node at one end."""
         key = self.schema.table(node.table).column_names.index(node.key_column)
         end = self.schema.table(edge.table).column_names.index(column)
         created: dict[Cell, int] = {}

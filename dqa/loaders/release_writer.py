@@ -1,4 +1,4 @@
-"""Writes question sets in the layout of the DQA release."""
+"""Write question sets in the layout of the DQA release."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     Parameters
     ----------
     question_set
-        Questions with one answer each, of scenarios with files in a release.
+        Questions with one answer each. Their scenarios must have ``[release]``.
     folder
         An empty or a new folder.
 
@@ -39,7 +39,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
     UsageError
         The folder is not empty.
     DataError
-        The layout does not support a question or a situation. Nothing is written then.
+        The layout does not support a question or a situation. In this case nothing is written.
     """
     folder = Path(folder)
     require_new_folder(folder)

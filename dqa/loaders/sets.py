@@ -1,4 +1,4 @@
-"""Named sets: questions of a package that are generated again, equal to the byte.
+"""Named sets: questions of a package that are generated again, byte for byte.
 
 A package registers a folder in the group of entry points ``dqa.sets``. The folder contains
 
@@ -7,7 +7,7 @@ A package registers a folder in the group of entry points ``dqa.sets``. The fold
   question and file,
 - ``card.md``: the method, the purpose and the limits of the set.
 
-Reading a set draws its worlds again without a search, and compares each world with its hash.
+To read a set, dqa draws its worlds again without a search, and compares each world with its hash.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SetPart(Record):
     hops
         `Difficulty.hops` of the part.
     size
-        Sizes of the worlds by name; other sizes have their defaults.
+        The fields of the worlds' size by name. Missing fields have their defaults.
     """
 
     scenario: str
@@ -63,19 +63,19 @@ class SetPlan(Record):
     Attributes
     ----------
     name
-        The name of the set in reports, with its version.
+        The name of the set in reports, including the version.
     version
-        A changed set has a new version and a new name.
+        The version. A changed set gets a new version and a new name.
     summary
         The purpose in one sentence.
     seed
         The seed of the worlds.
     resist
-        Deciders that answer all questions of their scenarios wrongly.
+        Deciders that answer every question of the set wrongly, if they support its scenario.
     difficulty
         The bounds of the questions, except for the hops of each part.
     parts
-        The worlds. The questions of a scenario are numbered through its parts.
+        The worlds. The questions of a scenario are numbered consecutively over all its parts.
     """
 
     name: str
@@ -88,7 +88,7 @@ class SetPlan(Record):
 
 
 class SetWorld(Record):
-    """One world of a set: the origin of the world and its questions (`Draw`), and its hash.
+    """One world of a set: the data to draw it and its questions again (`Draw`), and its hash.
 
     Attributes
     ----------
@@ -180,10 +180,9 @@ def read_set(
     scenarios
         The selected scenarios; None for all.
     limit
-        The number of wanted questions per scenario. Further worlds are not drawn.
+        The maximum number of questions per scenario. Worlds without wanted questions are not drawn.
     check_words
-        Whether to compare the questions, in addition to the worlds. Questions differ after a text
-        of their scenario has changed.
+        Whether to compare the questions, too. They differ if a text of their scenario has changed.
 
     Raises
     ------
@@ -230,7 +229,7 @@ def written_options(plan: SetPlan) -> dict[str, object]:
 
 
 def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
-    """Draw a world again; `DataError` if it differs from the manifest."""
+    """Draw a world again. Raise `DataError` if it differs from the manifest."""
     generator = plugins.generator(world.scenario)
     if not isinstance(generator, SimulatedGenerator):
         raise PluginError(
@@ -246,15 +245,18 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
 
 
 def read_manifest_of(name: str) -> SetManifest:
-    """Read the manifest of a set; `DataError` for another set, version or generator."""
+    """Read the manifest of a set.
+
+    Raise `DataError` if the set, version or generator is another one.
+    """
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
     found = manifest.name, manifest.version, manifest.generator_version
     if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
-            f"{MANIFEST} of the set '{name}' is of {manifest.name}, version {manifest.version}, by "
-            f"version {manifest.generator_version} of the generator, and not of {plan.name}, "
-            f"version {plan.version}, by version {GENERATOR_VERSION}: use the dqa that the set "
-            "came with."
+            f"{MANIFEST} of the set '{name}' describes {manifest.name}, version "
+            f"{manifest.version}, generator version {manifest.generator_version}. Expected: "
+            f"{plan.name}, version {plan.version}, generator version {GENERATOR_VERSION}. Use the "
+            "version of dqa that contains this set."
         )
     return manifest
 

@@ -57,12 +57,12 @@ class Source(Record):
 
     @property
     def asks_in_place(self) -> bool:
-        """Whether the questions name their own databases, which are queried in place."""
+        """Whether the questions name databases that exist already and are not loaded."""
         return False
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The default scenarios of lines without one, by name or folder."""
+        """The scenarios of lines that name none, by name or folder."""
         return ()
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
@@ -135,13 +135,13 @@ class _PublishedFolder(Source):
 
 
 class ReleaseFolder(_PublishedFolder):
-    """A published folder whose databases are loaded first, such as the DQA release."""
+    """A published folder whose databases must be loaded, such as the DQA release."""
 
     source: Literal["release"] = "release"
 
 
 class InPlaceFolder(_PublishedFolder):
-    """A published folder whose databases are queried in place, such as BIRD's or Spider's."""
+    """A published folder whose databases are not loaded, such as BIRD's or Spider's."""
 
     source: Literal["in_place"] = "in_place"
 
@@ -202,7 +202,7 @@ class GeneratedQuestions(Source):
     seed
         Equal seeds give equal questions.
     sizes
-        Sizes of worlds by scenario and name; other sizes have their defaults.
+        Fields of the worlds' size, by scenario and name. Missing fields have their defaults.
     difficulty
         Bounds for harder questions; None for the default bounds.
     per_database
@@ -250,7 +250,7 @@ class NamedSet(Source):
     Attributes
     ----------
     name
-        The name of its entry point. Its content never changes: a changed set has another name.
+        The name of the set's entry point. The content of a set never changes.
     """
 
     _label: ClassVar[str] = "set {0.name}"
@@ -270,7 +270,7 @@ def _located(value: object) -> object:
 
 
 class OwnQuestions(Source):
-    """A user's own questions about own databases, which are queried in place.
+    """A user's own questions about the user's databases.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ class OwnQuestions(Source):
     databases
         The databases of the questions.
     scenario
-        Default scenario for lines without one, by name or folder.
+        The scenario of lines that name none, by name or folder.
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"
@@ -362,7 +362,7 @@ class PassedQuestions(Source):
     content_hash
         The `QuestionSet.content_hash`.
     in_place
-        Whether all questions name their databases, which are queried in place.
+        Whether all questions name databases that exist already and are not loaded.
     """
 
     _label: ClassVar[str] = "{0.name} (passed in Python)"

@@ -1,8 +1,8 @@
-"""Readers of text-to-SQL sets in the folder forms of BIRD, Spider, Spider 2 lite and Defog.
+"""Read text-to-SQL sets in the folder layouts of BIRD, Spider, Spider 2 lite and Defog.
 
-Each question names its database, which is queried in place. The answer is a statement. Right
-answers are known as statements or as rows. The scenario of a question is the name of its database,
-so ``--scenarios`` selects databases, and ``--limit`` applies to each database.
+Each question names its database, which exists already and is not loaded. The answer is a statement.
+A right answer is recorded as a statement or as rows. The scenario of a question is the name of its
+database, so ``--scenarios`` selects databases, and ``--limit`` applies to each database.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from dqa.loaders.release_layout import Form
 
 _LEFT_OUT = "the question is left out"
 _SPIDER2_GOLD = "evaluation_suite/gold"
-"""The folder with the truths of Spider 2 lite."""
+"""The folder with the right answers of Spider 2 lite."""
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -54,7 +54,7 @@ def _named(*names: str) -> Any:  # noqa: ANN401  (a field)
 
 
 class _Entry(BaseModel):
-    """A question in a file. The forms have different names for the same fields."""
+    """A question in a file. Each layout has its own names for the fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, str_strip_whitespace=True)
 
@@ -92,7 +92,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of gold statements, one on each line, for entries without one."""
+        """Possible files of right statements, one on each line, for entries that have none."""
         stem = Path(self.questions).stem
         return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 
@@ -118,7 +118,7 @@ class TextToSqlReader:
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
-        """Return whether a folder has questions, and their databases or descriptions of these."""
+        """Return whether a folder has questions, and their databases or descriptions of them."""
         there = [one for one in self.layouts if (folder / one.questions).is_file()]
         described = any((folder / file).is_file() for file in self.extra_files)
         return any(
@@ -288,7 +288,10 @@ class _Reading:
         self.labelled.append(LabelledQuestion(question, truth))
 
     def _gold_lines(self, count: int) -> list[str]:
-        """Return the statements of the gold file; none if it is missing or does not fit."""
+        """Return the statements of the gold file.
+
+        None if it is missing or has another number of lines.
+        """
         file = next(filter(Path.is_file, (self.folder / one for one in self.layout.gold)), None)
         if file is None:
             return []
@@ -373,7 +376,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Spider2Gold:
-    """Reads the truths of Spider 2 lite: result tables, or else a statement."""
+    """Reads the right answers of Spider 2 lite: result tables, or else a statement."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD

@@ -1,4 +1,4 @@
-"""Scenarios: kinds of decision questions, each read from a folder of its own."""
+"""Scenarios: kinds of decision questions. Each scenario is read from its own folder."""
 
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import folder_or_name, register, registered, scenario_name, scenarios

@@ -42,16 +42,17 @@ Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """A query whose first row's first column is the answer.
+    """A query that answers a question: the answer is the first column of the first row.
 
     Attributes
     ----------
     name
         The name of its decider.
     description
-        A description of its choice in one line.
+        One line that describes the choice.
     statements
-        By kind of database: templates over a question's target and ``$candidates``.
+        The statement for each kind of database. It is a template whose placeholders are the keys of
+        a question's target and ``$candidates``.
     """
 
     name: str
@@ -72,16 +73,16 @@ class Scenario:
     rules
         The business rules in our own words.
     template
-        The question over the keys of its target.
+        The question, as a template whose placeholders are the keys of its target.
     answer_form
-        The form of the answer, which is the end of a question's text; may be empty.
+        The form of the answer. It is the end of a question's text and may be empty.
     contexts
-        By kind of database, statements with relevant data: templates over the target and
-        ``$candidates``.
+        Statements that return relevant data, for each kind of database. They are templates like
+        those of a `Heuristic`.
     outcome_queries
-        By kind of database, the statement that returns each candidate with its outcome.
+        The statement that returns each candidate with its outcome, for each kind of database.
     heuristics
-        Queries that answer without calculating by the rules.
+        Queries that answer without applying the rules.
     folder
         The folder, for error messages.
     """
@@ -98,17 +99,17 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """Its name in commands."""
+        """The scenario's name in commands."""
         return self.document.name
 
     @property
     def goal(self) -> Goal:
-        """Whether more or less of the outcome is better."""
+        """Whether a larger or a smaller outcome is better."""
         return self.document.outcomes.goal
 
     @property
     def unit(self) -> str:
-        """The outcome in a word, such as "profit"."""
+        """A word for the outcome, such as "profit"."""
         return self.document.outcomes.unit
 
     @property
@@ -123,12 +124,12 @@ class Scenario:
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """The parameters of questions, by key of their targets, in order."""
+        """The parameters of questions in order, by their keys in targets."""
         return self.document.parameters
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """The defaults of deciders' settings, by name as in ``--set``."""
+        """Settings of deciders for this scenario, by name as in ``--set``."""
         return {name: str(value) for name, value in self.document.settings.items()}
 
     # --- questions ---
@@ -174,7 +175,7 @@ class Scenario:
         target: Mapping[str, str],
         outcomes: Mapping[str, float],
     ) -> LabelledQuestion:
-        """Return a question with recorded outcomes, by candidate; the best is its answer.
+        """Return a question whose outcomes are recorded. The best candidate is the answer.
 
         Raises
         ------
@@ -257,7 +258,7 @@ class Scenario:
         return values
 
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
-        """Return the statement of a listing for a kind of database; None without one."""
+        """Return the statement of a listing for a kind of database; None if there is none."""
         text = listing.sql if kind == "relational" else listing.cypher
         return None if text is None else self._filled(Template(text), kind, self.values(target))
 
@@ -277,7 +278,7 @@ class Scenario:
         Raises
         ------
         DataError
-            A text is not of its parameter's type.
+            A text cannot be converted to the type of its parameter.
         """
         return {
             key: read_list(key, text, self.type_of(key))
@@ -287,7 +288,7 @@ class Scenario:
         }
 
     def type_of(self, key: str) -> ParameterType:
-        """Return the type of a parameter; for a list the type of its values."""
+        """Return the type of a parameter. For a list, return the type of its values."""
         parameter = self.parameters.get(key)
         if parameter is None:
             return "text"
@@ -320,14 +321,15 @@ class Scenario:
     # --- statements about a question ---
 
     def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
-        """Return the statements with data that is relevant for a question; may be empty.
+        """Return the statements that read relevant data for a question. There may be none.
 
         Parameters
         ----------
         question
             A question of this scenario.
         kind
-            Whether the statements are SQL or Cypher. They run on every dialect of it.
+            The kind of database: SQL or Cypher. The statements run on every dialect of this
+            language.
 
         Raises
         ------
@@ -358,14 +360,14 @@ class Scenario:
 
 
 def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
-    """Return a listed value as a candidate; `DataError` if it is neither text nor a whole number.
+    """Return a listed value as a candidate. Raise `DataError` if it is no text and no whole number.
 
     Parameters
     ----------
     cell
         The value.
     wanted
-        The type of candidates that the scenario declares; None for none.
+        The type of candidates that the scenario declares; None if it declares no type.
     scenario
         The scenario's name, for errors.
     """
@@ -386,7 +388,7 @@ def _listed_in(
 ) -> tuple[Candidate, ...]:
     """Return the names that the text ``target[key]`` lists, in the order of `names`.
 
-    Without that text, all names are returned. An unknown name is a `DataError`.
+    If the target lacks the key, all names are returned. An unknown name raises `DataError`.
     """
     if key not in target:
         return tuple(names)

@@ -1,8 +1,8 @@
-"""The known scenarios: of this project, of other packages, and in folders of users.
+"""Find the known scenarios: those of dqa, of other packages, and of users.
 
-This project has the folders in ``schemas/`` with a ``scenario.toml``. Another package registers a
-folder as an entry point in the group ``dqa.scenarios``. `register` adds the folder of a user to the
-process.
+The scenarios of dqa are the folders in ``schemas/`` with a ``scenario.toml``. Another package
+registers a folder as an entry point in the group ``dqa.scenarios``. `register` adds a user's folder
+for the current process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _registered: dict[str, tuple[Path, Scenario]] = {}
 
 @cache
 def _shipped() -> dict[str, Traversable]:
-    """Return this project's folders: inside an installed `dqa`, or next to it in a checkout."""
+    """Return the folders of dqa's scenarios, in the installed package or in a checkout."""
     home: Traversable = files("dqa") / "schemas"
     if not home.is_dir():
         home = Path(__file__).parents[2] / "schemas"
@@ -110,7 +110,7 @@ def _folder_of(point: EntryPoint) -> Traversable:
 
 
 def register(folder: Path | str) -> Scenario:
-    """Add the scenario of a folder to this process. Read the folder again if it is known.
+    """Add the scenario of a folder to this process. If the folder is known, read it again.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _UNNAMED = frozenset({"float", "boolean", "json", "array"})
 """Types of columns whose values cannot be candidates."""
 
 HEURISTICS = "heuristics"
-"""The name of the heuristics in the document, and of the folder with their statements."""
+"""The name of the list of heuristics in the document, and of the folder with their statements."""
 
 
 def heuristic_file(name: str) -> str:
@@ -44,8 +44,8 @@ def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[
     document
         A document whose parts are valid.
     files
-        Whether each file of statements exists: ``candidates``, ``outcomes`` and those of
-        heuristics, without their endings.
+        Maps each file of statements (``candidates``, ``outcomes`` and heuristics), without its
+        ending, to whether it exists.
     """
     check = _Check(document, files)
     yield from check.tables()
@@ -67,7 +67,10 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
 
 
 def hint(word: str, known: Iterable[str]) -> str:
-    """Return the end of a message that suggests the most similar name; empty without one."""
+    """Return the end of a message that suggests the most similar name.
+
+    Empty if no name is similar.
+    """
     by_form = {name.casefold(): name for name in known}
     found = get_close_matches(word.casefold(), by_form, n=1)
     return f"; did you mean '{by_form[found[0]]}'?" if found else ""
@@ -88,7 +91,7 @@ def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[st
 
 
 def unstated_rule(rules: str, counting: CountingRules) -> str | None:
-    """Return the problem of a text of rules that lacks a rule of the simulator; None without one.
+    """Return the problem of a rules text that lacks a rule of the simulator; None if it lacks none.
 
     Parameters
     ----------
@@ -106,7 +109,7 @@ def unstated_rule(rules: str, counting: CountingRules) -> str | None:
                 f"add a numbered rule that begins with '{heading}.'"
             )
         for figure in figures:
-            # By itself: 3 is not in 30, and 1.05 is not in 1.055.
+            # A number must be a separate word: 3 is not in 30, and 1.05 is not in 1.055.
             if not re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", texts[heading]):
                 return (
                     f"the rule '{heading}' lacks '{figure}', which the simulator uses; add it there"
@@ -196,7 +199,7 @@ class _Check:
                 yield from self._column((*path, field), table, column)
 
     def release_and_matters(self) -> Iterator[Problem]:
-        """Check the parameters of the files in a release, and of the part that matters."""
+        """Check the parameters of ``[release]`` and ``[matters]``."""
         document = self._document
         if document.release is not None:
             name = document.release.database
@@ -273,7 +276,7 @@ def _known(path: FieldPath, kind: str, word: str, known: Iterable[str]) -> Itera
 def _repeated(
     path: FieldPath, kind: str, parts: Sequence[TablePart | ColumnPart | HeuristicPart]
 ) -> Iterator[Problem]:
-    """Yield a problem for each part whose name is that of an earlier one."""
+    """Yield a problem for each part with the same name as an earlier part."""
     names = [part.name for part in parts]
     for index, name in enumerate(names):
         if name in names[:index]:

@@ -1,4 +1,4 @@
-"""Maps type names of all databases to column types."""
+"""Map the type names of all databases to column types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[str, ColumnType], ...] = (
 _TYPES = tuple((re.compile(form, re.IGNORECASE), kind) for form, kind in _FORMS)
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "decimal", "float"})
 _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
-    # A database that lacks a type holds a flag as a number, and other values as text.
+    # A database that lacks a type stores a truth value as a number, and other values as text.
     "boolean": frozenset({"integer"}),
     "date": frozenset({"text"}),
     "timestamp": frozenset({"text"}),
@@ -50,6 +50,6 @@ def column_type(described: str) -> ColumnType | None:
 
 
 def can_hold(described: str, wanted: ColumnType) -> bool:
-    """Return whether a column of a database can be read as the type in a scenario."""
+    """Return whether a database column can be read as the type that a scenario declares."""
     kind = column_type(described)
     return kind is None or kind == wanted or kind in _ALSO.get(wanted, ())

@@ -1,6 +1,6 @@
 """``scenario.toml`` as typed data.
 
-The classes are the format. An unknown field is an error, and `dqa.scenarios.reading` reports its
+The classes define the format. An unknown field is an error. `dqa.scenarios.reading` reports its
 line and how to fix it.
 """
 
@@ -25,11 +25,11 @@ _DATABASE = r"^[^{}]*\{question_num\}[^{}]*$|^\{[a-z_]\w*\}$"
 ParameterType = Literal[
     "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
 ]
-"""The type of a parameter's text; a decimal is a number."""
+"""The types of parameters. A ``decimal`` and a ``number`` have the same texts."""
 
 
 class _WithoutNull(GenerateJsonSchema):
-    """Writes optional fields without null, which TOML does not have."""
+    """Describes optional fields without null, because TOML has no null."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
@@ -70,7 +70,7 @@ class TablePart(Part):
 
 
 class NodePart(Part):
-    """How a table's rows read as nodes of a graph: properties by name, each with its column."""
+    """Maps a table's rows to nodes of a graph, and properties by name to columns."""
 
     label: Name
     table: str
@@ -79,7 +79,10 @@ class NodePart(Part):
 
 
 class EdgePart(Part):
-    """How a table's rows read as edges: an end is a node's label and the column with its key."""
+    """Maps a table's rows to edges.
+
+    Each end is a node's label and the column with the node's key.
+    """
 
     label: Name
     table: str
@@ -96,7 +99,10 @@ class Listing(Part):
     column: str | None = None
     """The column whose values are listed, in the order of the rows."""
     where: dict[str, str] = {}
-    """Keep the rows in which each of these columns has the value of this parameter."""
+    """Maps columns to parameters.
+
+    Only rows in which each column has the parameter's value are listed.
+    """
     sql: str | None = None
     """Statements, as templates over the parameters, whose first column lists the values. Either
     one serves a situation in memory; a live database needs its own language."""
@@ -123,30 +129,30 @@ class Listing(Part):
 
 
 class Parameter(Listing):
-    """A parameter of questions: a key of their targets."""
+    """A parameter of questions, which is a key in their targets."""
 
     description: str = ""
-    """Its meaning, for people."""
+    """The meaning of the parameter, for people."""
     type: ParameterType | None = None
     """The type of its text; ``list`` is several names separated by ``", "``. By default the type
     of the listed column, or else text."""
     optional: bool = False
     """Whether a question may leave it out."""
     follows: Listing | None = None
-    """The listing of its only value, which depends on other parameters."""
+    """The source of the parameter's only possible value, which depends on other parameters."""
 
 
 class CandidatesPart(Listing):
     """The candidates of a question."""
 
     noun: Name
-    """A word for one of them, such as ``"supplier"``."""
+    """A word for a candidate, such as ``"supplier"``."""
     called: tuple[str, ...] = ()
-    """Other words for one of them in answers, such as ``"firm"``."""
+    """Other words for a candidate in answers, such as ``"firm"``."""
     type: Literal["text", "integer"] | None = None
     """``text`` or ``integer``; by default the type of the listed column."""
     except_: str | None = Field(default=None, alias="except")
-    """The parameter whose value cannot be chosen; ``except`` in the file."""
+    """The parameter whose value is not a candidate; ``except`` in the file."""
     listed_in: str | None = None
     """The parameter that lists the candidates of a question."""
 
@@ -155,23 +161,28 @@ class OutcomesPart(Part):
     """The outcomes of decisions, and their source."""
 
     unit: Name
-    """The outcome in a word, such as ``"profit"``."""
+    """A word for the outcome, such as ``"profit"``."""
     goal: Goal
-    """Whether more or less of it is better."""
+    """Whether a larger or a smaller outcome is better."""
     confirmed: bool = True
-    """False while goal, candidates and outcomes are guesses of ``dqa init``: no decision is
-    made."""
+    """False as long as goal, candidates and outcomes are guesses of ``dqa init``.
+
+    Until a user confirms them, no decision is made.
+    """
     source: Literal["python", "query", "recorded"]
     """``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
     ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
     ``recorded``: every question contains the outcomes of its candidates."""
     python: EntryPointText | None = None
     baseline: float | None = None
-    """The outcome of no decision, for a query; without it no gain over no decision is reported."""
+    """The outcome without a decision, for a query.
+
+    If it is missing, reports do not compare outcomes with it.
+    """
 
 
 class Computed(Part):
-    """A sum or mean that gives the same value as a column, by the scenario's rules."""
+    """A sum or mean that equals the value of a column according to the scenario's rules."""
 
     function: Literal["sum", "avg"]
     """The aggregate function."""
@@ -180,18 +191,18 @@ class Computed(Part):
     columns: frozenset[str] = Field(min_length=1)
     """The columns of its argument: exactly these."""
     by: str
-    """The only column of the table that selects or groups the rows."""
+    """The only column of the table that may select or group the rows."""
     beside: tuple[str, str] | None = None
-    """``(table, column)`` that the same statement has to read, too."""
+    """A ``(table, column)`` that the same statement must also read."""
 
 
 class Spared(Part):
-    """A number that compares the candidates without a critical value."""
+    """A computed number that allows a comparison of the candidates without a critical value."""
 
     by: str
-    """The name of the critical value that the number is computed from."""
+    """The name of the critical value from which the number is computed."""
     beside: tuple[tuple[str, str], ...] = Field(min_length=1)
-    """Columns, ``(table, column)`` each; the number has to contain one of them, too."""
+    """Columns as ``(table, column)``. The number must also be computed from one of them."""
 
 
 class CriticalValue(Part):
@@ -204,36 +215,38 @@ class CriticalValue(Part):
     column: str
     """Its location in the database."""
     computed: Computed | None = None
-    """A sum or mean that gives the same value; None without one."""
+    """A sum or mean that equals the value; None if there is none."""
     solved: tuple[tuple[str, str], ...] = ()
-    """Columns, ``(table, column)`` each, that determine the value by an equation of the scenario:
-    a number computed from all of them contains it, too."""
+    """Columns as ``(table, column)`` that determine the value by an equation of the scenario.
+
+    A number that is computed from all of them also contains the value.
+    """
     spared: Spared | None = None
-    """A number that makes it unnecessary; None without one."""
+    """A number that makes the value unnecessary; None if there is none."""
 
     @property
     def place(self) -> tuple[str, str]:
-        """Table and column, as statements are read."""
+        """The table and the column, in the form in which the analysis reads statements."""
         return self.table, self.column
 
 
 class MattersPart(Part):
-    """The relevant part of the data: a node, and the nodes with a path to it."""
+    """The relevant part of the data: a node, and all nodes with a path to this node."""
 
     parameter: str
-    """The parameter with the node; its table is one of nodes."""
+    """The parameter that selects the node. Its table must be mapped to nodes."""
     along: tuple[str, ...] = ()
-    """The labels of the edges of such a path."""
+    """The labels of the edges in these paths."""
 
 
 class HeuristicPart(Part):
-    """A heuristic: a query whose first row's first column is the answer.
+    """A heuristic: a query that returns the answer in the first column of the first row.
 
     Its statements are ``heuristics/NAME.sql`` and ``heuristics/NAME.cypher``.
     """
 
     name: PlainName
-    """The name of its decider, which no other decider has."""
+    """The name of its decider, which must be unique."""
     description: Name
     """The choice that it makes, in one line."""
 
@@ -248,11 +261,14 @@ class ReleasePart(Part):
     ``queries/LPG_format``: ``q{question_num}`` if every question has its own, or one parameter in
     braces, whose value names the database."""
     constants: dict[str, str] = {}
-    """Further fields of every question's entry when it is written; ignored when it is read."""
+    """Additional fields of every question's entry.
+
+    They are written, and ignored when they are read.
+    """
 
 
 class HiddenPart(Part):
-    """A hidden property of the other side, which its history lets one infer."""
+    """A hidden property of the other side, which can be inferred from the history."""
 
     name: Name
     """Its name."""
@@ -263,7 +279,7 @@ class HiddenPart(Part):
 
 
 class EventsPart(Part):
-    """A history of two sides that act in turn, for deciders that look back and ahead.
+    """A history of two sides that alternate, for deciders that look back and ahead.
 
     A question is then a move: its candidates are the player's next actions.
     """
@@ -277,11 +293,11 @@ class EventsPart(Part):
     the actor, the action and, in an optional third column, its details. An optional column
     ``number`` counts the events from 1, so that gaps are noticed."""
     player: Name
-    """The two sides as the first column names them."""
+    """The names of the two sides in the first column."""
     opponent: Name
-    """The two sides as the first column names them."""
+    """The names of the two sides in the first column."""
     replies: tuple[Name, ...] = ()
-    """The possible actions of the other side; by default all its actions so far."""
+    """The possible actions of the other side; by default all its actions in the history."""
     hidden: tuple[HiddenPart, ...] = ()
     """Properties of the other side to infer."""
 
@@ -316,7 +332,7 @@ class SharedParts(Part):
 
 
 class ScenarioFile(SharedParts):
-    """The content of a ``scenario.toml`` as it is written."""
+    """The content of a ``scenario.toml`` without its included files."""
 
     name: PlainName
     """The scenario's name in commands."""
@@ -324,29 +340,29 @@ class ScenarioFile(SharedParts):
     """Files with tables, nodes, edges, parameters and settings that several scenarios share
     (`dqa.scenarios.including`)."""
     order: int | None = None
-    """Its position in lists; scenarios without a number come last, by name."""
+    """The position of the scenario in lists. Scenarios without a number come last, by name."""
     candidates: CandidatesPart
     """The candidates of a question, and their outcomes."""
     outcomes: OutcomesPart
     """The candidates of a question, and their outcomes."""
     events: EventsPart | None = None
-    """The history of two sides that act in turn, if a question is a move."""
+    """The history of two sides that alternate, if a question is a move."""
     critical_values: tuple[CriticalValue, ...] = ()
     """The values that the analysis of a run looks for."""
     matters: MattersPart | None = None
     """The relevant part of the data; None for all."""
     heuristics: tuple[HeuristicPart, ...] = ()
-    """Queries that answer without a calculation by the rules."""
+    """Queries that answer without applying the rules."""
     release: ReleasePart | None = None
-    """Its files in a release; None without any."""
+    """The scenario's files in a release; None if it has none."""
     generator: GeneratorPart | None = None
-    """The generator of its questions; None without one."""
+    """The generator of the scenario's questions; None if it has none."""
     scripts: dict[str, EntryPointText] = {}
-    """Scripted analysts by name."""
+    """The scenario's scripted analysts, by name."""
 
 
 class ScenarioDocument(ScenarioFile):
     """A ``scenario.toml`` with its included files."""
 
     tables: tuple[TablePart, ...] = Field(min_length=1)
-    """At least one, its own or an included one."""
+    """The tables: at least one, in this file or in an included file."""

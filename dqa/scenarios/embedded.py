@@ -1,4 +1,4 @@
-"""Databases in memory, for statements of scenarios about situations in memory."""
+"""Run statements of scenarios on situations, in databases in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def embedded(situation: Situation, kind: Kind) -> Database:
     with _lock:
         if key not in _databases:
             _databases[key] = _load(situation, kind)
-            # A later object may have the same id, so the entry is removed with the situation.
+            # A later object may get the same id, so the entry is removed together with the
+            # situation.
             weakref.finalize(situation, _close, key).atexit = False
         return _databases[key]
 
@@ -62,7 +63,7 @@ def whole_rows(
     Raises
     ------
     DataError
-        It cannot run, or its result exceeds the limits.
+        The statement cannot run, or its result exceeds the limits.
     InfrastructureError
         The database failed.
     """
@@ -80,7 +81,7 @@ def whole_rows(
 def first_column(
     database: Database, statement: str, limits: Limits = _MOST, called: str = _CALLED
 ) -> tuple[Cell, ...]:
-    """Return the different values of a statement's first column, without NULL.
+    """Return the distinct values of a statement's first column, without NULL.
 
     Parameters and errors are those of `whole_rows`.
     """

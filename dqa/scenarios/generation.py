@@ -28,7 +28,7 @@ def require(holds: bool, problem: str) -> None:
 class Mix:
     """Proportions of a scenario's questions by the distance of their answers.
 
-    If all answers were far, "never the nearest" would be a useful guess.
+    If all answers were far, a decider could exclude the nearest candidates without any calculation.
 
     Attributes
     ----------
@@ -54,9 +54,11 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Return whether the answer of a question must be far; `number` counts from 1.
+        """Return whether the answer of a question must be far.
 
-        The number of far answers among the first n questions is the rounded share of n.
+        `number` is the question's number, from 1.
+
+        Among the first n questions, the number of far answers is n times their share, rounded.
         """
         return math.floor(self.far * number + 0.5) > math.floor(self.far * (number - 1) + 0.5)
 
@@ -68,18 +70,18 @@ class Difficulty:
     Attributes
     ----------
     hops
-        The least number of steps between the question's target and the answer; the scenario's
+        The minimum number of steps between the question's target and the answer. The scenario's
         generator defines a step.
     min_margin, max_margin
         Bounds of the runner-up's regret as a share of the answer's gain over doing nothing
         (`Outcomes.relative_regret`). A small margin needs an exact calculation.
     rivals
-        The minimum number of candidates that are better than doing nothing, with the answer.
+        The minimum number of candidates that are better than doing nothing, including the answer.
     distractors
-        The number of irrelevant things in every world.
+        The number of irrelevant items in every world.
     mix
-        Proportions by the distance of the answers; `hops` is then a bound of the far ones. None
-        for no proportions.
+        Proportions of near and far answers; None for no proportions. With proportions, `hops`
+        applies only to far answers.
 
     Raises
     ------
@@ -122,7 +124,7 @@ class Difficulty:
 class Size(Protocol):
     """The size of a world: a frozen data class of whole numbers, typed by its generator.
 
-    Its constructor raises `UsageError` for impossible numbers.
+    The constructor raises `UsageError` for impossible numbers.
     """
 
     scenario: ClassVar[str]
@@ -153,17 +155,17 @@ class Request:
     count
         The number of questions.
     seed
-        Not negative.
+        The seed, not negative.
     size
-        The size of every world; None for varied sizes around the usual one.
+        The size of every world; None for sizes that vary around the usual size.
     difficulty
         Bounds for harder questions.
     per_database
-        Most questions that share a world; None for the usual number.
+        The maximum number of questions about one world; None for the usual number.
     resistance
-        Selects the questions to keep; None for all.
+        Selects the questions that some deciders answer wrongly; None keeps all questions.
     databases_before, questions_before
-        The numbers before those of this request, if a set is drawn in parts.
+        If a set is drawn in parts, the numbers of databases and questions in earlier parts.
     """
 
     count: int
@@ -178,12 +180,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The origin of a world and its questions, to draw them again without a search.
+    """The data with which a world and its questions can be drawn again without a search.
 
     Attributes
     ----------
     seed, database, attempt
-        The seeds of the world's random stream.
+        The numbers that determine the world's random stream.
     first
         The number of its first question.
     size
@@ -207,7 +209,7 @@ class Draw:
 class Drawn(NamedTuple):
     """A world, and the questions about it, which have no ids yet.
 
-    `draw` is its origin; None if its generator does not report it.
+    `draw` contains the data to draw them again; None if the generator does not support that.
     """
 
     situation: Situation
@@ -221,19 +223,19 @@ class Generator(Protocol):
 
     @property
     def size(self) -> Size | None:
-        """The usual size of its worlds; None if all have one size."""
+        """The usual size of the worlds; None if all worlds have the same size."""
         ...
 
     @property
     def takes_difficulty(self) -> bool:
-        """Whether its questions can be made harder."""
+        """Whether the generator supports a difficulty."""
         ...
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions, ``request.count`` in all.
 
-        The same request returns the same on every machine, and a larger count begins with the
-        questions of a smaller one.
+        The same request returns the same questions on every machine. A request with a larger count
+        returns the same first questions.
 
         Raises
         ------
@@ -243,5 +245,8 @@ class Generator(Protocol):
         ...
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return the rule sets that agree on the answers about a world; () without any."""
+        """Return the rule sets under which the answers about a world are right.
+
+        () if there are none.
+        """
         ...

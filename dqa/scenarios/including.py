@@ -36,9 +36,9 @@ class MergedDocument:
     file
         The ``scenario.toml``.
     values
-        As one document.
+        The values, as one document.
     lines
-        By the path of a field, its file and its line.
+        Maps the path of a field to its file and its line.
     """
 
     file: str
@@ -98,7 +98,10 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
 
 
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
-    """Read an included file; a file that cannot be included is an error of its field."""
+    """Read an included file.
+
+    If it cannot be included, raise an error at the field that names it.
+    """
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
         raise own.wrong(at, f"'{name}' has to be the path of a .toml file from this folder")

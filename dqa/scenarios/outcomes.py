@@ -1,7 +1,7 @@
-"""Outcomes from a query of a scenario, with the contract of a simulator in Python.
+"""Compute outcomes with a scenario's query, through the interface of a simulator in Python.
 
-The statement runs on a situation in memory for scoring, and on a live database for the oracle and
-for simulations of agents.
+For scoring, the statement runs on a situation in memory. For the oracle and for simulations of
+agents, it runs on a live database.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class ScenarioOutcomes:
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Raise `UsageError`, because a statement does not return the state after a decision."""
+        """Raise `UsageError`, because a statement cannot return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
             f"Question '{question.key}' has outcomes by a query, without the data after a "

@@ -1,4 +1,4 @@
-"""Converts the texts of a question's target to typed values for statements."""
+"""Convert the texts of a question's target to typed values for statements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def type_of_column(column: ColumnType) -> ParameterType:
 
 
 def read_value(key: str, text: str, kind: ParameterType) -> Scalar:
-    """Return the value of a parameter's text; `DataError` if it is not of the type."""
+    """Convert a parameter's text to its type. Raise `DataError` if that is impossible."""
     if kind not in _READERS:
         return text
     read, form = _READERS[kind]
@@ -87,4 +87,4 @@ _READERS: Mapping[ParameterType, tuple[Callable[[str], Scalar], str]] = {
     "date": (lambda text: date.fromisoformat(text).isoformat(), "a day as YYYY-MM-DD"),
     "timestamp": (_moment, "a time as YYYY-MM-DD HH:MM:SS"),
 }
-"""By type, the function that reads a text, and the form that errors ask for."""
+"""For each type, the function that reads a text, and the required form for error messages."""

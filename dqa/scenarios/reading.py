@@ -8,8 +8,8 @@ The folder contains
 ``rules.md``
     the business rules;
 ``question.txt``
-    the question, a `string.Template` over its target and, below an empty line, the form of the
-    answer;
+    the question, a `string.Template` whose placeholders are the keys of its target, and, below an
+    empty line, the form of the answer;
 ``context.sql``, ``context.cypher``
     statements with data that is relevant for a question; optional;
 ``candidates.sql``, ``candidates.cypher``
@@ -60,9 +60,10 @@ class ReadFolder:
     Attributes
     ----------
     scenario
-        None if the document cannot be read. With problems it may be incomplete.
+        The scenario; None if the document cannot be read. If there are problems, it may be
+        incomplete.
     problems
-        In the order in which they were found.
+        The problems, in the order in which they were found.
     document
         The document with the lines of its fields; None if it is not TOML.
     """

@@ -1,7 +1,7 @@
-"""Statements of a scenario: templates that are filled with values as safe literals.
+"""Fill the statements of a scenario, which are templates, with values as safe literals.
 
-A literal has the same meaning in every dialect, because a scenario only knows whether its database
-is relational or a graph.
+A literal must have the same meaning in every dialect, because a scenario's statements do not depend
+on the dialect.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ CYPHER_ESCAPES = str.maketrans(
 def sql_literal(value: Scalar) -> str:
     r"""Return `value` as an expression that every SQL dialect reads alike.
 
-    A backslash begins an escape only in MySQL's default mode. So ``'\\'`` is one or two
-    backslashes, and its first character is one everywhere.
+    A backslash begins an escape only in MySQL's default mode. The text ``'\\'`` is therefore one or
+    two backslashes, but its first character is always a backslash.
 
     Raises
     ------
     DataError
-        It is text with a NUL, or with a backslash and every sign that could replace it.
+        The value is text with a NUL, or with a backslash and every character that could replace it.
     """
     if not isinstance(value, str):
         return _plain(value).upper()
@@ -57,7 +57,10 @@ def sql_literal(value: Scalar) -> str:
         return _quoted(value)
     stand_in = next((sign for sign in _STAND_INS if sign not in value), None)
     if stand_in is None:
-        raise DataError(f"The name {value!r} holds too many odd signs to be asked about.")
+        raise DataError(
+            f"The name {value!r} contains a backslash and too many special characters: a "
+            "statement cannot name it."
+        )
     text = _quoted(value.replace("\\", stand_in))
     return f"REPLACE({text}, '{stand_in}', SUBSTR('\\\\', 1, 1))"
 
@@ -75,7 +78,7 @@ def cypher_literal(value: Scalar) -> str:
     Raises
     ------
     DataError
-        It is text with a NUL.
+        The value is text with a NUL.
     """
     if not isinstance(value, str):
         return _plain(value)

@@ -1,6 +1,6 @@
-"""Statements over one table of a scenario, in the language of a live database.
+"""Write statements about one table of a scenario, in the language of a live database.
 
-In a relational database it is a table; in a graph it is the nodes or edges of its mapping.
+In a graph, the table is represented by the nodes or edges to which the scenario maps it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class LiveTable:
     table
         Its schema in the scenario.
     is_graph, dialect
-        Of the database.
+        Whether the database is a graph, and its dialect.
     source
         The clause that reads the rows: ``FROM branch``, ``MATCH (n:Branch)``.
     spelled
@@ -78,7 +78,7 @@ class LiveTable:
         return f"{value} = {literal}"
 
     def listing(self, name: str, conditions: Sequence[str], most: int | None = None) -> str:
-        """Return the statement that lists a column's different values, without NULL.
+        """Return the statement that lists a column's distinct values, without NULL.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class LiveTable:
         """
         value = self.column(name)
         kept = " AND ".join((f"{value} IS NOT NULL", *conditions))
-        # Dialects spell it differently; the limits of the query apply as well.
+        # An unknown dialect may spell LIMIT differently. The limits of the query apply anyway.
         limit = "" if most is None or self.dialect == "ansi" else f" LIMIT {most}"
         if self.is_graph:
             return (
@@ -103,14 +103,14 @@ class LiveTable:
 
 
 _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
-"""Types with several equivalents in Neo4j, which have the same texts."""
+"""Types that correspond to several types of Neo4j with the same texts."""
 
 
 _CONVERTED: Mapping[str, frozenset[ColumnType]] = {
     "neo4j": frozenset({"date"}),
     "ladybug": frozenset({"date", "timestamp", "uuid", "interval"}),
 }
-"""By dialect, the types with a function of the same name that converts a text."""
+"""For each dialect, the types with a function of the same name that converts a text."""
 
 
 def live_table(schema: Schema, name: str, database: Database) -> LiveTable:
@@ -131,7 +131,7 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     """
     table = schema.table(name)
     if kind == "relational":
-        # With the table's name, because SQLite reads an unknown quoted name as a text.
+        # The table's name is a prefix, because SQLite reads an unknown quoted name as a text.
         source = name_in(dialect, name)
         spelled = {column: f"{source}.{name_in(dialect, column)}" for column in table.column_names}
         return LiveTable(table, False, dialect, f"FROM {source}", spelled)

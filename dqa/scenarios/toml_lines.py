@@ -1,4 +1,4 @@
-"""The line of a field of a TOML file, which `tomllib` does not report."""
+"""Find the lines of the fields in a TOML file, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|[A-Za-z0-9_-]+")
 def lines_of(text: str) -> dict[FieldPath, int]:
     """Return the lines, from 1, of the tables, keys and array items of a valid TOML text.
 
-    An item of an array has its line if each item is on a line of its own.
+    The items of an array get lines only if each item is on a separate line.
     """
     lines: dict[FieldPath, int] = {}
     counts: dict[FieldPath, int] = {}
@@ -46,7 +46,7 @@ def _keys(text: str) -> list[str]:
 
 
 def _table(header: str, counts: dict[FieldPath, int]) -> FieldPath:
-    """Return the path of a header, through the latest item of each array of tables."""
+    """Return the path of a header. In an array of tables, it leads through the last item."""
     path: FieldPath = ()
     *outer, last = _keys(header.partition("]")[0])
     for key in outer:

@@ -1,8 +1,8 @@
 """Temporary database servers in containers, for tests.
 
-An image must understand the environment variables of the official image. A server is ready when
-`dqa` can examine it over the network, because logs and restarts during the initialisation differ
-between images.
+An image must support the environment variables of the official image. A server is ready when `dqa`
+can examine it over the network. Logs do not show that, because they differ between images, and some
+images restart the server during initialisation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOG_LINES = 15
 
 
 class _Server(NamedTuple):
-    """The settings that start a kind of server and connect to it as its administrator."""
+    """The settings to start a kind of server, and to connect to it as its administrator."""
 
     image: str
     port: int
@@ -77,9 +77,9 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
     Parameters
     ----------
     name
-        One of `SERVERS`. Its image is checked too, and pulled if it is missing.
+        One of `SERVERS`. Its image is pulled if it is missing.
     image
-        Image to check; the default is that of `run_container`.
+        The image to check. The default is the same as in `run_container`.
     """
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
@@ -232,9 +232,9 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
 
 
 def _knock(host: str) -> None:
-    """Connect to the local socket of a Docker engine. Raise `OSError` without an answer.
+    """Connect to the local socket of a Docker engine. Raise `OSError` if it does not answer.
 
-    The Docker client would leave a failed connection open, which causes a resource warning.
+    The Docker client does not close a failed connection, which would cause a resource warning.
     """
     kind, _, path = host.partition("://")
     if kind == "unix":
@@ -266,7 +266,7 @@ def _settle_reaper() -> None:
     """Disable the reaper of testcontainers if its image is not available.
 
     The reaper is a container that removes the other containers if this process is killed. Tests
-    also work without it.
+    also work without a reaper.
     """
     from testcontainers.core.config import testcontainers_config as config
 

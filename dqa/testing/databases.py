@@ -1,4 +1,4 @@
-"""The classes behind the fixtures for databases and servers."""
+"""The classes that the fixtures for databases and servers use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DatabaseMaker(ExitStack):
     engine
         Default engine.
     folder
-        Base of relative paths.
+        The folder in which relative paths begin.
     fixture
         Function that returns a fixture by name. It starts a server only if a test needs one.
     """
@@ -50,7 +50,7 @@ class DatabaseMaker(ExitStack):
         Parameters
         ----------
         content
-            Content of the database; see `dqa.temporary_database`. A relative path starts at the
+            Content of the database; see `dqa.temporary_database`. A relative path begins in the
             folder of the test module.
         engine
             Name of the backend. The default is ``--dqa-engine``. A server runs in a container.

@@ -31,7 +31,7 @@ def ask_in_test(
     question: str | AskedQuestion,
     **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
 ) -> Trace:
-    """Ask one question about a database (fixture ``dqa_ask``). A bug raises its own exception.
+    """Ask one question about a database (fixture ``dqa_ask``). Exceptions of bugs are not caught.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def ask_in_test(
     Raises
     ------
     UsageError, QueryError, DataError, InfrastructureError
-        See `dqa.ask`. A scripted model without further replies also raises an error.
+        See `dqa.ask`. In addition, a scripted model raises an error if it has no further reply.
     """
     __tracebackhide__ = True
     try:
         return ask(database, question, debug=True, record=False, **fields)
     except DqaError as error:
-        # The message explains the fix; the traceback through the agent would hide it.
+        # The message explains the fix. A long traceback through the agent would hide it.
         raise error.with_traceback(None) from None
 
 
@@ -58,7 +58,7 @@ Asker: TypeAlias = Callable[..., Trace]
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
     """Fail unless a decision is one of the expected choices.
 
-    If the question lists no candidates, the text of the answer is compared.
+    If the question has no candidates, the text of the answer is compared.
     """
     __tracebackhide__ = True
     said = decision.answer.strip() if decision.choice is None else decision.choice
@@ -79,7 +79,7 @@ def assert_ending(decision: Decided, expected: Ending | str) -> None:
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail unless all these names of tables, columns or labels occur in statements that ran.
+    """Fail unless statements that ran contain all these names of tables, columns or labels.
 
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """
@@ -111,7 +111,7 @@ def assert_at_most(
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:
-    """Return the text of the last decisions of a test. `count` is the number of all decisions."""
+    """Describe the last decisions of a test, of which there were `count` in total."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
@@ -162,7 +162,7 @@ def make_questions(
     Parameters
     ----------
     scenarios
-        Names of scenarios. Without names, all scenarios that can be generated.
+        Names of scenarios; by default all scenarios that can be generated.
     count, seed, **options
         Arguments of `dqa.generate`. The same arguments give the same questions on every machine.
 

@@ -1,4 +1,4 @@
-"""The classes behind the fixtures for chat models: scripted models and recorded models."""
+"""The classes that the fixtures for chat models use: scripted models and recorded models."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ class ModelScripter:
         Parameters
         ----------
         replies
-            Replies in order: results of `query` or `answer`, texts, LangChain messages, or
-            exceptions, which are raised. Or a function that returns a reply to a `Request`.
+            The replies in order, or a function that returns a reply to a `Request`. A reply is a
+            result of `query` or `answer`, a text, a LangChain message, or an exception, which is
+            raised.
         name
             Name of the model in traces.
         all_used
@@ -134,7 +135,10 @@ class ModelRecorder:
         return self._models[model]
 
     def close(self, *, keep: bool) -> None:
-        """Close recordings. `keep` moves them to their files; otherwise, print where they are."""
+        """Close recordings.
+
+        With `keep`, move them to their files; otherwise print their location.
+        """
         for cassette, place in self._recordings:
             cassette.close()
             if keep:

@@ -1,7 +1,7 @@
 """The pytest plug-in: options, markers, fixtures, and the report of decisions in failed tests.
 
-Pytest loads the plug-in in every test run if this package is installed. It therefore imports only
-pytest, and imports the class behind a fixture when a test uses the fixture.
+Pytest loads the plug-in in every test run if this package is installed. The plug-in therefore
+imports only pytest at first. It imports the class of a fixture when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that need a server, if this is known before they run."""
+    """Mark the tests that are known to need a server before they run."""
     by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
@@ -128,7 +128,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the decisions of a failed test to its report, only once."""
+    """Add the decisions of a failed test to its report once."""
     report = yield
     record = item.stash.get(RECORD, None)
     if record is None:

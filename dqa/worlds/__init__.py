@@ -1,1 +1,1 @@
-"""Shared parts of all worlds: interfaces, factories, policies and the history."""
+"""The parts that all worlds share: interfaces, factories, policies and the history."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Policy(ABC):
-    """A program that plays: it chooses an action in a position. Stateless and thread-safe."""
+    """A program that chooses an action in a position. It is stateless and thread-safe."""
 
     @abstractmethod
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -35,7 +35,7 @@ class Policy(ABC):
         Parameters
         ----------
         position
-            The position; its viewer is its mover.
+            The position, whose viewer is its mover.
         random
             The source of every random choice.
         """
@@ -50,7 +50,7 @@ class RandomPolicy(Policy):
 
 
 class InformedPolicy(Policy):
-    """A program that sees the true state with all hidden values: not a fair player."""
+    """A program that knows all hidden values, and therefore is not a fair player."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Raise `UsageError`, because a position lacks the hidden values."""
@@ -87,10 +87,10 @@ class PolicyFactory:
     description
         A description in one line.
     make
-        Creates the program for a seed. A learning player is read from the cache. If the cache
-        lacks it, `make` trains it. The result depends only on the seed and the settings.
+        Creates the program for a seed. A learning player is read from the cache, or trained if the
+        cache lacks it. The result depends only on the seed and the settings.
     trainer
-        The trainer of a learning player.
+        The trainer of a learning player; None for other programs.
     """
 
     name: str
@@ -106,7 +106,7 @@ RANDOM: Final = PolicyFactory(
 
 @dataclass(frozen=True, slots=True)
 class WorldFactory:
-    """Creates a world with its settings. An entry point refers to a factory.
+    """Creates a world from settings. An entry point refers to a factory.
 
     Attributes
     ----------
@@ -122,8 +122,8 @@ class WorldFactory:
     policies
         The programs that play the world, by name.
     foreseen
-        Whether `Position.after` returns the result of an action. It does not in worlds where only
-        acting shows the result.
+        Whether `Position.after` can return the result of an action. It cannot if the result is
+        known only after the action.
     """
 
     name: str
@@ -140,7 +140,7 @@ def count_players(factory: WorldFactory) -> int:
 
 
 class PolicyDecider(Decider):
-    """A program that plays, as a decider.
+    """A decider that uses a program.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class PolicyDecider(Decider):
     policy
         The program.
     seed
-        The seed of random choices, together with the question's key.
+        The seed of random choices. The question's key is added to it.
     """
 
     def __init__(self, name: str, policy: Policy, seed: int) -> None:
@@ -175,9 +175,9 @@ class PolicyDecider(Decider):
         question, position
             The move.
         names
-            Names that replace the question's key in the seed of random choices.
+            Texts that are added to the seed in place of the question's key.
         reveal
-            `Move.reveal` of the move. It is only called for an informed program.
+            `Move.reveal` of the move, which is called only for an informed program.
         """
         words = f"{self._seed} {' '.join(names) or question.key}".encode()
         random = np.random.default_rng(int.from_bytes(blake2b(words, digest_size=8).digest()))

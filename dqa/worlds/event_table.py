@@ -1,7 +1,7 @@
 """Read moves from a user's table of events, which ``[events]`` of a scenario describes.
 
-Two sides alternate. The results of actions are unknown, so methods that look ahead stop at their
-horizon and estimate rewards.
+Two sides alternate. The payoffs are unknown, so methods that look ahead stop at their horizon and
+estimate rewards.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EventTablePosition(Position):
     replies
         The opponent's actions.
     sides
-        The names of the player's side and the opponent's in the database.
+        The names of the player's side and of the opponent's side in the database.
     """
 
     viewer: str
@@ -47,7 +47,7 @@ class EventTablePosition(Position):
 
     @property
     def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
-        """The question's candidates if the player acts next, else the opponent's replies."""
+        """The question's candidates if the player acts next; otherwise the opponent's replies."""
         own = self.question.candidates or ()
         return own if self.mover == PLAYERS[0] else self.replies
 
@@ -67,7 +67,7 @@ class EventTablePosition(Position):
         return replace(self, events=(*self.events, event), mover=other)
 
     def describe(self) -> str:
-        """Return the target of the question, and the names of the two sides."""
+        """Describe the target of the question and the names of the two sides."""
         about = "".join(f"{name}: {value}. " for name, value in self.question.target.items())
         own, other = self.sides
         return f"{about}You are '{own}', here called player; '{other}' is the opponent."
@@ -78,7 +78,7 @@ class EventTablePosition(Position):
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """The range of rewards, 0 to 1, because there are no payoffs."""
+        """The range of rewards, which is 0 to 1, because there are no payoffs."""
         return 0.0, 1.0
 
     @property
@@ -88,7 +88,9 @@ class EventTablePosition(Position):
 
 
 def events_statement(question: Question, kind: Kind) -> str | None:
-    """Return the statement that reads the events of a question; None without ``[events]``.
+    """Return the statement that reads a question's events.
+
+    None if the scenario has no ``[events]``.
 
     Raises
     ------
@@ -111,7 +113,7 @@ def events_statement(question: Question, kind: Kind) -> str | None:
 
 
 def event_table_position(question: Question, database: Database) -> EventTablePosition | None:
-    """Return the position of a question whose scenario has ``[events]``, else None.
+    """Return the position of a question; None if its scenario has no ``[events]``.
 
     Raises
     ------

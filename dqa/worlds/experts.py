@@ -1,4 +1,4 @@
-"""Record trajectories of a world's expert program."""
+"""Record trajectories of the program that knows a world's solution."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def expert_trajectories(
     settings
         The settings of the world; by default, the defaults of the world.
     player
-        The name of the world's program that plays.
+        The name of the program that plays.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def expert_trajectories(
             "your own."
         )
     with tempfile.TemporaryDirectory() as folder:
-        # Only the history has the observation after the last action.
+        # Only the history contains the observation after the last action.
         history = History(str(Path(folder) / "experts.sqlite"), isolation="none")
         try:
             world = factory.make(factory.settings() if settings is None else settings, history)

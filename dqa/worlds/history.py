@@ -1,9 +1,9 @@
 """Store the history of episodes in a database, and open it for players.
 
 All worlds use the same tables ``games``, ``events``, ``outcomes`` and ``hidden``. A player can only
-read the rows of the current game, and in ``hidden`` only its own rows. Rows of a mirrored game
-would reveal hidden values. The table ``attempts`` stores the writer of each game. Players cannot
-read it.
+read the rows of the current game, because the rows of the mirrored game would reveal hidden values.
+In ``hidden``, a player can only read its own rows. The table ``attempts`` stores which process
+writes each game. Players cannot read it.
 """
 
 from __future__ import annotations
@@ -138,13 +138,12 @@ class History:
     location
         The URL of a database, or an SQLite file. A missing file is created.
     isolation
-        Where statements of players run. ``"none"`` is only for trusted programs.
+        Where statements of players run. Use ``"none"`` only for trusted programs.
     first
-        An offset of all game numbers. With different offsets, matches with the same seeds can
-        share a database.
+        The offset that is added to all game numbers. With different offsets, matches with the same
+        seeds can share a database.
     run
-        The id of the run that writes, at most 32 characters. Games of different runs are never
-        changed.
+        The id of the run that writes, at most 32 characters. Games of other runs are never changed.
 
     Raises
     ------
@@ -184,7 +183,10 @@ class History:
         return other
 
     def number_of(self, seed: int, *, mirrored: bool) -> int:
-        """Return the number of the game with a seed. All attempts use the same number."""
+        """Return the number of the game with a seed.
+
+        All attempts to play it have the same number.
+        """
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:
@@ -236,7 +238,7 @@ class History:
             return
         own = self._attempts.get(game)
         with self._writing() as connection:
-            # The row lock prevents a concurrent process from restarting the game.
+            # The lock on the row prevents another process from restarting the game.
             held = select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
             if own is not None and connection.execute(held).scalar() != own:
                 raise GameTakenError(
@@ -251,8 +253,8 @@ class History:
     def open_for(self, game: int, player: str) -> Database:
         """Open a read-only view of a game for a player. The caller closes it.
 
-        The view contains the rows of the game, later events included, and the player's own rows of
-        ``hidden``. It hides the seed, because the seed determines all hidden values.
+        The view contains the rows of the game, including events that are added later, and the
+        player's own rows of ``hidden``. It hides the seed, which determines all hidden values.
         """
         name = player.replace("'", "''")
         rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")
@@ -296,7 +298,10 @@ class History:
 
 
 class _Reader:
-    """Opens the history for players. They share one connection and its checked policy."""
+    """Opens the history for players.
+
+    All of them share one connection, whose policy is checked once.
+    """
 
     def __init__(self, location: str, isolation: Isolation) -> None:
         self._location, self._isolation = location, isolation
@@ -336,7 +341,10 @@ def _add(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
 
 
 def _create_tables(connection: Connection) -> None:
-    """Create missing tables with comments. SQLite only has comments in the statement text."""
+    """Create missing tables with comments.
+
+    SQLite stores comments only in the text of the statement.
+    """
     if connection.dialect.name != "sqlite":
         _METADATA.create_all(connection)
         return

@@ -1,4 +1,4 @@
-"""Positions of worlds with one player who only learns the result of an action by acting.
+"""Positions of worlds in which the only player learns the result of an action by acting.
 
 `WorldFactory.foreseen` is false in these worlds. `GameEvent.detail` contains the observations. The
 first event contains the initial observation. Each later event is an action of the player with the
@@ -24,17 +24,19 @@ BEGINNING: Final = "begin"
 GOAL: Final = "goal"
 """The target key of the goal."""
 EPISODE: Final = "episode"
-"""The target key that identifies an episode. A world needs it if several episodes have the same
-goal and the same initial observation."""
+"""The target key that identifies an episode.
+
+A world needs this key if several episodes have the same goal and the same initial observation.
+"""
 LEFT: Final = "actions left"
 """The target key of the number of remaining actions, in a world with a limit."""
 
 EVENTS_STATEMENT: Final = (
     "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 )
-"""The statement that reads the events of a history. `where` comes from `game_filter`."""
+"""The statement that reads the events of a history; `game_filter` returns its `where`."""
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
-"""The limits for reading a history. They are high because observations must not be cut."""
+"""The limits for reading a history. They are high, because observations must not be shortened."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,9 @@ class ObservedPosition(Position):
     events
         The actions and observations.
     free_form
-        The form of additional actions, as in the question.
+        The question's form of actions that are not listed.
     cautious
-        The action that is used if an answer names no action.
+        The action to take if an answer names no action.
     reward
         The reward of the episode, from 0 to 1; None before its end.
     """
@@ -71,12 +73,12 @@ class ObservedPosition(Position):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The end if the reward is known, else a decision."""
+        """The kind of the next step: the end if the reward is known, otherwise a decision."""
         return "decision" if self.reward is None else "terminal"
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """The player, until the end."""
+        """The player; None at the end."""
         return self.viewer if self.reward is None else None
 
     def accepts(self, action: Candidate) -> bool:
@@ -105,25 +107,25 @@ class ObservedPosition(Position):
         return f"Goal: {self.goal}\n{self.observation}"
 
     def told_by(self, text: str) -> Told:
-        """Return "state" for a question with the current observation."""
+        """Return ``"state"`` for a question whose text contains the current observation."""
         return "state" if self.observation in text else "nothing"
 
     def payoff(self) -> float | None:
-        """Return the reward, at the end."""
+        """Return the reward; None before the end."""
         return self.reward
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """Rewards are from 0 to 1."""
+        """The range of rewards, which is 0 to 1."""
         return (0.0, 1.0)
 
     @property
     def fallback(self) -> Candidate:
-        """The cautious action, else the first."""
+        """The cautious action; by default the first action."""
         return self.actions[0] if self.cautious is None else self.cautious
 
     def ended(self, reward: float) -> ObservedPosition:
-        """Return the same position at the end of an episode."""
+        """Return this position as the end of an episode, with a reward."""
         return replace(self, reward=reward)
 
 
@@ -150,12 +152,12 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
 
 
 def game_number(question: Question) -> int | None:
-    """Return the number of a question's game; None if the target lacks a number."""
+    """Return the number of a question's game; None if the question's target lacks it."""
     return _number(question.target.get("game", ""))
 
 
 def move_number(question: Question) -> int | None:
-    """Return the number of the event that the answer creates; None if the id lacks it."""
+    """Return the number of the event that a question's answer creates; None if its id lacks it."""
     game, _, number = question.id.rpartition("-")
     is_ours = bool(game) and _number(game) == game_number(question)
     return _number(number) if is_ours else None

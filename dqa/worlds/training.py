@@ -1,8 +1,8 @@
 """Train learning players, and store them in the user's cache.
 
 The result of a training depends only on the player's settings, the budget and the seed. The name of
-the file contains a hash of them. If the file is missing or damaged, the player is trained again. A
-stored player consists of arrays (`Weights`), which NumPy reads without pickle.
+the player's file contains a hash of all three. If the file is missing or damaged, the player is
+trained again. The file contains arrays (`Weights`), which NumPy reads without pickle.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Trainer:
     world, player
         The names of the world and of the player.
     version
-        The version of the training code. Increase it when a budget and seed give different weights.
+        The version of the training code. It must be increased if the same budget and seed lead to
+        different weights.
     budgets
         The number of iterations of each named budget, including `SMALL` and `FULL`.
     train
@@ -56,7 +57,7 @@ class Trainer:
         Returns the player, given its weights. It raises `IndexError`, `KeyError` or `ValueError`
         if the weights are invalid.
     settings
-        All remaining values that determine the result, as JSON values.
+        All other values that determine the result, as JSON values.
     """
 
     world: str
@@ -93,7 +94,7 @@ class Trainer:
 
 _watcher = ContextValue("training watcher", TrainingWatcher())
 watch_training = _watcher.use
-"""Context manager that reports all trainings in its block to a watcher."""
+"""A context manager that reports all trainings in its block to a watcher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
 
 
 def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
-    """Return a trained player from the cache. Train and store it first if it is missing.
+    """Return a trained player from the cache. If it is missing, train and store it first.
 
     Parameters
     ----------
@@ -178,12 +179,12 @@ def cache_folder() -> Path:
     if named:
         return Path(named).expanduser()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG specification says to ignore relative paths.
+    # The XDG specification requires that relative paths are ignored.
     return (base if base.is_absolute() else Path.home() / ".cache") / "dqa"
 
 
 def write_weights(file: Path, weights: Weights) -> None:
-    """Write weights to a file. Replace an existing file atomically."""
+    """Write weights to a file, and replace an existing file atomically."""
     content = BytesIO()
     arrays: dict[str, Any] = dict(weights)
     np.savez(content, **arrays)

@@ -1,4 +1,4 @@
-"""Report the progress of a training. The module does not import NumPy, so commands start fast."""
+"""Report the progress of a training. This module does not import NumPy, so commands start fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class TrainingWatcher:
     """Receives the progress of trainings. The default methods do nothing."""
 
     def training(self, players: Sequence[str]) -> None:
-        """Handle the start of a training of players that the cache lacks."""
+        """Handle the start of the training of players that the cache lacks."""
 
     def advanced(self, done: int, iterations: int) -> None:
         """Handle the number of finished iterations, if a single player is trained."""

@@ -2,10 +2,10 @@
 
 A world (poker, a negotiation, a household) starts episodes. Each move of an episode is an ordinary
 `Question`: it has rules, and its candidates are the legal moves. Its database contains the history
-that the player may read. So any decider can play any world.
+that the player may read. Therefore any decider can play any world.
 
 A method that looks ahead also receives a `Position`: the state from the player's view, and the
-result of each action under the rules. It contains no information that the database lacks.
+result of each action under the rules. A position contains no information that the database lacks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ CHANCE: Final = "chance"
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
 """The next step in a position: a player's action, a random event, or the end."""
 Told: TypeAlias = Literal["nothing", "state", "all"]
-"""The content of a text about a position: nothing, the state, or the state and the events."""
+"""What a question's text contains about a position: nothing, the state, or the state and the
+events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,11 @@ class Position(ABC):
     actions
         The legal actions of the mover, in the order of the question's candidates.
     events
-        The events so far.
+        The events of the episode up to this state.
     hidden
         The hidden variables of other players.
     free_form
-        The form of additional actions; see `dqa.core.question.Question.free_form`.
+        The form of actions that are not listed; see `dqa.core.question.Question.free_form`.
     """
 
     viewer: str
@@ -111,7 +112,7 @@ class Position(ABC):
     @property
     @abstractmethod
     def key(self) -> Hashable:
-        """A key that is equal for states in which the viewer knows the same."""
+        """A key that is equal for states that the viewer cannot distinguish."""
 
     @abstractmethod
     def after(self, action: Candidate) -> Position:
@@ -128,16 +129,22 @@ class Position(ABC):
         """Describe the viewer's knowledge without the events, for example cards and own values."""
 
     def for_mover(self) -> Position:
-        """Return the state without the viewer's private values, to predict the mover's action."""
+        """Return the state without the viewer's private values.
+
+        It is used to predict the mover's action.
+        """
         return self
 
     def told_by(self, text: str) -> Told:
-        """Return whether a question's text contains the state (`describe`) and the events."""
+        """Return what a question's text contains: nothing, the state, or all with the events."""
         del text
         return "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Describe the legal actions if there are too many to list, else return an empty string."""
+        """Describe the legal actions if there are too many to list.
+
+        Otherwise return an empty string.
+        """
         del actions
         return ""
 
@@ -152,13 +159,13 @@ class Position(ABC):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The range of payoffs that scales rewards of the current decision to 0 to 1."""
+        """The range of payoffs by which rewards of the current decision are scaled to 0 to 1."""
         return self.payoff_range
 
     @property
     @abstractmethod
     def fallback(self) -> Candidate:
-        """The most cautious legal action. It is used if the mover's answer names no action."""
+        """The most cautious legal action, which is taken if the mover's answer names no action."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +179,7 @@ class Move:
     question
         The player's view, with the legal moves as candidates.
     position
-        The same state, for looking ahead.
+        The same state, for methods that look ahead.
     opened
         Opens the history without values that are hidden from the player. It is called at most
         once. The episode closes the database.
@@ -194,7 +201,7 @@ class Move:
 
 
 class Episode(ABC):
-    """One run of a world, from its start to its end. Used by one thread."""
+    """One run of a world, from start to end. Only one thread may use it."""
 
     @abstractmethod
     def next_move(self) -> Move | None:
@@ -218,8 +225,8 @@ class Episode(ABC):
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Return additional facts about an ended episode by name; may be empty.
 
-        Examples are the agreement, the deal, and its Pareto optimality. Metrics of the world use
-        the facts.
+        Examples are whether the players agreed, the deal, and whether it is Pareto optimal. The
+        world's metrics use these facts.
         """
 
     @abstractmethod
@@ -255,7 +262,8 @@ class World(ABC):
             The seed of all random events. They do not depend on the players.
         mirrored
             Whether the players swap their hidden values (cards, points) and, if seats differ, their
-            seats. Everything else is the same as in the other game of the seed.
+            seats. Everything else is the same as in the game with the same seed that is not
+            mirrored.
         """
 
     @abstractmethod

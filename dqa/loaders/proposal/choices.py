@@ -1,4 +1,4 @@
-"""Chooses the decision to propose: the candidates and the measure."""
+"""Choose the decision to propose: the candidates and the measure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Rows that belong to a candidate, by a join or by relationships of a graph."""
+    """The rows that a join, or relationships of a graph, assign to a candidate."""
 
     table: SurveyedTable
     join: Join | None = None
@@ -38,8 +38,9 @@ class Choice:
     count
         The number of candidates; None if counting takes too long.
     fact, measure
-        The outcome: the sum of the column `measure` over the rows of `fact`. Without `fact`, it
-        is the value of the candidate's own row; without `measure`, the number of rows.
+        The outcome is the sum of the column `measure` over the candidate's rows of `fact`. If
+        `fact` is None, it is the value in the candidate's own row. If `measure` is None, it is the
+        number of rows.
     goal
         ``maximise`` or ``minimise``.
     """
@@ -118,7 +119,7 @@ def _choice(
 
 
 def _is_handy(table: SurveyedTable) -> bool:
-    """Return whether a table has few enough rows for a choice by people."""
+    """Return whether a table has so few rows that a person could choose one."""
     return table.rows is not None and 1 < table.rows <= _MANY
 
 
@@ -133,7 +134,10 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 
 
 def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
-    """Return the column to sum, by its name and then by its rows; None to count rows."""
+    """Return the column to sum, ranked by its name and its table's number of rows.
+
+    None to count rows.
+    """
     facts = _facts(survey, table)
     options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []
     for fact in [*facts, None]:

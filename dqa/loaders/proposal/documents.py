@@ -1,4 +1,4 @@
-"""Renders the files of a proposed scenario from templates."""
+"""Render the files of a proposed scenario from templates."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from dqa.loaders.proposal.survey import Survey, SurveyedTable, Surveyor
 
 _COMMENT, _LEFT_OUT = 200, 10
 _MANY, _FEW = 1_000, 100
-"""If there are more candidates than the first number, the second number is proposed."""
+"""If there are more candidates than the first number, only the second number of them is
+proposed."""
 _FIGURES = 6
-"""The maximum number of columns of a candidate in the context."""
+"""The maximum number of a candidate's columns that the context shows."""
 _FIGURE_TYPES = ("integer", "decimal", "float", "boolean", "date")
 _TEXTS = ("scenario.toml", "tables.toml", "rules.md", "question.txt")
 _STATEMENTS = ("candidates", "outcomes", "context")
@@ -27,7 +28,7 @@ _STATEMENTS = ("candidates", "outcomes", "context")
 def render_scenario(
     survey: Survey, choice: Choice, surveyor: Surveyor, name: str, question: str
 ) -> dict[str, str]:
-    """Return the text of each file that the user edits, by its name.
+    """Return the texts of the files that the user edits, by file name.
 
     Parameters
     ----------
@@ -59,7 +60,10 @@ def render_scenario(
 
 
 def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
-    """Return the parts of the statements. Dollar signs are doubled, as templates need it."""
+    """Return the parts of the statements.
+
+    Dollar signs are doubled, because they mark placeholders.
+    """
 
     def written(name: str) -> str:
         return surveyor.written(name).replace("$", "$$")

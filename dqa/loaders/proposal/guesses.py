@@ -1,4 +1,4 @@
-"""Guesses the measure, the goal and the names of rows from words. Guessed lines are marked."""
+"""Guess the measure, the goal and the names of rows from words, and find marked guesses."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _words() -> Mapping[str, Any]:
 
 
 def guess_lines(lines: Sequence[str]) -> list[int]:
-    """Return the numbers, from 1, of the lines that are marked as guesses."""
+    """Return the line numbers, from 1, of the lines that are marked as guesses."""
     return [number for number, text in enumerate(lines, start=1) if _MARKED.search(text)]
 
 
 def goal_of(question: str, measure: str) -> str:
-    """Return ``maximise`` or ``minimise`` by the words of a question, or else of the measure."""
+    """Return ``maximise`` or ``minimise`` by the words of the question, or else of the measure."""
     words = re.findall(r"\w+", question.casefold()) if question else words_in(measure)
     less = _words()["less" if question else "costs"]
     return "maximise" if set(words).isdisjoint(less) else "minimise"

@@ -1,4 +1,4 @@
-"""Reads the likely tables of a database for a scenario, with keys, joins and samples."""
+"""Read the tables that a scenario is likely to need, with keys, joins and samples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_TABLES = 12
 """The number of proposed tables or labels, unless the user names them."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
 _TRIED = 8
-"""The number of columns that are tried as the key of a table without a declared key."""
+"""The number of columns to try as the key if a table has no declared key."""
 _SECONDS = 5.0
 
 
@@ -40,7 +40,7 @@ class SurveyedColumn:
     Attributes
     ----------
     type
-        The type for a scenario. If the database's type is unknown, it comes from the values.
+        The type in a scenario. If the database's type is unknown, the values determine it.
     samples
         Some values.
     """
@@ -54,7 +54,7 @@ class SurveyedColumn:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A reference to another table: pairs of a column and the referenced column."""
+    """A reference to another table, as pairs of a column and the referenced column."""
 
     table: str
     pairs: tuple[tuple[str, str], ...]
@@ -67,12 +67,12 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class SurveyedTable:
-    """A table; in a graph, the nodes of a label or the relationships of a type.
+    """A table, or in a graph the nodes of a label or the relationships of a type.
 
     Attributes
     ----------
     key_guessed
-        Whether the database declares no key.
+        Whether the key is a guess, because the database declares none.
     rows
         The number of rows; None if counting takes too long.
     ends
@@ -101,7 +101,7 @@ class Survey:
     left_out: tuple[str, ...] = ()
 
     def table(self, name: str) -> SurveyedTable | None:
-        """Return a table or label by its name; None if it was left out."""
+        """Return a table or label by its name; None if it was not surveyed."""
         return next((one for one in self.tables if one.name == name and one.ends is None), None)
 
 
@@ -149,7 +149,7 @@ class Surveyor:
     def _ranked(
         self, schema: DatabaseSchema, infos: Sequence[TableInfo | NodeInfo], about: str
     ) -> list[TableInfo | NodeInfo]:
-        """Return tables by the words of a question, or by their number of joins."""
+        """Return tables ranked by the words of a question, or by their number of joins."""
         if about:
             usable = {info.name: info for info in infos}
             return [
@@ -185,8 +185,8 @@ class Surveyor:
     def _joins(self, info: TableInfo) -> Iterator[Join]:
         """Yield the declared joins of a table.
 
-        Consecutive references to one table are one join with several columns, unless a column
-        repeats or is the whole key of that table.
+        Consecutive references to the same table become one join with several columns, unless a
+        column repeats or is the whole key of that table.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -204,7 +204,7 @@ class Surveyor:
             yield Join(other, tuple(pairs))
 
     def _key(self, table: SurveyedTable) -> tuple[str, ...]:
-        """Return the first column with different values in all rows; by default all columns."""
+        """Return the first column whose values are unique; if there is none, all columns."""
         fit = [c.name for c in table.columns if c.type in ("integer", "text", "uuid")][:_TRIED]
         counts = self.distinct(table.name, fit)
         for column in fit:
@@ -261,7 +261,10 @@ class Surveyor:
         return self._number(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return the numbers of values and of distinct values by column; empty if too slow."""
+        """Return the numbers of values and of distinct values by column.
+
+        Empty if counting is too slow.
+        """
         values = [self.value(column) for column in columns]
         counts = [f"COUNT({value}), COUNT(DISTINCT {value})" for value in values]
         rows = self.ask(self.select(SurveyedTable(name, ()), counts)) if columns else None
@@ -295,7 +298,7 @@ def _column(field: Field) -> SurveyedColumn:
 
 
 def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
-    """Return a column with samples. Without a known type, the values decide the type."""
+    """Return a column with samples. If its type is unknown, the values determine it."""
     samples = tuple(values[:_SAMPLES])
     kinds = {type(value) for value in values}
     if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:
@@ -309,7 +312,7 @@ def _plain_columns(info: Part) -> tuple[SurveyedColumn, ...]:
 
 
 def _is_plain(name: str) -> bool:
-    """Return whether a name is without control characters, so that people can edit it."""
+    """Return whether a name has no control characters, so that people can edit it."""
     return bool(name.strip()) and not any(unicodedata.category(sign)[0] == "C" for sign in name)
 
 

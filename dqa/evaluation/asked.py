@@ -52,7 +52,7 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         if self.scenario is None and self.question is None:
             raise UsageError(
                 "Give the question to decide (--question), or a scenario (--scenario) if the "
-                "database holds one."
+                "database contains the data of one."
             )
         if self.scenario is None and self.target:
             raise UsageError(
@@ -61,8 +61,8 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
         if self.scenario is not None and (self.question is not None or self.rules is not None):
             # The simulator would still answer the scenario's question.
             raise UsageError(
-                f"The scenario '{self.scenario}' has a question and rules of its own: leave "
-                "away question and rules, or the scenario for a question of yours."
+                f"The scenario '{self.scenario}' has its own question and rules: leave out your "
+                "question and rules, or leave out the scenario."
             )
         if self.candidates == ():
             raise UsageError("candidates (--candidate) is empty: name at least one.")

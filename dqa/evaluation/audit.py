@@ -338,8 +338,9 @@ def _recorded(question_set: QuestionSet, question: Question) -> Outcomes:
         if recorded is not None:
             return recorded
     raise UsageError(
-        f"Scenario '{question.scenario}' has no simulator for question '{question.key}': only "
-        "recorded answers and outcomes are known, by which 'dqa eval' scores decisions."
+        f"Question '{question.key}' cannot be simulated, because scenario '{question.scenario}' "
+        "has no simulator for it. 'dqa eval' scores its decisions by recorded answers and "
+        "outcomes."
     )
 
 

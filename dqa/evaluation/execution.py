@@ -77,7 +77,7 @@ def compare_statements(
         The database failed, independently of the statements.
     """
     if truth.match is None or not truth.is_known:
-        raise UsageError(f"Question '{question.key}' has no statement to compare with.")
+        raise UsageError(f"Question '{question.key}' has no gold statement to compare with.")
     golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
     usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
     where = f" ({truth.source})" if truth.source else ""
@@ -115,7 +115,7 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
     except QueryError as error:
         return f"cannot run: {error}"
     if rows.cut is not None:
-        return f"returns more than is compared (a limit on {rows.cut})."
+        return f"returns more than can be compared (limit on {rows.cut})."
     return _with_binaries(database, statement, rows)
 
 

@@ -373,7 +373,7 @@ def unpack(packed: bytes) -> Any:  # noqa: ANN401
         return pickle.loads(packed)  # noqa: S301  (from the sender, whose code runs here anyway)
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(
-            f"A worker cannot read what it received ({error}): install the same packages on every "
+            f"A worker could not load the run ({error}): install the same packages on every "
             "node, and define your own classes in a module on PYTHONPATH, not in the script."
         ) from error
 
@@ -427,12 +427,12 @@ def check_engine(options: RunOptions, calls: CallOptions) -> None:
     if calls.record is not None and (is_ray or options.processes > 1):
         several = "engine='ray' (--engine ray)" if is_ray else "processes (--processes)"
         raise UsageError(
-            f"record (--record) writes one file from one process, but {several} calls models from "
-            "several: record with the local engine and one process. Several processes can replay "
-            "the recording."
+            f"record (--record) works only with one process, and {several} calls models from "
+            "several processes: use the local engine with one process. Several processes can "
+            "replay the recording."
         )
     if is_ray and options.audit is not None:
         raise UsageError(
-            "audit (--audit) appends to one file, and engine='ray' (--engine ray) runs statements "
-            "on machines that may not share it: audit with the local engine, or leave it out."
+            "audit (--audit) appends to one file, but the machines of engine='ray' (--engine "
+            "ray) may not share this file: use the local engine, or leave out audit."
         )

@@ -91,7 +91,7 @@ class Cases:
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
             "without a judgement (a failure, a spent budget, no known answer)": self.unjudged,
-            "whose traces have no steps, counted in no table but accuracies "
+            "whose traces have no steps, counted only in tables of accuracies "
             f"({deciders})": without_steps.total(),
         }
         return [f"{counted(n, 'run')} {words}." for words, n in left_out.items() if n]

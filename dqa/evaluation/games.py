@@ -192,8 +192,8 @@ def prepare_games(
     _require_known(factory, asked, known)
     if spec.decider_settings and not asked:
         raise UsageError(
-            f"{next(iter(spec.decider_settings))} (--set) is a setting of neither the world "
-            f"({spec.world}.NAME) nor a player."
+            f"Neither the world nor a player has the setting {next(iter(spec.decider_settings))} "
+            f"(--set). Settings of the world are written {spec.world}.NAME."
         )
     connected, labels = _connect(spec, asked, calls, resumed, given)
     weights: dict[str, str] = {}
@@ -228,8 +228,8 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
     many = len(world.players)
     if many > _TWO:
         raise UsageError(
-            f"{spec.world} has {many} players, and a run of games pairs a player with an opponent "
-            "at most: name a world of one or two."
+            f"{spec.world} has {many} players, but a run of games supports at most two: name a "
+            "world with one or two players."
         )
     if (many == 1) is not spec.alone:
         how = "leave out" if many == 1 else "name"
@@ -291,8 +291,8 @@ def _require_known(
             hint = f" Did you mean '{close[0]}'?" if close else ""
             raise CannotPlayError(
                 name,
-                f"There is no player of {factory.name} '{name}'. Its programs: {', '.join(own)}. "
-                f"Every decider plays, too: 'dqa list' names them.{hint}",
+                f"{factory.name} has no player '{name}'. Its programs are {', '.join(own)}. "
+                f"Deciders can play, too: 'dqa list' names them.{hint}",
             )
         if name not in known:
             try:

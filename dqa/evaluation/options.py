@@ -55,14 +55,13 @@ class RunOptions(Record, use_attribute_docstrings=True):
     def _require_one_engine(self) -> Self:
         if self.ray_address is not None and self.engine != "ray":
             raise UsageError(
-                "ray_address (--ray-address) says where a Ray cluster is: give engine='ray' "
+                "ray_address (--ray-address) is the address of a Ray cluster: give engine='ray' "
                 "(--engine ray) with it."
             )
         if self.processes > 1 and self.engine != "local":
             raise UsageError(
-                f"processes={self.processes} (--processes) are processes of this machine, and "
-                f"engine='{self.engine}' (--engine) decides elsewhere: leave one of them out "
-                "(--processes 1, --engine local)."
+                f"processes={self.processes} (--processes) starts processes on this machine, but "
+                f"engine='{self.engine}' (--engine) runs elsewhere: leave out one of them."
             )
         return self
 
@@ -105,7 +104,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
         """Raise an error for options that contradict each other."""
         if self.record is not None and self.replay is not None:
             raise UsageError(
-                "record (--record) and replay (--replay) exclude each other: give one of them."
+                "record (--record) and replay (--replay) cannot be combined: give only one of them."
             )
         if self.replay is not None and self.limits_spending:
             raise UsageError(
@@ -116,8 +115,8 @@ class CallOptions(Record, use_attribute_docstrings=True):
         details = (self.price_cached, self.price_reasoning, self.budget_cost)
         if None in prices and {*prices, *details} != {None}:
             raise UsageError(
-                "Prices, and budget_cost (--budget-cost), need both price_input (--price-input) "
-                "and price_output (--price-output), for a million tokens each."
+                "Prices and budget_cost (--budget-cost) need both price_input (--price-input) "
+                "and price_output (--price-output), each for a million tokens."
             )
         return self
 

@@ -67,7 +67,7 @@ class PublishedRow(Record):
     ) -> Self:
         """Return a row with a value for each place. Raise `UsageError` if their numbers differ."""
         if len(places) != len(values):
-            raise UsageError(f"'{name}' has {len(values)} of {len(places)} cells.")
+            raise UsageError(f"Row '{name}' has {len(values)} values for {len(places)} columns.")
         figures = tuple(
             PublishedFigure(scenario=scenario, column=column, value=value)
             for (scenario, column), value in zip(places, values, strict=True)

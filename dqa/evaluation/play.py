@@ -210,7 +210,7 @@ class GameOfRun:
                 return played
             self._attempts[-1].trajectory = self._read_trajectory(number, played)
         if not self._attempts:
-            raise ValueError(f"{decider.name} wants to play no attempt at all.")
+            raise ValueError(f"{decider.name} must play at least one attempt, but requested none.")
         self._counted = self._choose(decider)
         counted = self._attempts[self._counted - 1].played if self._counted else None
         return None if counted is None else self._play_again(counted)
@@ -266,8 +266,8 @@ class GameOfRun:
         number = str(decision.choice)
         if not (number.isdecimal() and 1 <= int(number) <= len(self._attempts)):
             raise ValueError(
-                f"{name} lets attempt {decision.choice!r} count, and there are "
-                f"{len(self._attempts)}."
+                f"{name} chose attempt {decision.choice!r}, but only attempts 1 to "
+                f"{len(self._attempts)} exist."
             )
         return int(number)
 
@@ -283,9 +283,9 @@ class GameOfRun:
         if is_same:
             return counted
         raise ValueError(
-            f"Game {self._task.question.id} of '{self._game.world}' differs when attempt "
-            f"{self._counted} is played again with the same choices. A game must depend only on "
-            "its seed and the choices."
+            f"Game {self._task.question.id} of '{self._game.world}' had another course when the "
+            f"choices of attempt {self._counted} were replayed. A game must depend only on its "
+            "seed and the choices."
         )
 
     def _describe(self, played: Played) -> PlayedGame:

@@ -282,11 +282,11 @@ def _select(
     for name, decided in scenarios.items():
         if left := sorted(set(stay) - set(decided)):
             only, rest = " and ".join(decided), " and ".join(left)
-            lines.append(f"{name}: decides {only} only; questions of {rest} are left out.")
+            lines.append(f"{name} supports only {only}; questions of {rest} are left out.")
     if not any(_able(deciders, scenarios, scenario) for scenario in stay):
         raise UsageError(
-            f"{questions.name} has no question for any of these deciders: {' '.join(lines)} "
-            "Name others."
+            f"None of the deciders can answer a question of {questions.name}: {' '.join(lines)} "
+            "Name other deciders (--deciders)."
         )
     return questions.select(stay) if refused else questions, lines
 

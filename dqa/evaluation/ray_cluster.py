@@ -85,8 +85,9 @@ def connected(address: str | None) -> Iterator[None]:
         )
     except OSError as error:
         raise InfrastructureError(
-            f"No Ray cluster answers at {shown}: {_first_line(error)}. Name its head as host:6379 "
-            "(--ray-address), or leave that out for a cluster on this machine."
+            f"No Ray cluster answers at {shown}: {_first_line(error)}. Give the address of its "
+            "head as host:6379 (--ray-address), or leave out the address to start a cluster on "
+            "this machine."
         ) from error
     except (RuntimeError, ValueError, ImportError, OverflowError) as error:
         option = "engine='ray' (--engine ray)" if named == _OWN else "ray_address (--ray-address)"
@@ -144,11 +145,13 @@ class RayLane(Lane):
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
-            raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
+            raise InfrastructureError(
+                f"The connection to the Ray cluster was lost: {_first_line(error)}."
+            ) from error
         except GetTimeoutError as error:
             raise InfrastructureError(
-                f"A worker did not begin within {_ROOM_SECONDS:.0f} seconds: each of the first "
-                "workers needs a free processor. Free some, or add a node."
+                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds, because no "
+                "processor was free. Free some processors, or add a node."
             ) from error
         except RayTaskError:
             raise

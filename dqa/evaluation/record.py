@@ -147,26 +147,28 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     spec = earlier.require_resumable(where)
     if current.spec is None or type(spec) is not type(current.spec):
         held, wanted = (_kind_of(one) for one in (spec, current.spec))
-        raise UsageError(f"{where} is a run of {held}, not of {wanted}: name another location.")
+        raise UsageError(
+            f"{where} contains a run of {held}, not of {wanted}: name another location."
+        )
     differing = differences(spec, current.spec)
     if differing:
         raise UsageError(
-            f"{where} is a run with other settings: {'; '.join(differing)}. Give --resume and no "
-            "other option to resume it, or name another location."
+            f"{where} contains a run with other settings: {'; '.join(differing)}. To resume it, "
+            "give --resume and no other options. For a new run, name another location."
         )
     if earlier.content_hash != current.content_hash:
         what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
-            f"The questions, databases, candidates or the world of {where} have changed since it "
-            f"began ({what}): restore them, or name another location."
+            f"The run in {where} cannot resume, because its questions, databases, candidates or "
+            f"world have changed ({what}): restore them, or name another location."
         )
     games, began = current.games, earlier.games or GamesRecord()
     if games is not None:
         for player, learned in began.weights.items():
             if games.weights.get(player, learned) != learned:
                 raise UsageError(
-                    f"The player '{player}' of {where} has been trained again: restore the weights "
-                    "(DQA_CACHE), or name another location."
+                    f"The run in {where} cannot resume, because its player '{player}' has been "
+                    "trained again: restore the weights (DQA_CACHE), or name another location."
                 )
         games = games.changed(run=began.run, history=games.history or began.history)
     return current.changed(began=earlier.began, versions=earlier.versions, games=games)

@@ -194,8 +194,8 @@ class Judge:
         self._strict = strict_official
         if strict_official and any(q.answer_form == "statement" for q in questions.questions):
             raise UsageError(
-                "strict_official (--strict-official) does not apply to statements, whose rows are "
-                "compared: leave it out."
+                "strict_official (--strict-official) does not apply to questions whose answers "
+                "are statements: leave it out."
             )
         self._outcomes: dict[str, Outcomes] = {}
         self._simulations = {
@@ -274,7 +274,10 @@ class Judge:
         if not truth.is_known:
             return decided
         if database is None:
-            raise UsageError(f"Give the database of '{question.key}' to score a statement.")
+            raise UsageError(
+                f"A statement for '{question.key}' cannot be scored without its database: give "
+                "the database."
+            )
         found = compare_statements(database, question, truth, statement, self._repetitions)
         decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))
         if found.right is None:

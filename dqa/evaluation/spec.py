@@ -74,12 +74,12 @@ def _policy_lists(value: object) -> object:
         elif isinstance(value, Mapping):
             if unknown := value.keys() - known:
                 raise UsageError(
-                    f"RunSpec: policy: there is no list '{min(unknown)}'; there are "
+                    f"RunSpec: policy: unknown list '{min(unknown)}'. Known lists are "
                     f"{', '.join(known)}."
                 )
             value = Policy(**value)
     except TypeError as error:
-        raise UsageError(f"RunSpec: policy: give lists of names: {error}.") from error
+        raise UsageError(f"RunSpec: policy: the values must be lists of names: {error}.") from error
     if not isinstance(value, Policy):
         return value
     lists: dict[str, Any] = {name: getattr(value, name) for name in known}
@@ -262,8 +262,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         for name, times in Counter(model.called for model in models).items():
             if times > 1:
                 raise UsageError(
-                    f"RunSpec: models: {times} of them are called {name}: name it once, or give "
-                    "each a label (a field of a model)."
+                    f"RunSpec: models: {times} models are called {name}: name it once, or give "
+                    "each model a label."
                 )
         return models
 
@@ -281,8 +281,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             return names
         if questions.asks_in_place and names:
             raise UsageError(
-                "RunSpec: databases: the questions name their own databases, which are asked "
-                "where they are: leave out databases (--databases)."
+                "RunSpec: databases: the questions are about your own databases, so no data is "
+                "loaded into other databases: leave out databases (--databases)."
             )
         if not questions.asks_in_place and not names:
             raise UsageError("RunSpec: databases: must not be empty: name one, such as sqlite.")
@@ -336,7 +336,7 @@ def require_version(kind: type, given: object, newest: int) -> None:
     version = given.get("version", newest) if isinstance(given, Mapping) else newest
     if version != newest:
         raise UsageError(
-            f"This {kind.__name__} is of version {version!r}, and this dqa reads version {newest}: "
+            f"This {kind.__name__} has version {version!r}, but this dqa reads version {newest}: "
             "use the dqa that wrote it, or write it again."
         )
 

@@ -178,8 +178,8 @@ def require_version(connection: Connection, location: RunLocation) -> None:
         raise _old(location)
     if found > VERSION:
         raise UsageError(
-            f"{location.store} is a store of version {found}; this dqa reads version {VERSION}. "
-            "Use the newer dqa."
+            f"{location.store} is a store of version {found}, but this dqa reads version "
+            f"{VERSION}: use a newer dqa."
         )
 
 
@@ -189,8 +189,8 @@ def require_free(connection: Connection, location: RunLocation) -> None:
     if others:
         instead = "a new file, such as runs.db" if location.file else "an empty database or schema"
         raise UsageError(
-            f"{location.store} has tables of its own ({', '.join(others[:_SHOWN])}), so it cannot "
-            f"become a store of runs: name {instead}."
+            f"{location.store} contains other tables ({', '.join(others[:_SHOWN])}), so it "
+            f"cannot store runs: name {instead}."
         )
 
 
@@ -384,7 +384,7 @@ def _require_folder_run(location: RunLocation, folder: Path) -> None:
         return
     if (folder / "traces.jsonl").exists():
         raise _old(location)
-    raise UsageError(f"{folder} contains no run. Name the folder of one ('dqa runs' lists them).")
+    raise UsageError(f"{folder} contains no run: name the folder of a run ('dqa runs' lists them).")
 
 
 def _old(location: RunLocation) -> UsageError:

@@ -63,7 +63,7 @@ class DatabaseLocation:
     def open(self) -> Database:
         """Open a user's own database, read-only and behind the guard."""
         if self.location is None:
-            raise UsageError(f"A {self.backend.name} database needs a location to be opened at.")
+            raise UsageError(f"A {self.backend.name} database cannot be opened without a location.")
         return self.backend.open(self.location, **self.access).described(*self.described)
 
 
@@ -91,7 +91,7 @@ def parse_database(database: str) -> tuple[str, str | None]:
         backend = plugins.backend(name)
         if not location.strip() or plugins.backend_for(location) is not backend:
             raise UsageError(
-                f"'{redact(database)}' is not a database of {name}: write {name}={backend.example}."
+                f"'{redact(database)}' is not a {name} database: write {name}={backend.example}."
             )
     if "://" in location or "/" in location or Path(location).exists():
         return plugins.backend_for(location).name, location
@@ -127,7 +127,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
         location = location or os.environ.get(variable_of(label)) or None
         if location is None and not backend.embedded:
             raise UsageError(
-                f"'{label}' is a server: give its URL, or set {variable_of(label)} to it."
+                f"The server '{label}' has no URL: give its URL, or set {variable_of(label)} to it."
             )
         targets[label] = DatabaseLocation(backend, location, access)
     return targets

@@ -195,9 +195,9 @@ def test_a_database_of_something_else_is_no_store(
     with closing(sqlite3.connect(foreign)) as connection:
         connection.execute("CREATE TABLE customers (name TEXT)")
     before = foreign.read_bytes()
-    with pytest.raises(dqa.UsageError, match=r"tables of its own \(customers\).*name a new file"):
+    with pytest.raises(dqa.UsageError, match=r"other tables \(customers\).*name a new file"):
         dqa.evaluate(one, **FIRST, out=foreign)
-    with pytest.raises(dqa.UsageError, match="tables of its own"):
+    with pytest.raises(dqa.UsageError, match="other tables"):
         dqa.copy_run(f"{store}#first", f"{foreign}#first")
     assert foreign.read_bytes() == before
     (tmp_path / "empty.db").touch()

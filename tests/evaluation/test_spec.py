@@ -105,7 +105,7 @@ def test_a_database_may_be_named_with_its_url() -> None:
     assert list(targets) == ["sqlite", "mysql"]
     assert targets["mysql"].location == LOCATION
     for database, problem in {
-        f"postgres={LOCATION}": "is not a database of postgres",
+        f"postgres={LOCATION}": "is not a postgres database",
         f"sales={LOCATION}": "There is no database 'sales'",
         "postgres=postgresql://me:pass-word@host:port/db": "The database URL cannot be read",
         "neo4j://me:pass-word@:x": "The database URL cannot be read",
@@ -131,14 +131,14 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"version": 3}, "is of version 3, and this dqa reads version 2"),
+        ({"version": 3}, "version 3, but this dqa reads version 2"),
         ({"databases": []}, "RunSpec: databases: "),
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
         ({"questions": {"source": "generator", "count": 0}}, r"questions\.generator\.count"),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
         ({"models": [{"nam": "x"}]}, "RunSpec: there is no field 'model.nam'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
-        ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
+        ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: unknown list 'tablez'.*tables"),
         ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
     """Every cell that can be filled is, beside what is printed."""
     found = play_tournament("kuhn", games=10, out=tmp_path / "run")
     (line,) = found.left_out
-    assert line.startswith("departed: There is no player of kuhn 'departed'")
+    assert line.startswith("departed: kuhn has no player 'departed'")
     assert {r.decider for r in found.run.results} == {"eager vs passive", "eager vs eager"}
     assert all(r.game and r.game.reference == "passive" for r in found.run.results)
     (view,) = found.views

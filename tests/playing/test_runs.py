@@ -132,7 +132,7 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     played(out=tmp_path, games=2)
     with pytest.raises(UsageError, match="games was 2 and is now 3"):
         played(out=tmp_path, games=3)
-    with pytest.raises(UsageError, match=r"is a run of games .* 'dqa games play --resume"):
+    with pytest.raises(UsageError, match=r"a run of games .* 'dqa games play --resume"):
         dqa.evaluate(out=tmp_path, resume=True)
     with pytest.raises(UsageError, match="a report shows questions"):
         dqa.read_report(tmp_path)

@@ -220,7 +220,7 @@ def test_no_run_is_stored_in_a_database_that_is_asked(
         lambda: dqa.evaluate(asked, "first", out=f"{store}#other"),
     ]
     for call in calls:
-        with pytest.raises(dqa.UsageError, match="is a database that is asked"):
+        with pytest.raises(dqa.UsageError, match="is a database of the questions"):
             call()
     assert len(dqa.find_runs(store)) == 1
     place = locate_run("postgresql+psycopg://me:s3cret@db/team#first")

@@ -62,7 +62,7 @@ def test_what_is_written_reads_back_as_it_was() -> None:
 def test_a_spec_of_another_version_is_refused() -> None:
     """A spec that names no version is one of today."""
     written = WHOLE.to_json()
-    with pytest.raises(UsageError, match="version 1, and this dqa reads version 2"):
+    with pytest.raises(UsageError, match="version 1, but this dqa reads version 2"):
         RunSpec.from_json(written | {"version": 1})
     del written["version"]
     assert differences(RunSpec.from_json(written), WHOLE) == []

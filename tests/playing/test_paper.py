@@ -106,7 +106,7 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
         *("games", "tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
     ).output
     assert "Table 1. Chips, per game: the paper's figure, and below it" in shown
-    assert "left out: departed: There is no player" in shown
+    assert "left out: departed: kuhn has no player" in shown
     assert "First player minus second" not in shown  # of one player
     assert "16 games of kuhn on the same deals for all pairs" in shown
     asked = ("games", "tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")

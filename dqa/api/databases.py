@@ -104,12 +104,12 @@ def _backend_at(location: str | Path) -> tuple[Backend, str]:
 
 
 def policy_of(given: Policy | Path | str | None) -> Policy | None:
-    """Return a policy; read it if it is a JSON file."""
+    """Return the given policy, or the policy in the given JSON file."""
     return Policy.read(Path(given)) if isinstance(given, str | Path) else given
 
 
 def audit_of(given: Audit | Path | str | None) -> Audit | None:
-    """Return an audit; create one if it is a file to append to."""
+    """Return the given audit, or a new audit that appends to the given file."""
     return Audit.to_file(given) if isinstance(given, str | Path) else given
 
 

@@ -219,7 +219,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     Parameters
     ----------
     world, player
-        By name.
+        The names of the world and the player.
     seed
         The seed of the training.
     budget
@@ -318,7 +318,7 @@ def play_tournament(
     Parameters
     ----------
     world
-        By name.
+        The name of the world.
     players, opponents
         The contestants. By default, the players and opponents in papers' tables of this world that
         can play in this installation. A world for one player has no opponents.

@@ -337,6 +337,6 @@ def _leaving_on_signals() -> Iterator[None]:
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    # Workers end with this process: each ends when its connection closes.
+    # Worker processes end too, because their connections to this process close.
     os.write(2, b"Interrupted.\n" if number == signal.SIGINT else b"")
     os._exit(128 + number)

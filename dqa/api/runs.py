@@ -1,4 +1,4 @@
-"""Define runs, which `evaluate`, `play` and `read_run` return."""
+"""Define the class of runs, which `evaluate`, `play` and `read_run` return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Propose and check the folder of a scenario of a live database."""
+"""Propose and check the folder of a scenario about a user's own database."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ AnyRun: TypeAlias = Run | RunLocation | Path | str
 
 
 def open_run(run: AnyRun) -> Run:
-    """Return a run; read it if it is a location. Raise the errors of `read_run`."""
+    """Return the given run, or the run at the given location. Raise the errors of `read_run`."""
     return run if isinstance(run, Run) else read_run(run)
 
 

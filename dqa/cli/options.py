@@ -314,7 +314,7 @@ def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dic
 
 
 def names_in(name: str, listed: str | None, *, once: bool = True) -> tuple[str, ...]:
-    """Split names separated by commas; None gives (). Raise `UsageError` for an empty list."""
+    """Return the names between commas; () for None. Raise `UsageError` for an empty list."""
     if listed is None:
         return ()
     found = [part.strip() for part in listed.split(",") if part.strip()]

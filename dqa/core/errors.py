@@ -11,7 +11,7 @@
     ├── PluginError              a registered plug-in cannot be loaded
     ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
-    │   └── SituationError       a world that breaks the rules of its scenario
+    │   └── SituationError       a situation breaks the rules of its scenario
     ├── QueryError               a statement cannot run; the model sees the error
     │   ├── RefusedStatementError    the guard refuses the statement
     │   │   └── NotApprovedError         a person refused the statement
@@ -133,7 +133,7 @@ class ParseError(DataError):
 
 
 class SituationError(DataError):
-    """A world that breaks the rules of its scenario (a cycle of flows, a missing home, ...)."""
+    """A situation breaks the rules of its scenario (a cycle of flows, a missing home, ...)."""
 
 
 class QueryError(DqaError):

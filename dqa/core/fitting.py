@@ -418,7 +418,7 @@ def _shortens(short: str, long: str) -> bool:
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text or of a name (``order_lines``, ``OrderLines``), in the singular.
 
-    The singular follows simple English rules.
+    Simple English rules determine the singular.
     """
     return tuple(singular(word) for word in split_words(text))
 

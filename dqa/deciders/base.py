@@ -244,7 +244,7 @@ _BOUNDS: Mapping[str, str] = {
     "maximum": "at most {:g}",
     "exclusiveMaximum": "below {:g}",
 }
-"""The bounds of JSON Schema, as text for people."""
+"""The texts that describe the bounds of JSON Schema to users."""
 
 
 @dataclass(frozen=True, slots=True)

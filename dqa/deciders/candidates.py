@@ -204,6 +204,6 @@ def listed_choices(
     try:
         cells = first_column(database, statement, LISTING, called)
     except DataError as error:
-        # The statement belongs to the user, not to the data.
+        # The user wrote the statement, so its failure is wrong usage.
         raise UsageError(str(error)) from error
     return Choices(tuple(dict.fromkeys(map(candidate_name, cells))), statement)

@@ -20,9 +20,9 @@ _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]
 _MANY_BRACES = 500
 """The maximum number of open braces that are parsed. Python fails at a greater depth."""
 _LISTED = 40
-"""Most actions that a message lists."""
+"""The maximum number of actions that a message lists."""
 _PROBLEMS = 10
-"""Most problems in a message to a model."""
+"""The maximum number of problems in a message to a model."""
 _ALONE = re.compile(r"[\s#]*(?P<number>\d{1,9})[\s.]*")
 
 

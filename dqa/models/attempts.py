@@ -36,7 +36,7 @@ class Attempt:
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
 
 time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
-"""The lock of a call with a time limit. The reply or the time limit acquires it first."""
+"""The lock of a call with a time limit. A reply is used if it acquires the lock in time."""
 
 
 def claim_reply() -> bool:

@@ -247,7 +247,8 @@ def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
     named = named or [one for one in found if name == one.decider]
     if len(named) > 1:
         raise UsageError(
-            f"Several contestants are {name}: {', '.join(one.name for one in named)}. Name "
+            f"Several contestants have the decider {name}: "
+            f"{', '.join(one.name for one in named)}. Name "
             "one of them (against, --against)."
         )
     if not named:

@@ -148,7 +148,9 @@ def _play_spec(
         changed["world"] = world
     if earlier is not None:
         if not isinstance(earlier.spec, PlaySpec):
-            raise UsageError("This is a run of questions: 'dqa eval --resume' resumes it.")
+            raise UsageError(
+                "This is a run of questions, not of games: resume it with 'dqa eval --resume'."
+            )
         return earlier.spec.changed(**changed), given
     if "world" not in changed or "pairs" not in changed:
         raise UsageError(

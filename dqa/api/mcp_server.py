@@ -225,7 +225,7 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
         sys.stderr.write(redact(traceback.format_exc()))
         kind = type(error).__name__
         raise MCPError(
-            INTERNAL_ERROR, f"The tool {tool.name} failed with a bug of dqa's ({kind})."
+            INTERNAL_ERROR, f"The tool {tool.name} failed because of a bug in dqa ({kind})."
         ) from error
     return CallToolResult(
         content=[TextContent(type="text", text=found.to_text())],
@@ -317,7 +317,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise UsageError(
             f"Cannot listen at {host}, port {port} (--host, --port): "
-            f"{error.strerror or error}. Name another."
+            f"{error.strerror or error}. Name another address or port."
         ) from error
 
 

@@ -253,7 +253,7 @@ def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Ba
         if not hasattr(value, "get_name"):
             raise UsageError(
                 f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
-                "chat model of LangChain's."
+                "LangChain chat model."
             )
         called = value.get_name()
         if chats.setdefault(called, value) is not value:

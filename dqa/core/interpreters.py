@@ -86,7 +86,8 @@ def start_process(
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
-            "A daemonic process (as of multiprocessing.Pool) may not start the worker process of a "
+            "A daemonic process, such as a worker of multiprocessing.Pool, may not "
+            "start the worker process of a "
             'database. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the data '
             "and the statements are your own."
         )

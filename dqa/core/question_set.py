@@ -137,7 +137,7 @@ class QuestionSet:
         if self.is_in_place(question):
             raise UsageError(
                 f"The data of the database '{name}' was not read for question '{question.key}': "
-                "this works only for questions that name their scenario."
+                "only questions that name their scenario have their data read."
             )
         raise UnknownNameError("situation", name, self.situations)
 

@@ -51,7 +51,7 @@ class Outcomes:
         if len(self.candidates) != len(self.values) or not len(self.values):
             raise DataError(
                 f"{len(self.candidates)} candidates and {len(self.values)} values: a question "
-                "needs at least one candidate, and every candidate exactly one value."
+                "needs at least one candidate, and exactly one value for each candidate."
             )
 
     @cached_property

@@ -98,7 +98,8 @@ class Truth:
         if len(self.outcomes) != len(listed) or not all(map(isfinite, self.outcomes)):
             raise DataError(
                 f"Question '{question.key}' has {len(listed)} candidates and the outcomes "
-                f"{list(self.outcomes)}: every candidate needs one finite number, or none has any."
+                f"{list(self.outcomes)}: give one finite number for every candidate, or no "
+                "outcomes."
             )
 
 

@@ -167,9 +167,7 @@ class Cassette:
             cassette._read(repair=False)
         except OSError as error:
             problem = problem_of_path(path, error)
-            raise UsageError(
-                f"{problem}: --replay names the file of an earlier --record."
-            ) from error
+            raise UsageError(f"{problem}: --replay needs a file that --record wrote.") from error
         cassette._check_models(models)
         return cassette
 

@@ -179,7 +179,7 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
     async def look(client: Client) -> None:
         with pytest.raises(MCPError) as told:
             await client.call_tool("query", {"statement": "SELECT 1"})
-        assert str(told.value) == "The tool query failed because of a bug in dqa (ZeroDivisionError)."
+        assert "bug in dqa (ZeroDivisionError)" in str(told.value)
 
     in_process(dqa.mcp_server(database), look)
     database.close()

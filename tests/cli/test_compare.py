@@ -83,7 +83,7 @@ def test_runs_are_compared_by_their_names(
         (f"run:{name}", f"another:{name}") for name in ("planrag", "iterrag", "first")
     ]
     assert len(api.compare(finished, other, all_pairs=True).pairs) == 15
-    with pytest.raises(UsageError, match="Several contestants are first: run:first, another:first"):
+    with pytest.raises(UsageError, match="decider first: run:first, another:first"):
         api.compare(finished, other, against="first")
     against = api.compare(finished, other, against="run:first")
     assert {pair.second for pair in against.pairs} == {"run:first"}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes the data folder on the first start, then becomes the server. MYSQL_ROOT_PASSWORD must be
-# set; MYSQL_DATABASE, MYSQL_USER, MYSQL_PASSWORD and /docker-entrypoint-initdb.d/*.sql are used as
-# by the official images.
+# Create the data folder on the first start, then run the server. MYSQL_ROOT_PASSWORD must be set.
+# MYSQL_DATABASE, MYSQL_USER, MYSQL_PASSWORD and /docker-entrypoint-initdb.d/*.sql have the same
+# meaning as in the official images.
 set -eu
 
 data=/var/lib/mysql
@@ -29,7 +29,7 @@ create() {
   : "${MYSQL_ROOT_PASSWORD:?set the password of root}"
   chown mysql:mysql "$data"
   mariadb-install-db --user=mysql --skip-test-db --auth-root-authentication-method=normal >/dev/null
-  # The socket only: nobody can reach a server that is half made.
+  # Listen only on the socket, so that no client reaches an incomplete server.
   mariadbd --skip-networking &
   server=$!
   until mariadb --user=root --execute='SELECT 1' >/dev/null 2>&1; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the settings, sets the first password, then becomes the server. NEO4J_AUTH is neo4j/PASSWORD
-# or none; NEO4J_server_memory_pagecache_size and the like are settings, as of the official image.
+# Write the settings, set the first password, then run the server. NEO4J_AUTH is neo4j/PASSWORD or
+# none. As in the official image, variables such as NEO4J_server_memory_pagecache_size are settings.
 set -eu
 
 home=/var/lib/neo4j
@@ -15,7 +15,7 @@ server.directories.data=/data
 server.https.enabled=false
 DEFAULTS
   if [ "${NEO4J_AUTH:-}" = none ]; then echo 'dbms.security.auth_enabled=false'; fi
-  # NEO4J_a_b__c=x is the setting a.b_c=x: an underscore is a dot, two are an underscore.
+  # NEO4J_a_b__c=x is the setting a.b_c=x: _ stands for a dot, and __ stands for an underscore.
   env | sed -n 's/^NEO4J_\([a-z]\)/\1/p' | while IFS='=' read -r name value; do
     printf '%s=%s\n' "$(printf %s "$name" | sed 's/__/\n/g; s/_/./g; s/\n/_/g')" "$value"
   done
@@ -31,7 +31,7 @@ export NEO4J_HOME="$home" NEO4J_CONF="$conf"
 
 case "${NEO4J_AUTH:-}" in
   neo4j/*)
-    # From a file: anyone can list the arguments of processes.
+    # Read the password from a file, because anyone can list the arguments of processes.
     umask 077
     printf 'dbms\nset-initial-password\n%s\n' "${NEO4J_AUTH#neo4j/}" > "$home/arguments"
     chown neo4j:neo4j "$home/arguments"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the data folder on the first start, then becomes the server. POSTGRES_PASSWORD must be set;
-# POSTGRES_USER and POSTGRES_DB are used as by the official image.
+# Create the data folder on the first start, then run the server. POSTGRES_PASSWORD must be set.
+# POSTGRES_USER and POSTGRES_DB have the same meaning as in the official image.
 set -eu
 
 case "${1:-}" in "" | -*) set -- postgres "$@" ;; esac

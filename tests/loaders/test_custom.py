@@ -229,7 +229,7 @@ def test_a_source_is_data_without_passwords(shop: Path, tmp_path: Path) -> None:
         "shop": str(shop),
         "sales": "postgresql+psycopg://me:***@host/sales",
     }
-    with pytest.raises(dqa.UsageError, match="the questions name their own databases"):
+    with pytest.raises(dqa.UsageError, match="the questions are about your own databases"):
         dqa.RunSpec(questions=source, deciders=("first",), databases=("sqlite",))
     generated = dqa.GeneratedQuestions()
     with pytest.raises(dqa.UsageError, match="databases: must not be empty"):

@@ -1,4 +1,4 @@
-"""Printed figures of papers as data, with the figures of a run next to them."""
+"""Compare the printed figures of papers with the figures of a run."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PublishedFigure(Record):
 
 
 class PublishedRow(Record):
-    """The printed figures of one decider or player.
+    """A row with the printed figures of one decider or player.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Publication(Record):
 
 
 class OwnFigure(Record):
-    """The figure of a run next to a printed one.
+    """A figure of a run that corresponds to a printed figure.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ class PaperTable(TableFacts):
 
 
 class PaperView(Record):
-    """A paper's tables with a run's figures, as ``dqa analyse --paper --json`` prints them.
+    """A paper's tables with the figures of a run, as ``dqa analyse --paper --json`` prints them.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ def view_questions(
     *,
     strict_official: bool,
 ) -> PaperView:
-    """Put a run of questions next to a paper's tables.
+    """Return a paper's tables with the figures of a run of questions.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def view_questions(
 
 
 def view_games(publication: Publication, found: PlayFigures) -> PaperView:
-    """Put a run of games next to a paper's tables of the same world."""
+    """Return a paper's tables about a world with the figures of a run of games."""
     tables = []
     reference = next((one.reference for one in found.pairs), None)
     for table in (one for one in publication.tables if one.world == found.world):

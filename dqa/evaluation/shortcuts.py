@@ -1,4 +1,4 @@
-"""Measure the accuracy of a scenario's heuristics and of chance on scored questions.
+"""Measure the accuracy of heuristics and of random answers on scored questions.
 
 A heuristic (`dqa.deciders.baselines`) is one query that ignores the rules. If a heuristic reaches
 the score of a decider on the same questions, this score says little about the decider.
@@ -174,7 +174,7 @@ def _choices(
 def _opened(
     question_set: QuestionSet, question: Question, places: Mapping[str, DatabaseLocation] | None
 ) -> Database:
-    """Open the user's own database of a question, or load its situation into memory."""
+    """Open the user's own database, or load the situation of the question into memory."""
     if question_set.is_in_place(question):
         name = question.situation
         return (places or places_of({name: question_set.places[name]}))[name].open()

@@ -342,7 +342,7 @@ class RunReader:
             return [(Usage(*used), body) for *used, body in connection.execute(found)]
 
     def lost(self, *, recorded: bool = False) -> Usage:
-        """Return the usage that led to no decision.
+        """Return the sum of the usage that led to no decision.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ def read_results(connection: Connection, run: int) -> list[Result]:
 
 
 def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
-    """Return the sum of the usage columns of a run's rows."""
+    """Return the sum of the usage columns over the rows of a run."""
     sums = select(*(func.coalesce(func.sum(table.c[name]), 0) for name in USAGE))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
 

@@ -18,7 +18,7 @@ class RunCounts(Record):
     planned
         Number of decisions to make; None if an older version did not record it.
     judged, correct
-        Number of judged decisions, and of right decisions.
+        Number of judged decisions, and number of right decisions.
     failed
         Number of decisions that ended with a server error, a spent budget or a bug. Resuming the
         run repeats them.

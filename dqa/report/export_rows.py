@@ -129,7 +129,7 @@ def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) ->
 
 
 def _kind(described: Mapping[str, Any]) -> str:
-    """Return the JSON type of a column; "string" if its values have several types."""
+    """Return the JSON type of a column. It is "string" if the values have several types."""
     parts = [part for part in described.get("anyOf", [described]) if part.get("type") != "null"]
     kinds = {part.get("type", "string") for part in parts}
     return kinds.pop() if len(kinds) == 1 else "string"

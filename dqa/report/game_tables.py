@@ -17,7 +17,7 @@ DIFFERENCES = (
     "corrected for all pairs (Holm)"
 )
 _MOST_ACTIONS = 8
-"""Maximum number of actions in the table of shares. More actions are free proposals."""
+"""Maximum number of actions in the table of actions. With more actions, there is no such table."""
 
 
 def game_tables(found: PlayFigures) -> list[Table]:
@@ -93,7 +93,7 @@ def _tasks(found: PlayFigures) -> Table:
 
 
 def _grid(found: PlayFigures, title: str, cell: Callable[[GameFigures], str]) -> Table:
-    """Return a table with a row for each player and a column for each opponent and the mean."""
+    """Return a table with a row for each player, a column for each opponent, and their mean."""
     cells = {(one.player, one.opponent): cell(one) for one in found.pairs}
     titles = {opponent: opponent or "" for _, opponent in cells}
     if len(titles) > 1:

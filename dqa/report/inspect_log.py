@@ -42,11 +42,11 @@ Json: TypeAlias = dict[str, Any]
 _SCHEMA = 2
 _SCORER = "decision"
 _MOST_CHOICES = 1_000
-"""Maximum number of candidates that a sample lists; the first ones of more."""
+"""Maximum number of candidates that a sample lists."""
 _OLDEST = (1980, 1, 1, 0, 0, 0)
-"""Time stamp of all files in an archive, so that equal runs give equal bytes."""
+"""Fixed time stamp of all files in an archive, so that equal runs give identical archives."""
 _LONGEST = 1_000
-"""Maximum number of characters of a message in a summary; the sample contains all."""
+"""Maximum number of characters of a message in a summary. The sample contains the full message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ _METADATA = (
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:
-    """Return the usage of a log's model, by the name of the model; empty without a model."""
+    """Return the usage of the model by its name; empty without a model."""
     if rows[0].model == NO_MODEL:
         return {}
     used = _usage_of(sum((row.usage for row in rows), Usage()))
@@ -222,7 +222,7 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
 
 
 def _usage_of(used: Usage) -> Json:
-    """Return token counts with Inspect's names; cached and reasoning tokens only if not zero."""
+    """Return token counts with Inspect's names. Cached and reasoning tokens are omitted if 0."""
     counts = {
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,

@@ -1,4 +1,4 @@
-"""Tables of a paper with the figures of a run below, and tables of an analysis."""
+"""Tables that compare a run with a paper, and tables of an analysis."""
 
 from __future__ import annotations
 

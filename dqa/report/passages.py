@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
 
 Change: TypeAlias = Literal["kept", "new", "gone"]
-"""Whether a step of a plan was in the plan before, is new, or was dropped."""
+"""Whether a step was in the previous plan, is new, or was dropped."""
 
 Tone: TypeAlias = Literal["", "good", "bad", "warning"]
 
@@ -65,5 +65,5 @@ class Passage:
 
 
 def noted(step: int, title: str, lines: tuple[str, ...]) -> Passage:
-    """Return a passage with a title and a few lines, for an event that a method defines."""
+    """Return a passage with a title and notes, for an event type of a method."""
     return Passage("noted", title, step, text="\n".join(lines))

@@ -76,8 +76,7 @@ def accuracy_tables(
     summaries
         The summaries of a run.
     shortcuts, chance
-        The accuracies of heuristics and of chance on the same questions. They become the last rows
-        of each table.
+        Accuracies of heuristics and of chance on the same questions: the last rows of each table.
     totals
         The totals of deciders whose answers are statements.
     """
@@ -171,7 +170,7 @@ def scoring_lines(
     *,
     strict_official: bool,
 ) -> list[str]:
-    """Explain which answers count as right, list the figures under the other rule, name shortcuts.
+    """Explain the rule of scoring, list figures under the other rule, and name the best shortcuts.
 
     Parameters
     ----------
@@ -342,7 +341,7 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 def crash_lines(
     crashed: Sequence[Trace], place: RunLocation | None, *, repeated: bool = False
 ) -> list[str]:
-    """Return a line for each kind of crash, the most frequent first, and how to report it."""
+    """Return a line for each kind of crash, the most frequent first, and how to report bugs."""
     said: dict[tuple[str, str], list[Trace]] = {}
     for trace in crashed:
         said.setdefault((trace.decider, trace.error or ""), []).append(trace)

@@ -134,7 +134,7 @@ class _Writer:
 
     def _few(self, lines: list[_Line], most: int) -> list[_Line]:
         hidden = len(lines) - most
-        # Do not replace a single line by a line that says "1 more line".
+        # If only one line is hidden, show it instead of the line "1 more line".
         if self._full or hidden <= 1:
             return lines
         return [*lines[:most], _Line(f"... {hidden} more lines, --full shows all", dim=True)]

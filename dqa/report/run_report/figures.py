@@ -312,7 +312,7 @@ def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) 
 
 
 def headline_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
-    """Say who is right most often and how this differs from the next; "" if nothing was judged."""
+    """Name the best decider and its lead over the second; "" if nothing was judged."""
     judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""

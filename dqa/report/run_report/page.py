@@ -60,7 +60,7 @@ def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str
 _ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000
 """Maximum numbers of rows, columns, characters of a cell, and characters of a text."""
 _BEST, _WORST, _VALUES = 24, 3, 160
-"""Maximum numbers of best and of worst candidates that are named, and of values in the strip."""
+"""Maximum numbers of best candidates, of worst candidates, and of values in the chart."""
 
 
 def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, A
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
-    """Return a shortened passage for the page; notes say how much is left out."""
+    """Return a shortened passage for the page. Its notes say how much is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated", "text"):
         if name in shown:
@@ -128,7 +128,7 @@ def truth_of(
 
 
 def _spread(outcomes: Outcomes) -> tuple[float, ...]:
-    """Return the values of all candidates, best first; an evenly spaced sample of many."""
+    """Return the values of all candidates, best first. If there are many, return a sample."""
     values = sorted(outcomes.values.tolist(), reverse=outcomes.goal == "maximise")
     if len(values) > _VALUES:
         step = (len(values) - 1) / (_VALUES - 1)

@@ -64,7 +64,7 @@ class Contestant(Record):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval by situations, or by questions if all share one situation."""
+        """The 95 % interval by situations; by questions if all share one situation."""
         for one in (self.figures.accuracy, self.figures):
             if one is not None and one.low is not None and one.high is not None:
                 return one.low, one.high
@@ -99,7 +99,7 @@ class QuestionRow(Record):
     id
         Name that is unique in the report.
     key
-        Its name in commands.
+        Name of the question in commands.
     text
         Text of the question for deciders; None if the questions are not available.
     official, ties

@@ -15,6 +15,7 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from dqa.core.errors import UnknownNameError, UsageError
@@ -192,13 +193,15 @@ def find_best_amounts(utilities: Floats, limits: Limits) -> Floats:
     if not most.max() <= _MOST_UNITS:
         raise UsageError(
             f"The budget allows up to {most.max():.3g} units of an action, more than the solver "
-            "can distinguish. Use a larger unit, or costs that are closer together."
+            "can distinguish. Use a larger unit, or reduce the ratio of the largest cost to the "
+            "smallest."
         )
     gains = utilities / (abs(float((utilities @ (most * size)).mean()) / count) or 1.0) * size
     # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
     rest = np.zeros(1 + states)
     goal = np.concatenate([np.zeros(count), [1.0], np.full(states, -1.0 / (states * limits.share))])
-    shortfall = np.hstack([gains, -np.ones((states, 1)), np.eye(states)])
+    parts = (gains, -np.ones((states, 1)), sparse.eye_array(states))
+    shortfall = sparse.hstack([sparse.csr_array(part) for part in parts])
     spent = np.concatenate([limits.costs * size / limits.budget, rest])
     found = milp(
         -goal,

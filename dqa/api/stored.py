@@ -208,7 +208,9 @@ def _read_asked(file: Path) -> Trace:
     """Read a file of ``dqa ask --trace``."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
-        return Trace.from_json(read_json(file, most=DATA_BYTES))
+        written = read_json(file, most=DATA_BYTES)
+        # Records of the first version lack two fields.
+        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -269,7 +269,7 @@ class Annotation(Record):
     Attributes
     ----------
     scenario, question
-        The question's scenario and id. A numeric id is a number, as in the release.
+        The question's scenario and id. An id that the release stores as a number is an int.
     rule_set
         The rule set.
     answer
@@ -285,7 +285,7 @@ class Annotation(Record):
     agrees
         Whether the official answer is `answer`; None without an official answer.
     decided_by_last_bit
-        Whether rounding decides among the ties.
+        Whether the ties differ only by a floating-point error, which selects the answer.
     """
 
     scenario: str

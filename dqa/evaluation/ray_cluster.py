@@ -119,14 +119,15 @@ def ray_executor(
     count = min(slots, run.size, calls.max_concurrency or slots)
     packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
     shares = share_options(calls, options, [options.workers] * count)
-    return Executor([RayLane(packed, *share) for share in shares], options.workers)
+    ready: set[RayLane] = set()
+    return Executor([RayLane(ready, packed, *share) for share in shares], options.workers)
 
 
 class RayLane(Lane):
-    """An actor of a cluster."""
+    """An actor of a cluster; `ready` contains the lanes whose actor has started."""
 
-    def __init__(self, *given: object) -> None:
-        self._given = given
+    def __init__(self, ready: set[RayLane], *given: object) -> None:
+        self._ready, self._given = ready, given
         self._actor: Any = None
         self._cpus = 1
 
@@ -141,6 +142,7 @@ class RayLane(Lane):
                 self._cpus = 0  # a replacement needs no processor: those of its node may be gone
                 # Secrets go to a method: the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
+                self._ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
@@ -149,6 +151,10 @@ class RayLane(Lane):
                 f"The connection to the Ray cluster was lost: {_first_line(error)}."
             ) from error
         except GetTimeoutError as error:
+            if self._ready:  # the processor was taken, or its node was lost: try without one
+                ray.kill(self._actor)
+                self._actor = None
+                raise WorkerNotStartedError("it did not start in time") from error
             raise InfrastructureError(
                 f"A worker did not start within {_ROOM_SECONDS:.0f} seconds, because no "
                 "processor was free. Free some processors, or add a node."
@@ -157,6 +163,7 @@ class RayLane(Lane):
             raise
         except RayError as error:
             self._actor = None
+            self._ready.discard(self)
             raise died(_first_line(error)) from error
         return batch
 

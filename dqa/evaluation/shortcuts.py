@@ -6,6 +6,7 @@ the score of a decider on the same questions, this score says little about the d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from math import fsum
@@ -210,9 +211,11 @@ def count_shortcuts(
     Returns
     -------
     tuple of Shortcut
-        In the order in which scenarios and their heuristics first appear.
+        In the order in which scenarios and their heuristics first appear. A heuristic that not all
+        judged questions of a scenario name is left out: its share would not be comparable.
     """
     answered: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
+    judged = Counter(line.scenario for line in choices if line.question in right)
     for line in choices:
         if line.question in right:
             ties, label = right[line.question]
@@ -229,6 +232,7 @@ def count_shortcuts(
             by_label=sum(label for _, label in found.values()),
         )
         for (scenario, name), found in answered.items()
+        if len(found) == judged[scenario]
     )
 
 

@@ -36,6 +36,10 @@ _SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenanc
 """The fields with texts from models, servers and databases. They may contain secrets."""
 
 
+_FORMER = frozenset({"scanned", "spread"})
+"""Fields of questions and evidence in earlier releases."""
+
+
 class Alternative(Record):
     """A candidate with its outcome and rank.
 
@@ -188,12 +192,17 @@ class Trace(Record):
     @classmethod
     def _without_former(cls, line: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
         """Remove fields of earlier releases: the scanned rows, and the spread of outcomes."""
-        if isinstance(line, Mapping):
-            for part in (line.get("asked"), *(line.get("evidence") or ())):
-                if isinstance(part, dict):
-                    part.pop("scanned", None)
-                    part.pop("spread", None)
-        return line
+
+        def current(part: Any) -> Any:  # noqa: ANN401
+            is_object = isinstance(part, Mapping)
+            return {k: v for k, v in part.items() if k not in _FORMER} if is_object else part
+
+        if not isinstance(line, Mapping):
+            return line
+        evidence = line.get("evidence")
+        if isinstance(evidence, list | tuple):
+            line = {**line, "evidence": [current(part) for part in evidence]}
+        return {**line, "asked": current(line.get("asked"))}
 
     @field_validator("events", mode="before")
     @classmethod

@@ -357,7 +357,7 @@ class GuardedDatabase:
             yield from translations(statement, self.dialect, self.policy)
 
     def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:  # noqa: ARG002
-        """Run an allowed statement; the schema answers a describing statement."""
+        """Run an allowed statement. The schema answers DESCRIBE, SHOW and similar statements."""
         if self._closed:
             raise self._closed_error()
         if verdict.form is not None:

@@ -294,7 +294,7 @@ def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:
 
 
 def _refuse_too_large(tokens: Sequence[Token]) -> None:
-    """Refuse a statement for which sqlglot would recurse too deeply or try too many readings."""
+    """Refuse a statement that sqlglot can only parse by deep recursion or many attempts."""
     counts = Counter(token.token_type for token in tokens)
     if len(tokens) > _MOST_TOKENS or any(counts[kind] > most for kind, most in _MOST_OF.items()):
         raise Refusal("it is too long or has too many parts; write a shorter one")

@@ -385,7 +385,7 @@ class _Check:
                 if owner not in sources and owner not in functions:
                     raise Refusal(f"{node.table}.{node.name}: no table here is called {node.table}")
                 if name not in functions.get(owner, {name}):
-                    raise Refusal(f"{node.table}.{node.name} is not a column of that function")
+                    raise Refusal(f"{node.table}.{node.name} is not a column of the function")
                 is_known = self.policy.schema is None or sources.get(owner, False) or name in own
                 if self.dialect == "postgres" and not is_known:
                     self._check_attribute(node.name)

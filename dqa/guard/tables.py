@@ -90,7 +90,8 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     Raises
     ------
     Refusal
-        The statement reads a hidden table, or uses a restricted table where no query may be.
+        The statement reads a hidden table, or uses a restricted table in a place where SQL allows
+        no subquery.
     """
     parts = [node.alias.casefold() for node in parsed.nodes if isinstance(node, exp.CTE)]
     for name in parts:

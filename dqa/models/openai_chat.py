@@ -89,7 +89,8 @@ class OpenAIChat(ChatOpenAI):
             for choice, generation in zip(choices, result.generations, strict=True):
                 _add_reasoning(generation.message, choice["message"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise MalformedReplyError(f"The server's answer is not a reply: {error}") from error
+            problem = "The server's response does not have the format of a reply"
+            raise MalformedReplyError(f"{problem}: {error}") from error
         if not choices:
             raise MalformedReplyError("The server's answer contains no reply: 'choices' is empty.")
         if not choices[0].get("finish_reason"):

@@ -434,7 +434,7 @@ def require_place(location: str | Path) -> None:
 
 
 def document(goal: str, history: str, observation: str) -> str:
-    """Return the text of a state for comparisons by words."""
+    """Return a state as a text whose words can be compared with other states."""
     return f"{observation}\n{history}\n{goal}"
 
 

@@ -138,6 +138,15 @@ class Stumbling(Decider):
         return Decision(ending, choice=choice, usage=used, outage=outage)  # type: ignore[arg-type]
 
 
+def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet) -> None:
+    """The provider was paid for each."""
+    options = RunOptions(patience=30.0, workers=1)
+    run = dqa.evaluate(questions.select(limit=1), Stumbling(2), options=options, databases="sqlite")
+    assert run.counts.judged == len(run.results) == 2
+    assert {result.usage.calls for result in run.results} == {1}, "each as if nothing had happened"
+    assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
+
+
 def test_what_a_run_used_before_it_was_resumed_is_spent(
     questions: QuestionSet, tmp_path: Path
 ) -> None:

@@ -51,6 +51,12 @@ def test_only_questions_that_were_judged_count() -> None:
     assert best_shortcuts([near, far]) == {"shops": near}
 
 
+def test_a_heuristic_of_some_questions_only_is_left_out() -> None:
+    """Its share of right answers is not comparable with the share of a decider."""
+    (near,) = count_shortcuts((line(1, near="a", far="b"), line(2, near="a")), RIGHT)
+    assert near.name == "near"
+
+
 def test_chance_is_the_mean_share_of_right_answers() -> None:
     """A question that does not list its candidates has none."""
     lines = (*LINES, line(4, candidates=None))

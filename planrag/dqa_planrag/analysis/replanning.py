@@ -68,8 +68,8 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     """Return how a new plan differs from the old plan, as ``Group: kind``.
 
     The group is that of the paper, by the number of steps; ``docs/analysis.md`` explains the rules.
-    The first `taken` steps of the old plan are finished. If the new plan omits some of the leading
-    finished steps, it is compared with the rest of the old plan.
+    The first `taken` steps of the old plan are finished. If the new plan omits finished steps at
+    its start, the comparison ignores them in the old plan, too.
     """
     before, after = steps_of(old), steps_of(new)
     if max(len(before), len(after)) > _MOST_STEPS:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 
 from dqa.core.errors import DataError, UsageError, WorldUnavailableError
 from dqa.core.files import make_private_folder, read_bytes, write_private
-from dqa.worlds.training import cache_folder
+from dqa.worlds.training import CACHE_VARIABLE, cache_folder
 from dqa_simulators.household.engine import as_in_the_papers, plan
 from dqa_simulators.household.generator import VERSION, DrawnGame, draw_game
 from dqa_simulators.household.problems import extract_goal
@@ -57,7 +57,7 @@ class GameFile(BaseModel):
 
 
 class _TaskFile(BaseModel):
-    task_type: str
+    task_type: str = ""
 
 
 _Content = TypeVar("_Content", bound=BaseModel)
@@ -93,7 +93,7 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
 
     Raises
     ------
-    OSError
+    UsageError
         The cache cannot be written.
     MissingKeyError
         alfworld is not installed.
@@ -109,11 +109,21 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
         commands = _COMMANDS.validate_json(read_bytes(file))
     except (OSError, ValueError):  # the file is missing or damaged
         commands = _solve(drawn)
-        part = file.with_name(f".{file.name}.{os.getpid()}-{get_ident()}.part")
+        _store(file, commands)
+    return _game(drawn, commands)
+
+
+def _store(file: Path, commands: tuple[str, ...]) -> None:
+    part = file.with_name(f".{file.name}.{os.getpid()}-{get_ident()}.part")
+    try:
         make_private_folder(file.parent)
         write_private(part, json.dumps(commands))
         part.replace(file)
-    return _game(drawn, commands)
+    except OSError as error:
+        raise UsageError(
+            f"Cannot write a game to {file.parent} ({error.strerror or error}). Set another cache "
+            f"folder with {CACHE_VARIABLE}."
+        ) from error
 
 
 def _solve(drawn: DrawnGame) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ WRONG = {
     STORED: "(--question), or a scenario (--scenario)",
     f"{STORED} --question ? --target goods=iron": "name it (--scenario)",
     f"{STORED} --scenario zoo": "no scenario 'zoo'",
-    f"{STORED} --scenario building --question ? --target goods=x": "of its own",
+    f"{STORED} --scenario building --question ? --target goods=x": "its own question",
     f"{STORED} --scenario building": "does not hold the scenario",
     f"{STORED} --scenario locating": "--target country=",
     f"{STORED} --scenario building --target good=x": "Did you mean 'goods'",

@@ -109,5 +109,5 @@ def test_dellma_compares_the_first_rows_of_its_context(warehouse: str, scenario:
     unlisted = dqa.AskedQuestion(
         question="Which?", candidates=LISTING, context=("SELECT shelf FROM item LIMIT 5",)
     )
-    with pytest.raises(UsageError, match="has 30,000 candidates, and DeLLMa compares a few"):
+    with pytest.raises(UsageError, match="has 30,000 candidates"):
         dqa.ask(warehouse, unlisted, decider="zero-shot", model=GivenReplies(dellma), debug=True)

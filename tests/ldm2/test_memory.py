@@ -81,7 +81,7 @@ def test_other_versions_and_damaged_memories_are_refused(two_tuples: Path) -> No
     with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 2, written_by = '0.3'")
         raw.commit()
-    with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3\b.* build"):
+    with pytest.raises(UsageError, match=r"version 2, written by dqa 0\.3\b"):
         open_memory(two_tuples, create=True)
     with closing(sqlite3.connect(two_tuples)) as raw:
         raw.execute("UPDATE dqa_memory SET schema_version = 3")

@@ -99,10 +99,14 @@ def leave_room(disk: Path, room: int) -> None:
     """Empty a disk, and fill it until so many bytes are left."""
     for path in disk.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # The free space that a tmpfs reports is an estimate: only a failed write says that it is full.
+    # A tmpfs estimates its free space on each processor: it is full if a write fails on all of them.
+    processors = os.sched_getaffinity(0)
     with (disk / "filler").open("wb", buffering=0) as filler:
-        with pytest.raises(OSError, match="No space"):
-            fill(filler)
+        for processor in sorted(processors):
+            os.sched_setaffinity(0, {processor})
+            with pytest.raises(OSError, match="No space"):
+                fill(filler)
+        os.sched_setaffinity(0, processors)
         filler.truncate(filler.tell() - room)
 
 

@@ -99,7 +99,7 @@ def leave_room(disk: Path, room: int) -> None:
     """Empty a disk, and fill it until so many bytes are left."""
     for path in disk.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # A tmpfs estimates its free space on each processor: it is full if a write fails on all of them.
+    # A tmpfs estimates its free space on each processor. It is full if writes fail on all of them.
     processors = os.sched_getaffinity(0)
     with (disk / "filler").open("wb", buffering=0) as filler:
         for processor in sorted(processors):

@@ -154,7 +154,7 @@ def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
     with pytest.raises(UsageError, match="BIDDER compares actions"):
         plugins.decider("bidder")(scripted_model("analyst"), Settings()).check(open_question)
     unread = Question("custom", "1", "Which?", "None.", candidates=("a", "b"))
-    with pytest.raises(UsageError, match="BIDDER.*--context"):
+    with pytest.raises(UsageError, match=r"BIDDER.*--context"):
         decided("bidder", unread, suppliers)
 
 

@@ -24,7 +24,7 @@ from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import ThreadExecutor
-from dqa.evaluation.games import CannotPlayError, prepare_games
+from dqa.evaluation.games import CannotPlayError, GameSetup, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import PaperView, Publication, view_games
@@ -120,9 +120,14 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
                 where = named or _locate_history(games.history, store.location, opened)
                 setup = setup.with_history(where)
                 log = History(where, isolation=work.options.isolation, run=games.run)
-                executor = ThreadExecutor(GameWorker(setup, log), work.options.workers)
+                executor = ThreadExecutor(GameWorker(setup, log), _threads(work.options, setup))
             results = work.decide(store, setup, executor)
         return work.finish(store, results)
+
+
+def _threads(options: RunOptions, setup: GameSetup) -> int:
+    """Return the number of threads. Programs only compute, so several threads slow them down."""
+    return options.workers if setup.connected.models else 1
 
 
 def _play_spec(

@@ -18,7 +18,7 @@ from dqa.core.secrets import redact, redacted
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span as ApiSpan
-    from opentelemetry.trace import Tracer, TracerProvider
+    from opentelemetry.trace import TracerProvider
 
 Value: TypeAlias = str | bool | int | float | Sequence[str]
 Content: TypeAlias = Callable[[], object]
@@ -83,13 +83,14 @@ def start_span(
     kind
         ``client`` for a request to another system, such as a server.
     """
-    tracer = _tracer()
-    if tracer is None:
+    api = sys.modules.get(_API)  # The program that sets a provider imports the API.
+    provider: TracerProvider | None = None if api is None else api.get_tracer_provider()
+    if api is None or isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
         yield Span()
         return
     from opentelemetry.trace import SpanKind
 
-    with tracer.start_as_current_span(
+    with provider.get_tracer("dqa").start_as_current_span(
         name,
         kind=SpanKind[kind.upper()],
         attributes=_known(attributes),
@@ -104,15 +105,6 @@ def start_span(
         except BaseException as error:
             span.fail(type(error).__qualname__, str(error))
             raise
-
-
-def _tracer() -> Tracer | None:
-    api = sys.modules.get(_API)  # The program that sets a provider imports the API.
-    if api is None:
-        return None
-    provider: TracerProvider = api.get_tracer_provider()
-    is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
-    return None if is_none else provider.get_tracer("dqa")
 
 
 def _takes_content() -> bool:

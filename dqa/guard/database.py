@@ -12,6 +12,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
 from functools import reduce
+from itertools import chain
 from threading import Thread
 from time import perf_counter
 from typing import Any, Self
@@ -248,8 +249,9 @@ class GuardedDatabase:
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, and the reason if not; do not run it."""
-        verdicts = [verdict for _, verdict in self._meanings(statement)]
-        return next((verdict for verdict in verdicts if verdict.allowed), verdicts[0])
+        verdict = check(statement, self.dialect, self.policy)
+        found = [verdict, *(other for _, other in self._other_meanings(statement, verdict))]
+        return next((one for one in found if one.allowed), found[-1])
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
@@ -311,9 +313,10 @@ class GuardedDatabase:
             self.audit.sink(entry)
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
-        unread = (errors.RefusedStatementError, errors.NotUnderstoodError)
-        problem: errors.RefusedStatementError | errors.NotUnderstoodError | None = None
-        for text, verdict in self._meanings(statement):
+        first = check(statement, self.dialect, self.policy)
+        problem: errors.QueryError = first.error()
+        meanings = self._other_meanings(statement, first)
+        for text, verdict in chain([(statement, first)] if first.allowed else [], meanings):
             if not verdict.allowed:
                 problem = verdict.error()
                 continue
@@ -324,33 +327,31 @@ class GuardedDatabase:
                 )
             try:
                 rows = self._ran(text, verdict, limits)
-            except errors.QueryError as error:
-                explained = self._explained(error, text, verdict)
-                if not isinstance(explained, unread):
-                    if explained is error:
-                        raise
-                    raise explained from None if self._is_rewritten else error
-                problem = problem or explained  # its author does not know the translations
-                continue
-            if self._is_rewritten:
-                rows = self._with_own_names(rows, text, verdict.statement)
-            return rows if text is statement else replace(rows, translated=text)
-        if isinstance(problem, errors.RefusedStatementError):
-            raise problem
-        cause = None if problem is None else problem.__cause__
-        raise advise(errors.StatementError(str(problem)), self.dialect) from cause
+            except errors.NotUnderstoodError as error:
+                if text is statement:  # its author does not know the translations
+                    problem = self._explained(error, text, verdict)
+            except errors.StatementError as error:
+                raise self._explained(error, text, verdict) from (
+                    None if self._is_rewritten else error
+                )
+            else:
+                if self._is_rewritten:
+                    rows = _with_own_names(rows, text, verdict.statement)
+                return rows if text is statement else replace(rows, translated=text)
+        raise problem
 
-    def _meanings(self, statement: str) -> Iterator[tuple[str, GuardVerdict]]:
-        """Yield a statement and then its translations, each with its verdict."""
-        verdict = check(statement, self.dialect, self.policy)
+    def _other_meanings(
+        self, statement: str, verdict: GuardVerdict
+    ) -> Iterator[tuple[str, GuardVerdict]]:
+        """Yield the verdict with a known schema, if it differs, and allowed translations."""
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if not is_final and ("." in statement or ":" in statement):
             # The schema is needed to distinguish columns from functions, and known from unknown
             # types.
             schema = self._schema_within(_FOR_HINTS)
             if schema is not None:
-                verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
-        yield statement, verdict
+                policy = replace(self.policy, schema=schema)
+                yield statement, check(statement, self.dialect, policy)
         if self.kind == "relational":
             from dqa.guard.translation import translations
 
@@ -372,43 +373,21 @@ class GuardedDatabase:
     # Messages
 
     def _explained(
-        self, error: errors.QueryError, statement: str, verdict: GuardVerdict
-    ) -> errors.QueryError:
-        """Return an error without hidden data. For an unknown name, it lists the existing names."""
-        if not isinstance(error, errors.StatementError):
-            return error
-        if self._is_rewritten:
-            error = self._without_hidden(error, statement, verdict.statement)
-        if isinstance(error, errors.NotUnderstoodError):
-            return error
-        if isinstance(error, errors.UnknownReferenceError):
-            return unknown_name(error, self._schema_within(_FOR_HINTS), statement)
-        return advise(error, self.dialect)
-
-    def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
-        """Return rows with column names that reveal nothing about the policy."""
-        columns = tuple(
-            f"column_{number}" if _has_inserted(name, statement, text) else name
-            for number, name in enumerate(rows.columns, start=1)
-        )
-        return replace(rows, columns=columns)
-
-    def _without_hidden(
-        self, error: errors.StatementError, statement: str, text: str
+        self, error: errors.StatementError, statement: str, verdict: GuardVerdict
     ) -> errors.StatementError:
-        """Return an error without hidden values and without the policy's additions.
-
-        The error has no cause, because the cause would contain the engine's message.
-        """
-        if type(error) is errors.StatementError and self._reads_filtered(statement):
-            return errors.StatementError(_HIDDEN_VALUE)
-        said = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
-        problem = _POSITION.sub("", said)
-        if _has_inserted(problem, statement, text):
-            problem = _REWRITTEN
-        if isinstance(error, errors.UnknownReferenceError):
-            return errors.UnknownReferenceError(problem, error.name)
-        return type(error)(problem)
+        """Return an error without hidden data. For an unknown name, it lists the existing names."""
+        name = error.name if isinstance(error, errors.UnknownReferenceError) else None
+        problem = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
+        if self._is_rewritten:
+            if type(error) is errors.StatementError and self._reads_filtered(statement):
+                return errors.StatementError(_HIDDEN_VALUE)
+            problem = _POSITION.sub("", problem)
+            if _has_inserted(problem, statement, verdict.statement):
+                problem = _REWRITTEN
+        if name is not None:
+            schema = self._schema_within(_FOR_HINTS)
+            return unknown_name(problem, name, schema, statement)
+        return advise(problem, self.dialect)
 
     def _reads_filtered(self, statement: str) -> bool:
         """Return whether an allowed statement reads a table with hidden rows."""
@@ -417,6 +396,15 @@ class GuardedDatabase:
         filters = self.policy.row_filters
         tables = parse(statement, self.dialect, self.policy.functions).tables if filters else {}
         return any(node.name.casefold() in filters for node in tables.values())
+
+
+def _with_own_names(rows: Rows, statement: str, text: str) -> Rows:
+    """Return rows with column names that reveal nothing about the policy."""
+    columns = tuple(
+        f"column_{number}" if _has_inserted(name, statement, text) else name
+        for number, name in enumerate(rows.columns, start=1)
+    )
+    return replace(rows, columns=columns)
 
 
 def _has_inserted(message: str, statement: str, text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from dqa.core.errors import StatementError, UnknownReferenceError
+from dqa.core.errors import StatementError
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.text import visible
 from dqa.guard.lists import lists
@@ -56,10 +56,9 @@ def instead_of(function: str, dialect: str) -> str:
 
 
 def unknown_name(
-    error: UnknownReferenceError, schema: DatabaseSchema | None, statement: str
+    problem: str, name: str, schema: DatabaseSchema | None, statement: str
 ) -> StatementError:
     """Return an error with the most similar name and a list of the existing names."""
-    problem, name = error.problem, error.name
     if schema is None:
         return StatementError(f"{problem}. The schema could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
@@ -78,13 +77,13 @@ def unknown_name(
     return StatementError(f"{problem}.{visible(hint + listing)}")
 
 
-def advise(error: StatementError, dialect: str) -> StatementError:
-    """Add to an engine's error about an unknown function the function to use instead."""
-    found = _NO_FUNCTION.search(str(error))
+def advise(problem: str, dialect: str) -> StatementError:
+    """Return an engine's error. If a function is unknown, add the function to use instead."""
+    found = _NO_FUNCTION.search(problem)
     function = next(filter(None, found.groups())) if found is not None else ""
     others = lists(dialect)["functions"] - {function.lower()}
     advice = instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
-    return type(error)(f"{error} {visible(advice)}") if function and advice else error
+    return StatementError(f"{problem} {visible(advice)}" if function and advice else problem)
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:

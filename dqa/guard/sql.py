@@ -80,7 +80,21 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     parsed = parse_text(query, dialect, policy.functions)
     if not isinstance(parsed.tree, QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of one")
-    _Check(parsed, policy, dialect, lists(dialect), policy.scope).run()
+    known = lists(dialect)
+    rules = _Rules(parsed, policy, dialect, known, policy.scope)
+    for node in parsed.nodes:
+        arguments = known.parts.get(type(node).__name__)
+        if arguments is None and type(node).__name__ not in known["function classes"]:
+            rules.refuse(node)
+        for argument, value in node.args.items():
+            is_filled = value not in (None, False, [])
+            if arguments is not None and argument not in arguments and is_filled:
+                rules.refuse_argument(node, argument, value)
+        if (rule := rules.of_classes.get(type(node))) is not None:
+            rule(rules, node)
+    rules.check_lengths()
+    if dialect in {"postgres", "mariadb"}:
+        rules.check_dots()
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
     if prefix is None:
         return GuardVerdict(True, statement=text)
@@ -91,8 +105,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 
 @dataclass
-class _Check:
-    """Checks the nodes of one statement."""
+class _Rules:
+    """Rules for nodes of one statement that the lists alone cannot check."""
 
     parsed: Parsed
     policy: Policy
@@ -100,24 +114,7 @@ class _Check:
     known: AllowLists
     scope: SchemaScope | None
 
-    def run(self) -> None:
-        """Refuse the first node, or argument of a node, that is not known to only read."""
-        for node in self.parsed.nodes:
-            name = type(node).__name__
-            arguments = self.known.parts.get(name)
-            if arguments is None and name not in self.known["function classes"]:
-                self._refuse(node)
-            for argument, value in node.args.items():
-                is_filled = value not in (None, False, [])
-                if arguments is not None and argument not in arguments and is_filled:
-                    self._refuse_argument(node, argument, value)
-            if (rule := self._rules.get(type(node))) is not None:
-                rule(self, node)
-        self._check_lengths()
-        if self.dialect in {"postgres", "mariadb"}:
-            self._check_dots()
-
-    def _refuse(self, node: exp.Expr) -> None:
+    def refuse(self, node: exp.Expr) -> None:
         """Refuse a node that is not on the list."""
         kind = type(node).__name__
         if isinstance(node, exp.Func):
@@ -131,11 +128,11 @@ class _Check:
         end = f". {hint.strip()}" if hint else "; if it does, list it in the policy's functions"
         raise Refusal(f"the function {name} is not known to only read{end}")
 
-    def _refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
+    def refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
         """Refuse an argument that is not on the list, with the most specific reason."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, exp.Expr) and type(part).__name__ not in self.known.parts:
-                self._refuse(part)
+                self.refuse(part)
         kind = type(node).__name__.upper()
         raise Refusal(f"{kind} may not have {argument.strip('_').upper()} here")
 
@@ -185,7 +182,7 @@ class _Check:
             if not isinstance(first, exp.Literal) or first.name.lower() not in known:
                 raise Refusal(f"{name} may only read an allowed setting such as 'server_version'")
 
-    def _check_lengths(self) -> None:
+    def check_lengths(self) -> None:
         """Refuse calls that build texts of millions of characters before a time limit stops them.
 
         The product of the literals in a call is an upper bound of the length of its result.
@@ -373,7 +370,7 @@ class _Check:
 
     # Dots
 
-    def _check_dots(self) -> None:
+    def check_dots(self) -> None:
         """Refuse ``x.f`` if PostgreSQL could call f(x), or MariaDB could use a sequence."""
         sources, functions, own = self._names()
         for node in self.parsed.nodes:
@@ -423,7 +420,7 @@ class _Check:
             hint = closest(name, columns, schema=self.policy.schema)
             raise Refusal(f".{name} is not a known column and could call a function.{hint}")
 
-    _rules: ClassVar[Mapping[type, Callable[[_Check, Any], None]]] = {
+    of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {
         exp.Anonymous: _check_function,
         exp.Collate: _check_collation,
         exp.DataType: _check_type,
@@ -438,7 +435,7 @@ class _Check:
             _check_rare,
         ),
     }
-    """Additional rules for node classes that the lists alone cannot check."""
+    """The rules by the class of the node."""
 
 
 def _function_name(node: exp.Expr) -> str:

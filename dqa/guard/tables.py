@@ -79,8 +79,9 @@ _VIEWS: Mapping[str, str] = {
         SELECT function_name, macro_definition FROM duckdb_functions()
          WHERE NOT internal AND macro_definition IS NOT NULL
     """,
-    "mysql": "SELECT table_name, view_definition FROM information_schema.views",
-    "mariadb": "SELECT table_name, view_definition FROM information_schema.views",
+    **dict.fromkeys(
+        ("mysql", "mariadb"), "SELECT table_name, view_definition FROM information_schema.views"
+    ),
 }
 
 
@@ -97,31 +98,37 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     for name in parts:
         if parts.count(name) > 1:  # databases resolve the name differently
             raise Refusal(f"two WITH parts are called {name}; rename one")
-    text: list[str] = []
-    done = 0
+    text, done, own = parsed.text, 0, list[str]()
     restricted: dict[str, ShownPart] = {}
     for node in sorted(
         parsed.tables.values(), key=lambda node: node.parts[0].meta.get("start", -1)
     ):
-        name = node.name.casefold()
         is_own = _require_shown(node, parsed.dialect, policy)
-        shown = policy.shown_parts.get(name) if is_own else None
+        shown = policy.shown_parts.get(node.name.casefold()) if is_own else None
         if shown is None:
             continue
         if not shown.columns:
             raise Refusal(f"no column of {node.name} may be read, or its columns are unknown")
-        restricted[name] = shown
-        start, end, alias = _position(node, parsed)
-        rows = parsed.text[start:end]
+        restricted[node.name.casefold()] = shown
+        start = int(node.parts[0].meta.get("start", -1))
+        end = int(node.parts[-1].meta.get("end", -2)) + 1
+        is_plain = _PLAIN.issuperset(part for part, value in node.args.items() if value)
+        is_source = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
+        if not (is_plain and is_source and start >= 0 and _BEFORE.search(text[:start])):
+            raise Refusal(
+                f"a part of {node.name} is hidden; name this table only after FROM or JOIN"
+            )
+        rows = text[start:end]
         if shown.row_filter:
             condition = f"({shown.row_filter}) {_FENCES[parsed.dialect]}"
             rows = f"(SELECT * FROM {rows} WHERE {condition}) AS dqa_rows"  # noqa: S608
-        query = f"(SELECT {shown.items} FROM {rows})"  # noqa: S608
-        text += parsed.text[done:start], query, alias
+        own += text[done:start], f"(SELECT {shown.items} FROM {rows})"  # noqa: S608
+        if node.args.get("alias") is None:
+            own.append(f" AS {text[int(node.parts[-1].meta['start']) : end]}")
         done = end
     if restricted:
         _refuse_ways_round(parsed, restricted)
-    return "".join((*text, parsed.text[done:]))
+    return "".join((*own, text[done:]))
 
 
 def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
@@ -156,18 +163,6 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
     if policy.schema is None and policy.restricts_columns_of(name):
         raise Refusal(f"part of {node.name} is hidden; check the statement with its database")
     return True
-
-
-def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
-    """Return the start and end of a table's name, and the alias that its query needs."""
-    start = int(node.parts[0].meta.get("start", -1))
-    end = int(node.parts[-1].meta.get("end", -2)) + 1
-    is_plain = _PLAIN.issuperset(place for place, value in node.args.items() if value)
-    is_placed = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
-    if not is_plain or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
-        raise Refusal(f"a part of {node.name} is hidden; name this table only after FROM or JOIN")
-    last = parsed.text[int(node.parts[-1].meta["start"]) : end]
-    return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
 def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> None:
@@ -214,7 +209,16 @@ def protected(policy: Policy, session: Session) -> Policy:
                 "rename one, or open a single schema."
             )
     require_conditions(policy, dialect)
-    views = _views(session) if hiding else []
+    views: Sequence[Sequence[object]] = []
+    if hiding:
+        try:
+            found = session.run(" ".join(_VIEWS[dialect].split()), _ALL)
+        except QueryError as error:
+            problem = f"The views of '{session.name}' cannot be read: {error}"
+            raise DatabaseUnavailableError(problem) from error
+        if found.cut is not None:
+            raise UsageError(f"Database '{session.name}' has too many views for this policy.")
+        views = found.rows
     # A view with its own restrictions is readable. A partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
     rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
@@ -262,19 +266,6 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
             raise Refusal(f"it may not contain {(name or type(node).__name__).upper()}")
         if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("field")):
             raise Refusal("IN needs a list of values")
-
-
-def _views(session: Session) -> Sequence[Sequence[object]]:
-    """Return pairs of a view and a table that it reads, or of a view and its definition."""
-    try:
-        found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
-    except QueryError as error:
-        raise DatabaseUnavailableError(
-            f"The views of '{session.name}' cannot be read: {error}"
-        ) from error
-    if found.cut is not None:
-        raise UsageError(f"Database '{session.name}' has too many views for this policy.")
-    return found.rows
 
 
 def _folded(value: object) -> str:

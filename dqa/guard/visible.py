@@ -16,7 +16,6 @@ from dqa.core.schema import (
     Part,
     TableInfo,
     replace_fields,
-    sql_name,
 )
 from dqa.core.situation import Schema
 from dqa.guard.check import Refusal
@@ -191,15 +190,14 @@ _FORMS = {
     "schemas": rf"show (?:databases|schemas){_LIKE}",
     "columns": rf"(?:describe|desc|explain) (?:table )?{_NO_QUERY}{_TABLE}"
     rf"(?: (?P<like>{_WRITTEN}|{_TEXT}))?",
-    "fields": rf"show(?: full| extended)? (?:columns|fields) (?:from|in) "
-    rf"{_TABLE}{_SCHEMA}{_LIKE}",
-    "info": rf"pragma (?:{_WRITTEN} ?\. ?)?table_x?info ?\( ?{_TABLE} ?\)",
+    "fields": rf"show(?: full| extended)? (?:columns|fields|index|indexes|keys) (?:from|in) "
+    rf"{_TABLE}{_SCHEMA}(?:{_LIKE}| where key_name ?= ?'primary')",
     "create": rf"show create (?:table|view) {_TABLE}",
-    "keys": rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) {_TABLE}{_SCHEMA}"
-    r"(?P<primary> where key_name ?= ?'primary')?",
-    "lists": rf"pragma (?:{_WRITTEN} ?\. ?)?(?:index_list|foreign_key_list) ?\( ?{_TABLE} ?\)",
+    "pragma": rf"pragma (?:{_WRITTEN} ?\. ?)?(?:table_x?info|index_list|foreign_key_list) ?"
+    rf"\( ?{_TABLE} ?\)",
     "duckdb": rf"show {_TABLE}",
 }
+"""The patterns of describing statements by kind. All kinds after ``schemas`` describe a table."""
 
 
 def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
@@ -243,18 +241,11 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
         return Rows(("table",), tuple((name,) for name in names if like.fullmatch(name)))
     table = _table(found["table"] or "", schema.tables)
     references = {column: f"{other}.{key}" for column, other, key in table.references}
-    if kind == "create":
-        return Rows(("table", "create"), ((table.name, _create(table, schema.quote)),))
-    keyed = dict.fromkeys(table.key, "primary key")
-    if kind in {"keys", "lists"}:
-        keys = [(key, column, "") for column, key in keyed.items()]
-        if not found.get("primary"):
-            keys += [("foreign key", column, other) for column, other in references.items()]
-        return Rows(("key", "column", "references"), tuple(keys))
+    keys = dict.fromkeys(table.key, "primary key")
     return Rows(
         ("column", "type", "key", "references", "comment"),
         tuple(
-            (c.name, c.type, keyed.get(c.name, ""), references.get(c.name, ""), c.comment)
+            (c.name, c.type, keys.get(c.name, ""), references.get(c.name, ""), c.comment)
             for c in table.columns
             if like.fullmatch(c.name)
         ),
@@ -283,20 +274,3 @@ def _table(written: str, tables: Iterable[TableInfo]) -> TableInfo:
     if found is None:
         raise UnknownReferenceError(f"there is no table {name}, or it may not be read", name)
     return found
-
-
-def _create(table: TableInfo, quote: str) -> str:
-    """Return a CREATE TABLE statement with the visible columns and keys."""
-
-    def spelled(names: Iterable[str]) -> str:
-        return ", ".join(sql_name(name, quote) for name in names)
-
-    lines = [f"{spelled([column.name])} {column.type}" for column in table.columns]
-    if table.key:
-        lines.append(f"PRIMARY KEY ({spelled(table.key)})")
-    for column, other, key in table.references:
-        lines.append(
-            f"FOREIGN KEY ({spelled([column])}) REFERENCES {spelled([other])} ({spelled([key])})"
-        )
-    inner = ",\n  ".join(lines)
-    return f"CREATE TABLE {spelled([table.name])} (\n  {inner}\n)"

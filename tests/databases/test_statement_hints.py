@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.database import Database
-from dqa.core.errors import RefusedStatementError, StatementError, UnknownReferenceError
+from dqa.core.errors import RefusedStatementError, StatementError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.core.situation import Situation
 from dqa.databases.backends import BUILT_IN
@@ -104,7 +104,7 @@ def test_a_hint_proposes_a_table_where_a_table_is_meant() -> None:
     graph = DatabaseSchema(nodes=(NodeInfo("Person", (Field("city", "STRING"),)),))
 
     def unknown(problem: str, name: str) -> StatementError:
-        return unknown_name(UnknownReferenceError(problem, name), graph, "")
+        return unknown_name(problem, name, graph, "")
 
     said = str(unknown("Table Citi does not exist", "Citi"))
     assert "Did you mean" not in said
@@ -118,5 +118,5 @@ def test_a_hint_names_no_empty_label() -> None:
     """A hint shows an end without a label as ``()``, as a pattern matches it."""
     city = NodeInfo("City", (Field("name", "STRING"),), key="name")
     graph = DatabaseSchema(nodes=(city,), edges=(EdgeInfo("ROAD", "", "City", ()),))
-    said = unknown_name(UnknownReferenceError("Cannot find property nam", "nam"), graph, "")
+    said = unknown_name("Cannot find property nam", "nam", graph, "")
     assert "(:City {name}); ()-[:ROAD {}]->(:City)" in str(said)

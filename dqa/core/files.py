@@ -90,7 +90,7 @@ def open_regular(
         raise UnsuitableFileError(file, problem)
     _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
-        raise _too_large(file, most)
+        raise UnsuitableFileError(file, f"it is larger than the maximum of {_size(most)}")
     return FileIO(file)
 
 
@@ -185,10 +185,6 @@ def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes
                 yield line
 
 
-def _too_large(file: Path | str, most: int) -> UnsuitableFileError:
-    return UnsuitableFileError(file, f"it is larger than the maximum of {_size(most)}")
-
-
 def _size(count: int) -> str:
     return f"{count / 1_000_000:,g} MB"
 
@@ -218,12 +214,11 @@ def parse_json_of(file: Traversable | str, text: str, line: int | None = None) -
     """Return the value of JSON text from a file; raise `ParseError` if the text is not JSON."""
     try:
         return parse_json(text)
-    except json.JSONDecodeError as error:
-        raise ParseError(
-            str(file), line or error.lineno, f"this is not JSON: {error.msg}"
-        ) from error
     except ValueError as error:
-        raise ParseError(str(file), line, str(error)) from error
+        problem = str(error)
+        if isinstance(error, json.JSONDecodeError):
+            line, problem = line or error.lineno, f"this is not JSON: {error.msg}"
+        raise ParseError(str(file), line, problem) from error
 
 
 def json_lines(file: Path, *, home: Path | None = None) -> Iterator[tuple[int, Any]]:
@@ -283,11 +278,8 @@ def open_to_add(file: Path, *, new: bool = False) -> FileIO:
     """
     if file.exists():
         _require_regular(file)
-    return FileIO(file, "x" if new else "a", opener=_open_to_append)
-
-
-def _open_to_append(file: str, flags: int) -> int:
-    return open_private(file, flags | os.O_APPEND)
+    mode, more = "x" if new else "a", os.O_APPEND
+    return FileIO(file, mode, opener=lambda path, flags: open_private(path, flags | more))
 
 
 def add_line(opened: FileIO, line: str) -> None:
@@ -386,13 +378,9 @@ def require_folder(path: Path, hint: str = "") -> None:
 def require_new_file(path: Path) -> None:
     """Raise `UsageError` unless a new file can be created at the path."""
     if os.path.lexists(path):
-        problem = "is a folder" if path.is_dir() else "exists already"
-        raise UsageError(f"{path} {problem}: name a new file.")
+        raise UsageError(f"{path} exists already: name a new file.")
     if not path.parent.exists():
-        raise UsageError(
-            f"The folder of {path} does not exist: create the folder, or name a "
-            "file in another folder."
-        )
+        raise UsageError(f"The folder {path.parent} does not exist: create it, or name another.")
     require_room(path.parent)
 
 

@@ -203,33 +203,44 @@ class Reviewing:
         UsageError
             The reviewer did not return an answer.
         """
-        review = review.changed(**self._context())
+        events = self.recorder.events if self.recorder is not None else []
+        plans = self.recorder.plans if self.recorder is not None else []
+        reply = next((e for e in reversed(events) if isinstance(e, ReplyEvent)), ReplyEvent())
+        about = {"step": reply.step, "thought": reply.thought or "", "plan": "".join(plans[-1:])}
+        review = review.changed(question=self.question, **about)
         for _ in range(MOST_TRIES):
             answer = self._ask(review)
-            problem = problem_with(answer.text) if answer.action == "correct" else ""
+            correction = answer.text.strip()
+            problem = problem_with(answer.text) if correction else ""
             self._note(review, answer, problem)
             if not problem:
-                return self._settled(review, answer)
+                break
             review = review.changed(problem=problem)
-        return Settled(None, reason="No correction of it could be used", by=answer.by)
-
-    def _context(self) -> dict[str, object]:
-        if self.recorder is None:
-            return {"question": self.question}
-        replies = [one for one in self.recorder.events if isinstance(one, ReplyEvent)]
-        reply = replies[-1] if replies else ReplyEvent()
-        about = {"step": reply.step, "thought": reply.thought or ""}
-        return {"question": self.question, "plan": "".join(self.recorder.plans[-1:]), **about}
+        else:
+            return Settled(None, reason="No correction of it could be used", by=answer.by)
+        reason, by = answer.reason.strip().rstrip("."), answer.by
+        if answer.action == "end":
+            who, why = f" ({by})" if by else "", f": {reason}." if reason else "."
+            raise StoppedError(
+                f"A person{who} ended the run when asked about the {review.kind}{why}"
+            )
+        text = None if answer.action == "refuse" else correction or review.text
+        if review.kind == "statement" and text is not None:
+            self.approved.add(text)
+        return Settled(text, bool(correction), reason, by)
 
     def _ask(self, review: Review) -> ReviewAnswer:
-        def ask() -> object:
-            return ReviewAnswer.of(self._reviewer(review)).to_json()
-
+        """Return the person's answer. A correction that changes nothing is an approval."""
         began = perf_counter()
         try:
-            answer = ReviewAnswer.of(replay("review", review.to_json(), ask))
+            given = replay(
+                "review",
+                review.to_json(),
+                lambda: ReviewAnswer.of(self._reviewer(review)).to_json(),
+            )
         finally:
             self.waited += perf_counter() - began
+        answer = ReviewAnswer.of(given)
         answer = answer.changed(by=shortened(answer.by, _LONGEST_NAME))
         is_same = answer.action == "correct" and answer.text.strip() == review.text.strip()
         return answer.changed(action="approve", text="") if is_same else answer
@@ -244,21 +255,6 @@ class Reviewing:
         self.events.append(event)
         if self.recorder is not None:
             self.recorder.note(event)
-
-    def _settled(self, review: Review, answer: ReviewAnswer) -> Settled:
-        reason, by = answer.reason.strip().rstrip("."), answer.by
-        if answer.action == "end":
-            who, why = f" ({by})" if by else "", f": {reason}." if reason else "."
-            raise StoppedError(
-                f"A person{who} ended the run when asked about the {review.kind}{why}"
-            )
-        if answer.action == "refuse":
-            return Settled(None, reason=reason, by=by)
-        corrected = answer.action == "correct"
-        text = answer.text.strip() if corrected else review.text
-        if review.kind == "statement":
-            self.approved.add(text)
-        return Settled(text, corrected, reason, by)
 
 
 _reviewing = ContextValue[Reviewing | None]("dqa_reviewing", None)
@@ -277,16 +273,10 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
         Only one of `reviewer` and `kinds` is given, or a kind is unknown.
     """
     wanted = review_kinds(kinds)
-    if reviewer is None and wanted:
+    if (reviewer is None) == bool(wanted):
         raise UsageError(
-            f"The argument review names {', '.join(wanted)}, but there is no reviewer: pass a "
-            "callable that "
-            "takes a Review and returns a ReviewAnswer."
-        )
-    if reviewer is not None and not wanted:
-        raise UsageError(
-            "There is a reviewer, but nothing to review: name plan, statement or decision in "
-            "review."
+            "A review needs two arguments: a reviewer, which takes a Review and returns a "
+            "ReviewAnswer, and review, which names plan, statement or decision."
         )
     return None if reviewer is None else Reviewing(reviewer, wanted)
 

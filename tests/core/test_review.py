@@ -39,9 +39,9 @@ def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
         raise AssertionError(review)
 
     assert reviewing_by(None, ()) is None
-    with pytest.raises(UsageError, match="there is no reviewer"):
+    with pytest.raises(UsageError, match="reviewer"):
         reviewing_by(None, ("plan",))
-    with pytest.raises(UsageError, match="nothing to review"):
+    with pytest.raises(UsageError, match="reviewer"):
         reviewing_by(approve, ())
     with pytest.raises(UnknownNameError, match="Did you mean 'plan'"):
         reviewing_by(approve, ("plans",))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 from uuid import uuid4
 
 from dqa import plugins
@@ -17,7 +17,6 @@ from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import DATA_BYTES, read_text
-from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.session import Advice
@@ -28,6 +27,9 @@ from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
 from dqa.loaders.locations import variable_of, whole_url
+
+if TYPE_CHECKING:
+    from dqa.core.question_set import QuestionSet
 
 
 class Access(TypedDict, total=False):

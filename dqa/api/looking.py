@@ -14,7 +14,6 @@ from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS, Display
 from dqa.core.errors import QueryError, UnknownNameError
-from dqa.core.fitting import rank_fields
 from dqa.core.records import Record
 from dqa.core.schema import (
     DatabaseSchema,
@@ -419,6 +418,8 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> FoundColumn
     from dqa.deciders.parts import describe_field
 
     schema = database.schema()
+    from dqa.core.fitting import rank_fields
+
     found = rank_fields(schema, words, most)
     lines = [describe_field(schema, part, field) for part, field in found]
     return FoundColumns(

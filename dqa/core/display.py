@@ -12,12 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from dqa.core.errors import UsageError
-from dqa.core.situation import Cell
 
-Value: TypeAlias = "Cell | list[Value] | dict[str, Value]"
+if TYPE_CHECKING:
+    from dqa.core.situation import Cell
+
+Value: TypeAlias = "str | float | int | bool | list[Value] | dict[str, Value] | None"
 """A cell of a result: a plain value, or a list or map of values."""
 
 MOST_TOKENS = 10_000

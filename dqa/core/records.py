@@ -21,6 +21,7 @@ class Record(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        defer_build=True,
         extra="forbid",
         serialize_by_alias=True,
         json_schema_serialization_defaults_required=True,

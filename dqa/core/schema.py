@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from dqa.core.display import dump_row
-from dqa.core.situation import Schema
 from dqa.core.text import shortened, visible
+
+if TYPE_CHECKING:
+    from dqa.core.situation import Schema
 
 PartKind: TypeAlias = Literal["table", "label", "relationship type"]
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.core.situation import Situation, Table
 from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, read_faults, refused_script
@@ -32,6 +31,8 @@ from dqa.databases.rows import columns_of
 if TYPE_CHECKING:
     from sqlalchemy import Executable
     from sqlalchemy import Table as SqlTable
+
+    from dqa.core.situation import Situation, Table
 
 
 _COMMENTED = re.compile(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -114,8 +113,6 @@ def view_paper(
 ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 """The export formats."""
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
 
 def export_rows(run: AnyRun) -> tuple[ExportedDecision, ...]:
     """Return one row per decision of a run, enough to calculate its summary statistics.
@@ -215,21 +212,11 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
 
 
 def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
-    from dqa.report.inspect_log import InspectRun, write_logs
+    from dqa.report.inspect_log import write_logs
 
-    record = run.record
-    found = InspectRun(
-        rows=export_rows(run),
-        traces={trace.key: trace for trace in run.each_trace()},
-        name=run.name or run.where,
-        spec=run.spec,
-        began=(None if record is None else record.began) or _LONG_AGO,
-        questions=_questions(run, questions),
-        complete=run.counts.complete is not False,
-        versions={} if record is None else record.versions,
-    )
+    logs = write_logs(run, export_rows(run), _questions(run, questions))
     files.make_private_folder(folder)
-    for name, content in write_logs(found):
+    for name, content in logs:
         files.write_private(folder / name, content)
 
 

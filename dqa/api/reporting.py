@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
-from dqa import plugins
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
 from dqa.core.errors import DqaError, UsageError
@@ -21,15 +20,12 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
 from dqa.report.hints import command
 from dqa.report.pages import write_page
-from dqa.report.run_report.figures import ReportedRun, group_by_question, make_report
-from dqa.report.run_report.page import QuestionDetails, render_report, trace_details, truth_of
+from dqa.report.run_report.figures import ReportedRun, by_question, decisions_of, make_report
+from dqa.report.run_report.page import question_details, render_report, truth_of
 from dqa.report.run_report.records import QuestionTruth, Report
 
 MOST_DETAILS = 2_500
 """By default, a report with up to this number of decisions contains all traces."""
-
-_Decided: TypeAlias = Sequence[tuple[int, Result]]
-"""The results of a question, each with the index of its run."""
 
 _NO_REPORT = (
     "a report shows questions with their right answers, and games have none; 'dqa show RUN' prints "
@@ -144,32 +140,29 @@ def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: boo
     return make_report(title, reported, outcomes=outcomes, traces=traces)
 
 
-def _details(report: Report, reported: Sequence[ReportedRun]) -> dict[str, QuestionDetails]:
+def _details(report: Report, reported: Sequence[ReportedRun]) -> dict[str, Any]:
     """Return the details of every question."""
     traces: list[Mapping[DecisionKey, Trace]] = [
         {} if one.run.location is None else {trace.key: trace for trace in one.run.each_trace()}
         for one in reported
     ]
-    details = {}
-    for row, decided in zip(report.questions, group_by_question(reported), strict=True):
-        scenario = plugins.find_scenario(decided[0][1].scenario)
-        unit = "value" if scenario is None else scenario.unit
-        found = {
-            number: trace_details(traces[place][result.key], result, unit)
-            for number, (place, result) in enumerate(decided)
-            if result.key in traces[place]
-        }
-        details[row.id] = QuestionDetails(_truth(reported, decided), found)
-    return details
+    questions = zip(report.questions, by_question(decisions_of(reported)), strict=True)
+    return {
+        row.id: question_details(
+            _truth(reported[decided[0].run], [one.result for one in decided]),
+            [(one.result, traces[one.run].get(one.result.key)) for one in decided],
+            row.unit,
+        )
+        for row, decided in questions
+    }
 
 
-def _truth(reported: Sequence[ReportedRun], decided: _Decided) -> QuestionTruth | None:
-    place, first = decided[0]
-    one = reported[place]
-    question = one.questions.get(first.question)
+def _truth(one: ReportedRun, decided: Sequence[Result]) -> QuestionTruth | None:
+    """Return the outcomes of a question from the first run that decided it."""
+    question = one.questions.get(decided[0].question)
     if one.judge is None or question is None:
         return None
-    chosen = [result.choice for _, result in decided if result.choice is not None]
+    chosen = [result.choice for result in decided if result.choice is not None]
     try:
         outcomes = one.judge.outcomes_of(question)
     except DqaError:  # a result has the outcomes that the judge used

@@ -14,6 +14,8 @@ from dqa.report.plain import plain
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from dqa.core.question_set import Defect
 
 _DEFECTS_SHOWN = 10
@@ -42,6 +44,13 @@ def echo(*lines: str, err: bool = False) -> None:
 def echo_exactly(text: str) -> None:
     """Write data to stdout without escaping, for another program to read."""
     sys.stdout.write(text)
+
+
+def echo_text(text: Text) -> None:
+    """Print a text whose invisible characters are escaped; in colour on a terminal."""
+    from rich.console import Console
+
+    Console(highlight=False).print(text, soft_wrap=True)
 
 
 def echo_json(value: object) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from dqa.cli import options
 from dqa.cli.evaluate import described
 from dqa.cli.options import argument
-from dqa.cli.output import echo, echo_exactly, echo_json
+from dqa.cli.output import echo, echo_exactly, echo_json, echo_text
 from dqa.cli.output import show as show_output
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
@@ -155,9 +155,9 @@ def show(  # noqa: PLR0913  (one parameter per option)
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
         show_output([*_written(found, wanted)], _decisions(found, results), as_json=as_json)
         return
-    from dqa.report.trace_text import echo_passages
+    from dqa.report.trace_text import passages_to_text
 
-    echo_passages(found.passages(wanted[0]), full=full)
+    echo_text(passages_to_text(found.passages(wanted[0]), full=full))
 
 
 def _written(run: Run, traces: Sequence[Trace]) -> Iterator[dict[str, object]]:

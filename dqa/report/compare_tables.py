@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
+from functools import partial
 
 from dqa.core.text import counted
-from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Rate, Standing
+from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Standing
 from dqa.evaluation.statistics.pairs import Difference
 from dqa.report.table import NONE, Table, estimate_text, in_percent
 from dqa.report.tables import model_line
@@ -42,22 +42,15 @@ def _standing(found: Sequence[Standing]) -> dict[str, Callable[[Standing], str]]
     spent = any(e.value for e in (one.efficiency.tokens.per_question for one in found) if e)
     rates = {"Tokens": ("tokens", ",.0f"), "Cost": ("money", ".4g")} if spent else {}
     for title, (name, digits) in (rates | {"Seconds": ("seconds", ".2f")}).items():
-        rate = attrgetter(f"efficiency.{name}")
-        columns |= {
-            f"{title} per\nquestion": _rate(rate, "per_question", digits),
-            f"{title} per\nright answer": _rate(rate, "per_right", digits),
-        }
+        for per in ("question", "right"):
+            shown = f"{title} per\n{'right answer' if per == 'right' else per}"
+            columns[shown] = partial(_rate, name, f"per_{per}", digits)
     return columns
 
 
-def _rate(
-    of: Callable[[Standing], Rate | None], name: str, digits: str
-) -> Callable[[Standing], str]:
-    def shown(one: Standing) -> str:
-        rate = of(one)
-        return NONE if rate is None else estimate_text(getattr(rate, name), digits=digits)
-
-    return shown
+def _rate(measure: str, per: str, digits: str, one: Standing) -> str:
+    rate = getattr(one.efficiency, measure)
+    return NONE if rate is None else estimate_text(getattr(rate, per), digits=digits)
 
 
 def _accuracy(one: Standing) -> str:
@@ -100,8 +93,8 @@ def notes(comparison: Comparison) -> list[str]:
             "were asked."
         )
     lines += [
-        f"Left out of {_named(pair)}: {counted(pair.left_out, _PAIR, _PAIRS)} without a judged "
-        "decision of both."
+        f"Left out of {pair.first} - {pair.second}: {counted(pair.left_out, _PAIR, _PAIRS)} "
+        "without a judged decision of both."
         for pair in comparison.pairs
         if pair.left_out
     ]
@@ -118,9 +111,8 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def _rests_on(comparison: Comparison) -> str:
-    counts = "Only the official answer counts"
-    if not comparison.strict_official:
-        counts = "All best candidates count"
+    counts = "Only the official answer" if comparison.strict_official else "All best candidates"
+    counts += " counts" if comparison.strict_official else " count"
     on = f"{counts} as right; {counted(comparison.questions, _PAIR, _PAIRS)}"
     if comparison.situations is None:
         return f"{on}; it is unknown which of them share a situation."
@@ -130,7 +122,3 @@ def _rests_on(comparison: Comparison) -> str:
     if comparison.situations == 1:
         few = ". The intervals are not valid for other situations"
     return f"{on}, about {counted(comparison.situations, 'situation')}{few}."
-
-
-def _named(pair: PairComparison) -> str:
-    return f"{pair.first} - {pair.second}"

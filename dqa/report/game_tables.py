@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from dqa.core.text import counted, visible
@@ -80,15 +81,12 @@ _SCORES: Mapping[str, Callable[[GameFigures], str]] = {
 
 def _tasks(found: PlayFigures) -> Table:
     """Return the success of each player (rows) for each kind of task (columns) and for all."""
-    cells = {
-        (one.player, name): in_percent(task.success)
-        for one in found.players
-        for name, task in sorted(one.tasks.items())
-    }
-    titles = {name: name for name in sorted({name for _, name in cells})}
-    if titles:
-        titles[""] = "all"
-        cells |= {(one.player, ""): in_percent(one.success) for one in found.players}
+    tasks = {name: task for one in found.players for name, task in one.tasks.items()}
+    cells: dict[tuple[str, str], str] = {}
+    for one in found.players if tasks else ():
+        cells |= {(one.player, name): in_percent(task.success) for name, task in one.tasks.items()}
+        cells[one.player, ""] = in_percent(one.success)
+    titles = {name: name for name in sorted(tasks)} | ({"": "all"} if tasks else {})
     return Table.grid("Success by kind of task, in %", "Player", cells, titles)
 
 
@@ -107,19 +105,16 @@ def _facts(found: PlayFigures) -> Table:
 
     The last columns are about the games that ended with an agreement.
     """
-    named = {f"{one.player}\n{one.opponent}".rstrip("\n"): one for one in found.pairs}
-    cells = {
-        (row, name): estimate_text(fact)
-        for row, one in named.items()
-        for name, fact in one.facts.items()
-    }
+    cells: dict[tuple[str, str], str] = {}
+    for one in found.pairs:
+        row = f"{one.player}\n{one.opponent}" if one.opponent else one.player
+        cells |= {(row, name): estimate_text(fact) for name, fact in one.facts.items()}
+        cells |= {
+            (row, f"{name},\nif agreed"): estimate_text(one.agreed_facts.get(name))
+            for name in one.facts
+            if one.agreed_facts and name != AGREEMENT
+        }
     titles = {name: name for _, name in cells}
-    for name in [name for name in titles if name != AGREEMENT]:
-        agreed = f"{name},\nif agreed"
-        for row, one in named.items():
-            if one.agreed_facts:
-                titles[agreed] = agreed
-                cells[row, agreed] = estimate_text(one.agreed_facts.get(name))
     title = "Further figures of the world, as means or shares per game"
     return Table.grid(title, "Player" if found.alone else "Player and opponent", cells, titles)
 
@@ -151,29 +146,29 @@ def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
     asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
     lines += map(model_line, asked)
-    if any(map(is_scripted, asked)):
-        lines.append(
-            "Scripted players follow a program, so differences between them say nothing about "
-            "language models."
-        )
-    return lines
+    return [*lines, *([_SCRIPTED] if any(map(is_scripted, asked)) else [])]
+
+
+_SCRIPTED = (
+    "Scripted players follow a program, so differences between them say nothing about language "
+    "models."
+)
 
 
 def _warnings(found: PlayFigures) -> list[str]:
     """Return lines about illegal moves, unfinished games, and games without a mirror."""
-    fallbacks: dict[str, list[int]] = {}
+    wrong: Counter[str] = Counter()
+    moves: Counter[str] = Counter()
     for one in found.pairs:
-        by_seat = (one.player, one.fallbacks, one.moves)
-        against = (one.opponent or "", one.opponent_fallbacks, one.opponent_moves)
-        for name, wrong, moves in (by_seat, against):
-            sums = fallbacks.setdefault(name, [0, 0])
-            sums[0] += wrong
-            sums[1] += moves
+        wrong[one.player] += one.fallbacks
+        moves[one.player] += one.moves
+        wrong[one.opponent or ""] += one.opponent_fallbacks
+        moves[one.opponent or ""] += one.opponent_moves
     lines = [
-        f"{visible(name)} named no legal action in {wrong} of {counted(moves, 'move')}: the most "
-        "cautious action was played instead."
-        for name, (wrong, moves) in fallbacks.items()
-        if wrong
+        f"{visible(name)} named no legal action in {count} of {counted(moves[name], 'move')}: the "
+        "most cautious action was played instead."
+        for name, count in wrong.items()
+        if count
     ]
     if failed := sum(one.failed for one in found.pairs):
         lines.append(f"{counted(failed, 'game')} not finished: resuming the run repeats them.")

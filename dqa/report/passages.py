@@ -60,10 +60,6 @@ class Passage:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that have a value."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value not in ("", (), None, False)}
-
-
-def noted(step: int, title: str, lines: tuple[str, ...]) -> Passage:
-    """Return a passage with a title and notes, for an event type of a method."""
-    return Passage("noted", title, step, text="\n".join(lines))
+        empty = ("", (), None, False)
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in values.items() if value not in empty}

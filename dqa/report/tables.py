@@ -16,20 +16,14 @@ from dqa.evaluation.statistics.summaries import (
     MatchTotal,
     Summary,
     TagCount,
+    grouped,
     kind_means,
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import trace_command
 from dqa.report.spending import Spending
-from dqa.report.table import (
-    NONE,
-    Table,
-    estimate_text,
-    interval_text,
-    share_text,
-    titled,
-)
+from dqa.report.table import NONE, Table, estimate_text, interval_text, share_text, titled
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
@@ -159,6 +153,7 @@ def _epochs(one: EpochStatistics) -> str:
     )
 
 
+_NO_RULES = "A shortcut is one query that ignores the rules."
 _TIES, _LABEL = "All best candidates count as right", "Only the official answer counts as right"
 _WITH_TIES, _BY_LABEL = "if all best candidates count", "if only the official answer counts"
 
@@ -185,29 +180,21 @@ def scoring_lines(
     """
     if _are_statements(summaries):
         return _match_lines(summaries, totals)
-
-    def otherwise(found: Summary | Shortcut) -> int:
-        return found.with_ties if strict_official else found.by_label
-
-    counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
+    rule, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
     best = best_shortcuts(shortcuts)
-    judged = [s for s in summaries if s.judged]
-    shares = [(_where(s), s.correct, otherwise(s), s.judged) for s in judged]
-    recounted = kind_means([s.changed(accuracy=otherwise(s) / s.judged) for s in judged])
-    means = [mean for mean in recounted if mean not in kind_means(summaries)]
-    of_best = [
-        (f"{BEST.lower()} {name}", found.right, otherwise(found), found.questions)
-        for name, found in best.items()
+    scored: list[tuple[str, Summary | Shortcut, int, int]] = [
+        *((_where(s), s, s.correct, s.judged) for s in summaries if s.judged),
+        *((f"{BEST.lower()} {name}", s, s.right, s.questions) for name, s in best.items()),
     ]
-    differing = [
-        *(f"{who} {share_text(count, of)}" for who, right, count, of in shares if count != right),
-        *(f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}" for mean in means),
-        *(f"{who} {share_text(count, of)}" for who, right, count, of in of_best if count != right),
-    ]
-    lines = [f"{counts}; {other}: {', '.join(differing) or 'the same figures'}."]
+    differing = []
+    for who, found, right, of in scored:
+        otherwise = found.with_ties if strict_official else found.by_label
+        if otherwise != right:
+            differing.append(f"{who} {share_text(otherwise, of)}")
+    lines = [f"{rule}; {other}: {', '.join(differing) or 'the same figures'}."]
     if best:
         named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
-        lines.append(f"{BEST}: {named}. A shortcut is one query that ignores the rules.")
+        lines.append(f"{BEST}: {named}. {_NO_RULES}")
     return lines
 
 
@@ -225,22 +212,17 @@ def _match_lines(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
     """Explain the clusters that the intervals of a table take into account, if any."""
     lines = []
-    clustered = [summary for summary in summaries if summary.is_clustered]
-    if clustered:
+    if clustered := [summary for summary in summaries if summary.is_clustered]:
         situations = {s.scenario: s.situations for s in clustered if s.situations is not None}
         counts = ", ".join(f"{scenario} {count}" for scenario, count in situations.items())
-        shared = "some questions were asked several times"
-        if situations:
-            shared = f"questions share situations ({counts})"
-        rough = ""
-        if any((summary.degrees_of_freedom or _SOLID) < _SOLID for summary in clustered):
-            rough = " With few situations they are only rough."
+        shared = f"questions share situations ({counts})" if counts else _REPEATED
+        few = any((summary.degrees_of_freedom or _SOLID) < _SOLID for summary in clustered)
+        rough = " With few situations they are only rough." if few else ""
         lines.append(
             f"The intervals take into account that {shared}.{rough} --json also prints the "
             "intervals for independent questions."
         )
-    alone = dict.fromkeys(s.scenario for s in summaries if s.situations == 1 and s.judged > 1)
-    if alone:
+    if alone := dict.fromkeys(s.scenario for s in summaries if s.situations == 1 and s.judged > 1):
         lines.append(
             f"All questions of {', '.join(alone)} are about one situation. Their intervals count "
             "each question once, and are not valid for other situations."
@@ -248,6 +230,7 @@ def interval_lines(summaries: Sequence[Summary]) -> list[str]:
     return lines
 
 
+_REPEATED = "some questions were asked several times"
 _SOLID = 4.0
 """Fewer degrees of freedom make an interval rough (Pustejovsky & Tipton, 2018, section 2.3)."""
 
@@ -258,20 +241,20 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     These figures are the numbers of the less frequent outcomes, and the normalised utility (the
     share of the best outcome that was reached).
     """
-    noted = {
-        said: {_where(s): s.counts[outcome] for s in summaries} for outcome, said in _NOTED.items()
-    }
-    noted["decision", "limited by the budget of a decision"] = {
-        _where(s): s.ended_by_budget for s in summaries
-    }
     lines = []
-    for (what, words), counts in noted.items():
-        if total := sum(counts.values()):
-            where = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
-            lines.append(f"{counted(total, what)} {words}: {where}.")
+    for outcome, (what, words) in _NOTED.items():
+        counts = {_where(s): s.counts[outcome] for s in summaries}
+        lines += _noted(what, words, counts)
+    ended = {_where(s): s.ended_by_budget for s in summaries}
+    lines += _noted("decision", "limited by the budget of a decision", ended)
     shares = {_where(s): s.normalised_utility for s in summaries}
     reached = [f"{who} {100 * share:.1f}" for who, share in shares.items() if share is not None]
     return [*lines, *([f"Normalised utility in %: {', '.join(reached)}."] if reached else [])]
+
+
+def _noted(what: str, words: str, counts: Mapping[str, int]) -> list[str]:
+    where = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+    return [f"{counted(sum(counts.values()), what)} {words}: {where}."] if where else []
 
 
 def _where(summary: Summary) -> str:
@@ -280,13 +263,16 @@ def _where(summary: Summary) -> str:
 
 def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     """Return a line for each tag, with the accuracy of every decider on its questions."""
-    by_tag: dict[str, list[str]] = {}
-    for count in counts:
-        told = share_text(count.correct, count.judged) if count.judged else "not judged"
-        if count.low is not None and count.high is not None:
-            told += f" {interval_text(count.low, count.high)}"
-        by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
-    return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
+    lines = []
+    for tag, found in grouped(counts, lambda count: count.tag).items():
+        lines.append(f"Tag {tag}: {', '.join(f'{one.decider} {_tagged(one)}' for one in found)}.")
+    return lines
+
+
+def _tagged(one: TagCount) -> str:
+    if one.low is None or one.high is None:
+        return "not judged"
+    return f"{share_text(one.correct, one.judged)} {interval_text(one.low, one.high)}"
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
@@ -295,7 +281,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     Only the official answer counts as right. If the accuracy differs when all best candidates
     count, this figure follows.
     """
-    lines = [f"A shortcut is one query that ignores the rules. {_LABEL}."] if shortcuts else []
+    lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:
         right, ties = (
             share_text(count, found.questions).replace(" ", " % ", 1)
@@ -312,21 +298,21 @@ def model_line(model: str) -> str:
         return "Model: none (this decider uses no model)."
     parts = model.split(" + ")
     programs = [part for part in parts if is_scripted(part)]
-    if not programs:
-        return f"Model: {model}."
+    note = f" Of these, {programs[0]} is a program, not a language model." if programs else ""
     if len(programs) == len(parts):
-        return f"Model: {model}. A scripted program, not a language model."
-    return f"Model: {model}. Of these, {programs[0]} is a program, not a language model."
+        note = " A scripted program, not a language model."
+    return f"Model: {model}.{note}"
 
 
 def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     """Return the lines below a table: the models, further figures, and the cost."""
     models = dict.fromkeys(summary.model for summary in summaries)
-    scripted = (
-        "The script determines how much each decider looks up, so differences between deciders say "
-        "nothing about language models."
-    )
-    lines = [*map(model_line, models), *([scripted] if any(map(is_scripted, models)) else [])]
+    lines = [model_line(model) for model in models]
+    if any(map(is_scripted, models)):
+        lines.append(
+            "The script determines how much each decider looks up, so differences between deciders "
+            "say nothing about language models."
+        )
     return [*lines, *notes(summaries), str(spent)]
 
 
@@ -342,11 +328,9 @@ def crash_lines(
     crashed: Sequence[Trace], place: RunLocation | None, *, repeated: bool = False
 ) -> list[str]:
     """Return a line for each kind of crash, the most frequent first, and how to report bugs."""
-    said: dict[tuple[str, str], list[Trace]] = {}
-    for trace in crashed:
-        said.setdefault((trace.decider, trace.error or ""), []).append(trace)
     lines = []
-    for (decider, error), (first, *rest) in sorted(said.items(), key=lambda one: -len(one[1])):
+    kinds = grouped(crashed, lambda trace: (trace.decider, trace.error or ""))
+    for (decider, error), (first, *rest) in sorted(kinds.items(), key=lambda one: -len(one[1])):
         epoch = f", epoch {first.epoch}" if repeated else ""
         more = f" and {counted(len(rest), 'more decision')}" if rest else ""
         lines.append(f"{decider} at {first.question} on {first.database}{epoch}{more}: {error}")
@@ -357,8 +341,7 @@ def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool =
     """Explain how to report a bug. `repeated` says whether the run has several epochs."""
     where = "run again with --out, which stores its traceback"
     if place is not None:
-        how = trace_command(place, crashed.key, repeated=repeated)
-        where = f"'{how}' shows its traceback"
+        where = f"'{trace_command(place, crashed.key, repeated=repeated)}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to the maintainers of "
         f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "

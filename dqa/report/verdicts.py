@@ -6,17 +6,9 @@ from collections.abc import Iterator
 
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import Passage, Tone
+from dqa.report.passages import Passage
 
 _TIES_SHOWN = 10
-
-
-_WITHOUT_CHOICE = {
-    Outcome.NO_CANDIDATE: "no candidate",
-    Outcome.AMBIGUOUS: "more than one candidate",
-}
-
-
 _ENDED = {
     "infrastructure": "A failure of {who} ended the decision, so it is not judged.",
     "budget": "The run's budget was spent before the decision was made.",
@@ -25,86 +17,85 @@ _ENDED = {
 }
 
 
-_SERVERS = {"database": "the database", "model": "the model"}
-
-
 def verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
     """Describe whether a decision was right, the best decision, and the outcomes of both."""
-    is_judged = result is not None and result.outcome.judged
-    lines = [_judgement(trace, result)]
+    judged = result is not None and result.outcome.judged
+    lines = [_judgement(result) if result is not None and judged else _unjudged(trace, result)]
     if result is not None and result.match is not None:
-        lines += [f"Gold statement: {result.ties[0]}"] if result.ties else []
+        lines += [f"Gold statement: {gold}" for gold in result.ties[:1]]
     elif result is not None:
-        lines += [*_best(result, unit), *(_given_away(result, unit) if is_judged else ())]
+        lines += [*_best(result, unit), *(_loss(result, unit) if judged else ())]
     text = "\n".join(lines)
-    if result is None or not is_judged:
+    if result is None or not judged:
         return Passage("unjudged", "Not judged", tone="warning", text=text)
-    tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
-    return Passage("verdict", "Verdict", tone=tone, text=text)
+    right = result.outcome is Outcome.CORRECT
+    return Passage("verdict", "Verdict", tone="good" if right else "bad", text=text)
 
 
-def _judgement(trace: Trace, result: Result | None) -> str:
-    """Say whether a decision was right, or why it was not judged."""
-    if result is not None and result.outcome.judged:
-        return _rightness(result) if result.match is None else _matching(result)
+def _unjudged(trace: Trace, result: Result | None) -> str:
+    """Say why a decision was not judged."""
     if trace.ending.value in _ENDED:
-        ended = _ENDED[trace.ending.value].format(who=_SERVERS.get(str(trace.outage), "a server"))
+        who = "a server" if trace.outage is None else f"the {trace.outage}"
+        ended = _ENDED[trace.ending.value].format(who=who)
     elif result is None or result.outcome.repeated:
         ended = "No result was recorded for this decision."
+    elif result.error:
+        return f"Not judged: {result.error}"
     else:
-        return (
-            f"Not judged: {result.error}" if result.error else "The question has no known answer."
-        )
+        return "The question has no known answer."
     return f"{ended} {trace.error}" if trace.error else ended
 
 
-def _matching(result: Result) -> str:
-    if result.outcome is Outcome.CORRECT:
-        return "Right: the statement's rows match those of the gold statement."
-    if result.outcome is Outcome.WRONG:
-        return f"Wrong: {result.error or 'its rows do not match those of the gold statement.'}"
-    return _rightness(result)
-
-
-def _rightness(result: Result) -> str:
-    choice, ties, outcome = result.choice, result.ties, result.outcome
-    if outcome is Outcome.CORRECT:
-        if choice not in ties:
-            return f"Right: {choice} is the official answer, and only this answer counts as right."
-        best = "the best decision" if len(ties) == 1 else f"one of {len(ties):,} best decisions"
-        return f"Right: {choice} is {best}."
-    if outcome in {Outcome.WRONG, Outcome.FORBIDDEN}:
-        if outcome is Outcome.WRONG and choice in ties:
-            return f"Wrong: {choice} is a best decision, but only the official answer counts."
-        rank = "" if result.rank is None else f"; it has rank {result.rank}"
-        what = "not the best decision" if outcome is Outcome.WRONG else "forbidden"
-        return f"Wrong: {choice} is {what}{rank}."
-    if outcome in _WITHOUT_CHOICE:
-        return f"No decision: the answer names {_WITHOUT_CHOICE[outcome]}."
-    problem = result.error or "the decider ended without an answer."
-    return f"No decision ({outcome.value}): {problem}"
+def _judgement(result: Result) -> str:
+    """Say whether a decision was right."""
+    choice, ties = result.choice, result.ties
+    why = result.error or "the decider ended without an answer."
+    said = f"No decision ({result.outcome.value}): {why}"
+    match result.outcome:
+        case Outcome.CORRECT if result.match is not None:
+            said = "Right: the statement's rows match those of the gold statement."
+        case Outcome.WRONG if result.match is not None:
+            why = result.error or "its rows do not match those of the gold statement."
+            said = f"Wrong: {why}"
+        case Outcome.CORRECT if choice not in ties:
+            said = f"Right: {choice} is the official answer, and only this answer counts as right."
+        case Outcome.CORRECT:
+            best = f"one of {len(ties):,} best decisions" if ties[1:] else "the best decision"
+            said = f"Right: {choice} is {best}."
+        case Outcome.WRONG if choice in ties:
+            said = f"Wrong: {choice} is a best decision, but only the official answer counts."
+        case Outcome.WRONG | Outcome.FORBIDDEN:
+            what = "forbidden" if result.outcome is Outcome.FORBIDDEN else "not the best decision"
+            rank = "" if result.rank is None else f"; it has rank {result.rank}"
+            said = f"Wrong: {choice} is {what}{rank}."
+        case Outcome.NO_CANDIDATE:
+            said = "No decision: the answer names no candidate."
+        case Outcome.AMBIGUOUS:
+            said = "No decision: the answer names more than one candidate."
+    return said
 
 
 def _best(result: Result, unit: str) -> Iterator[str]:
-    if not result.ties:
+    """Describe the best decision, its gain, and the official answer."""
+    ties, best, official = result.ties, result.best_value, result.official
+    if not ties:
         return
-    several, hidden = len(result.ties) > 1, len(result.ties) - _TIES_SHOWN
-    line = ", ".join(map(str, result.ties[:_TIES_SHOWN]))
-    line += f" and {hidden} more" if hidden > 0 else ""
-    if result.best_value is not None:
-        line += f", {'each with' if several else 'with'} a {unit} of {result.best_value:.6g}"
+    hidden = len(ties) - _TIES_SHOWN
+    line = ", ".join(map(str, ties[:_TIES_SHOWN])) + (f" and {hidden} more" if hidden > 0 else "")
+    if best is not None:
+        line += f", {'each ' if ties[1:] else ''}with a {unit} of {best:.6g}"
         if result.goal is not None:
             line += f" ({'higher' if result.goal == 'maximise' else 'lower'} is better)"
-    yield f"Best {'decisions' if several else 'decision'}: {line}."
-    if result.baseline is not None and result.best_value is not None:
-        gain = abs(result.best_value - result.baseline)
+    yield f"Best decision{'s' if ties[1:] else ''}: {line}."
+    if best is not None and result.baseline is not None:
+        gain = abs(best - result.baseline)
         yield f"Doing nothing leads to {result.baseline:.6g}: the best decision gains {gain:.6g}."
-    official = result.official
-    if official is not None and (several or official not in result.ties):
+    if official is not None and ties != (official,):
         yield f"Official answer: {official}."
 
 
-def _given_away(result: Result, unit: str) -> Iterator[str]:
+def _loss(result: Result, unit: str) -> Iterator[str]:
+    """Describe the loss relative to the best decision."""
     if result.value is None:
         return
     if not result.regret:
@@ -112,11 +103,9 @@ def _given_away(result: Result, unit: str) -> Iterator[str]:
         return
     leads = f"{result.choice} leads to {result.value:.6g}"
     yield f"{leads}, and loses {result.regret:.6g} of {unit} relative to the best decision."
-    if result.baseline is None:
-        return
-    if result.relative_regret is None:
+    if result.baseline is not None and result.relative_regret is None:
         yield "Even the best decision is no better than doing nothing."
-    else:
+    elif result.baseline is not None and result.relative_regret is not None:
         share = 100.0 * result.relative_regret
         yield f"This loss is {share:.1f} % of the gain of the best decision over doing nothing."
 

@@ -115,7 +115,7 @@ def describe_decisions(traces: Collection[Trace], count: int) -> str:
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
-    shown = [passages_to_text(read(trace)) for trace in traces]
+    shown = [passages_to_text(read(trace)).plain for trace in traces]
     left = count - len(shown)
     if left:
         shown.insert(0, f"({counted(left, 'earlier decision')} not shown)")

@@ -77,7 +77,7 @@ def replied(step: int, thought: str | None, **data: Any) -> Event:
 
 def retrieved(step: int, **data: Any) -> Event:
     """Return the event of a statement that returned `ROWS`."""
-    evidence = {"statement": "SELECT 1", "observation": ROWS, "row_count": 2, "error": None}
+    evidence = {"tool": "query_database", "statement": "SELECT 1", "observation": ROWS, "row_count": 2}
     return event("retrieval", step, evidence | data)
 
 

@@ -59,7 +59,7 @@ function byContestant(report, cells) {
 function shareRows(report, shown, references, more) {
   return shown.flatMap((one) => one.cells.map((cell, row) => {
     const marks = cell.share === null ? [] : [line(cell.low, cell.high, "whisker"), point(cell.share, report.databases.indexOf(cell.database))];
-    const own = references.filter(([share]) => share !== null).map(([share, kind]) => across(share, kind));
+    const own = references.map(([share, kind]) => across(share, kind));
     return el("tr", { class: row ? "again" : null }, row ? el("td", {}) : nameCell(one.name), el("td", {}, cell.database),
       strip(percentGrid(), own, marks), more(cell).map((value) => number(value)));
   }));
@@ -71,14 +71,14 @@ function accuracyChart(report, scenario) {
     return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
       el("p", { class: "muted" }, "No decision could be judged.")));
   }
-  const references = report.runs.flatMap((run) => run.references).filter((one) => one.scenario === scenario);
-  const said = references.flatMap((one) => [
-    one.shortcut === null ? null : `The line is the best shortcut, ${one.shortcut} (${percent(one.shortcut_share)}).`,
-    one.chance === null ? null : `The dashed line is chance (${percent(one.chance)}).`]).filter(Boolean);
+  const ofRuns = (name) => report.runs.flatMap((run) => run[name]).filter((one) => one.scenario === scenario);
+  const [shortcuts, chance] = [ofRuns("shortcuts"), ofRuns("chance")];
+  const said = [...shortcuts.map((one) => `The line is the best shortcut, ${one.name} (${percent(one.right / one.questions)}).`),
+    ...chance.map((one) => `The dashed line is chance (${percent(one.share)}).`)];
   return chart(capital(scenario), ["Right answers in %, with 95 % intervals. The best decider is first.", ...said].join(" "),
     ["Decider", "Database", axis(PERCENT), "#Accuracy", "#95 % interval", "#Right", "#By questions", "#Situations"],
     shareRows(report, byContestant(report, cells),
-      references.flatMap((one) => [[one.shortcut_share, "reference shortcut"], [one.chance, "reference"]]),
+      [...shortcuts.map((one) => [one.right / one.questions, "reference shortcut"]), ...chance.map((one) => [one.share, "reference"])],
       (cell) => [percent(cell.accuracy), interval(cell.low, cell.high), `${cell.correct}/${cell.judged}`,
         interval(...cell.byQuestions), figure(cell.situations)]));
 }

@@ -221,7 +221,7 @@ function decision(report, question, one, trace) {
       body.replaceChildren(el("p", { class: "muted" }, report.traces || "No trace of this decision was stored."));
       return;
     }
-    body.replaceChildren(...passages(trace.passages));
+    body.replaceChildren(...passages(trace));
   } }, el("summary", {}, mark(one.outcome), el("span", { class: "who" }, who),
     el("span", { class: "muted" }, one.database, isRepeated(report, one) ? `, epoch ${one.epoch}` : ""),
     el("span", { class: "choice" }, one.choice === null ? OUTCOMES[one.outcome] : el("bdi", {}, shortened(one.choice, 60))),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dqa import plugins
 from dqa.core.question import Question
@@ -22,25 +22,18 @@ from dqa.evaluation.statistics.comparing import PairComparison
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
-from dqa.report.run_report.records import (
-    Contestant,
-    DecisionRow,
-    QuestionRow,
-    Reference,
-    Report,
-    RunFacts,
-)
+from dqa.report.run_report.records import Contestant, DecisionRow, QuestionRow, Report, RunFacts
 from dqa.report.spending import reports_tokens
 from dqa.report.table import interval_text, listed
 from dqa.report.tables import interval_lines
 
 if TYPE_CHECKING:
-    from dqa.api.figures import Evaluation
     from dqa.api.runs import Run
     from dqa.core.decision import Usage
 
 _TIES = 8
 """Maximum number of best decisions that a row of the list names."""
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -71,21 +64,44 @@ class ReportedRun:
         rules = None if self.run.spec is None else self.run.spec.rule_set
         return None if self.asked is None else Judge(self.asked, rules)
 
-    @cached_property
-    def figures(self) -> Evaluation:
-        """Summary statistics of the run."""
-        return self.run.figures()
 
-    @property
-    def measure(self) -> str:
-        """Rule of scoring. Only runs with the same rule are compared."""
-        spec, ties = self.run.spec, "official" if self.run.strict_official else "ties"
-        return "" if spec is None else f"{spec.rule_set or ''} {ties}"
+class Decided(NamedTuple):
+    """A decision of a report.
 
-    @property
-    def content(self) -> str:
-        """Identifier of the questions of runs from older versions, which record no content."""
-        return "" if self.run.record is None else self.run.record.content_hash
+    Attributes
+    ----------
+    run
+        Index of its run.
+    result
+        Its result.
+    same
+        Its result under the common name of the question in all runs.
+    """
+
+    run: int
+    result: Result
+    same: Result
+
+
+def decisions_of(runs: Sequence[ReportedRun]) -> list[Decided]:
+    """Return the decisions of all runs."""
+    # Runs of older versions record no content of questions, but of all questions together.
+    unknown = [
+        (one.run.record and one.run.record.content_hash) or f"run {place}"
+        for place, one in enumerate(runs)
+    ]
+    results = [one.run.results for one in runs]
+    names, _ = match_questions(results, [one.name for one in runs], unknown)
+    return [
+        Decided(place, result, renamed(result, names[place]))
+        for place, own in enumerate(results)
+        for result in own
+    ]
+
+
+def by_question(decided: Sequence[Decided]) -> list[list[Decided]]:
+    """Return the decisions on each question."""
+    return list(grouped(decided, lambda one: one.same.question).values())
 
 
 def make_report(
@@ -106,204 +122,169 @@ def make_report(
     outcomes, traces
         Reasons why outcomes or traces are missing; see `Report`.
     """
-    decided = _decided(runs)
-    contestants = tuple(_contestants(runs, decided))
-    number = {key: place for place, key in enumerate(decided)}
-    pairs = _pairs(contestants, runs, decided)
-    results = [result for run in runs for result in run.run.results]
+    decided = decisions_of(runs)
+    found = _contestants(runs, decided)
+    contestants = [_figures(runs[place], place, one) for (place, _), one in found.items()]
+    pairs = _pairs(runs, found)
+    number = {key: index for index, key in enumerate(found)}
     lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
     intervals = lines[runs[0].name]
     if len(set(lines.values())) > 1:
         intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
+    times: Counter[str] = Counter()
     return Report(
         title=title,
-        headline=headline_of(contestants, pairs),
+        headline=_headline(contestants, pairs),
         runs=tuple(map(_facts, runs)),
-        contestants=contestants,
-        databases=tuple(dict.fromkeys(result.database for result in results)),
-        scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
+        contestants=tuple(contestants),
+        databases=tuple(dict.fromkeys(one.result.database for one in decided)),
+        scenarios=tuple(dict.fromkeys(one.result.scenario for one in decided)),
         intervals=intervals,
         pairs=pairs,
-        best=best_of(contestants, pairs),
-        questions=tuple(_questions(runs, number)),
+        best=_best(contestants, pairs),
+        questions=tuple(_question(runs, one, number, times) for one in by_question(decided)),
         outcomes=outcomes,
         traces=traces,
     )
 
 
-def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Result]]]:
-    """Return for each question its results in all runs, with the indexes of the runs."""
-    grouped: dict[str, list[tuple[int, Result]]] = {}
-    for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
-        for result in run.run.results:
-            name = names.get(result.question, result.question)
-            grouped.setdefault(name, []).append((place, result))
-    return list(grouped.values())
-
-
-def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
-    """Return for each run the common names of its questions in all runs."""
-    unknown = [run.content or f"run {place}" for place, run in enumerate(runs)]
-    return match_questions([run.run.results for run in runs], [run.name for run in runs], unknown)[
-        0
-    ]
-
-
-def _decided(runs: Sequence[ReportedRun]) -> dict[tuple[int, str], list[Result]]:
-    """Return the results of each contestant, by the index of its run and its decider."""
-    found = ((place, result) for place, run in enumerate(runs) for result in run.run.results)
-    groups = grouped(found, lambda one: (one[0], one[1].decider))
-    return {key: [result for _, result in results] for key, results in groups.items()}
-
-
 def _contestants(
-    runs: Sequence[ReportedRun], decided: Mapping[tuple[int, str], Sequence[Result]]
-) -> Iterator[Contestant]:
-    names = Counter(decider for _, decider in decided)
-    for (place, decider), results in decided.items():
-        run = runs[place]
-        name = decider if names[decider] == 1 else f"{decider} ({run.name})"
-        judged = [result for result in results if result.outcome.judged]
-        figures = comparing.stand(
-            comparing.Contestant(name, tuple(results), cost=_cost(run, judged))
+    runs: Sequence[ReportedRun], decided: Sequence[Decided]
+) -> dict[tuple[int, str], comparing.Contestant]:
+    """Return each contestant by the index of its run and its decider."""
+    groups = grouped(decided, lambda one: (one.run, one.result.decider))
+    times = Counter(decider for _, decider in groups)
+    found = {}
+    for (place, decider), own in groups.items():
+        name = decider if times[decider] == 1 else f"{decider} ({runs[place].name})"
+        results = tuple(one.same for one in own)
+        found[place, decider] = comparing.Contestant(
+            name, results, cost=_cost(runs[place].run, results)
         )
-        yield Contestant(
-            name=name,
-            run=place,
-            scripted=figures.model != NO_MODEL and is_scripted(figures.model),
-            figures=figures,
-            situations=situations_of(judged),
-            steps=mean_of(float(result.steps) for result in judged),
-            accuracies=tuple(one for one in run.run.summaries if one.decider == decider),
-            epochs=tuple(one for one in run.run.epochs if one.decider == decider),
-        )
+    return found
 
 
-def _cost(run: ReportedRun, judged: Sequence[Result]) -> Callable[[Usage], float] | None:
+def _cost(run: Run, results: Sequence[Result]) -> Callable[[Usage], float] | None:
     """Return the cost function of a run; None without prices or if tokens are unknown."""
-    prices = run.run.prices
-    is_known = prices is not None and all(reports_tokens(result.usage) for result in judged)
-    return prices.cost if prices is not None and is_known else None
+    known = all(reports_tokens(result.usage) for result in results if result.outcome.judged)
+    return run.prices.cost if run.prices is not None and known else None
+
+
+def _figures(reported: ReportedRun, place: int, one: comparing.Contestant) -> Contestant:
+    judged = [result for result in one.results if result.outcome.judged]
+    figures = comparing.stand(one)
+    return Contestant(
+        name=one.name,
+        run=place,
+        scripted=figures.model != NO_MODEL and is_scripted(figures.model),
+        figures=figures,
+        situations=situations_of(judged),
+        steps=mean_of(float(result.steps) for result in judged),
+        accuracies=tuple(s for s in reported.run.summaries if s.decider == one.decider),
+        epochs=tuple(e for e in reported.run.epochs if e.decider == one.decider),
+    )
+
+
+def _pairs(
+    runs: Sequence[ReportedRun], found: Mapping[tuple[int, str], comparing.Contestant]
+) -> tuple[PairComparison, ...]:
+    """Compare all pairs of contestants whose runs have the same rule of scoring."""
+
+    def rule(key: tuple[int, str]) -> tuple[str | None, bool] | None:
+        run = runs[key[0]].run
+        return None if run.spec is None else (run.spec.rule_set, run.strict_official)
+
+    pairs = [
+        pair
+        for alike in grouped(found, rule).values()
+        for pair in comparing.every_two([found[key] for key in alike], None)
+    ]
+    return comparing.compare_pairs(pairs)
 
 
 def _facts(reported: ReportedRun) -> RunFacts:
     run = reported.run
-    above = interval_lines(run.summaries)
+    figures, above = run.figures(), interval_lines(run.summaries)
     return RunFacts(
         name=reported.name,
         counts=run.counts,
         facts=tuple(_settings(run)),
-        notes=tuple(line for line in reported.figures.lines() if line not in above),
-        references=tuple(_references(reported)),
+        notes=tuple(line for line in figures.lines() if line not in above),
+        shortcuts=tuple(best_shortcuts(figures.shortcuts).values()),
+        chance=figures.chance,
     )
 
 
-def _settings(run: Run) -> list[tuple[str, str]]:
-    """Return the names and values of a run's settings."""
+def _settings(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of a run's settings."""
     models = ", ".join(dict.fromkeys(run.models.values()))
-    spec = run.spec
+    spec, record = run.spec, run.record
     if not isinstance(spec, RunSpec):
-        return [("Model", models)]
-    found = [
-        ("Questions", spec.questions.description),
-        ("Deciders", ", ".join(spec.deciders)),
-        ("Databases", ", ".join(dict.fromkeys(result.database for result in run.results))),
-        ("Model", models),
-        *(("Label", model.description) for model in spec.models if model.label),
-        ("Protocol", spec.protocol),
-        ("Rule set", spec.rule_set or "default"),
-        ("Right is", "the official answer" if spec.strict_official else "every best candidate"),
-        ("Seed", str(spec.seed)),
-        *([("Epochs", str(spec.epochs))] if spec.epochs > 1 else []),
-        ("Maximum replies", str(spec.max_steps)),
-        *(("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items())),
-    ]
-    record = run.record
+        yield "Model", models
+        return
+    yield "Questions", spec.questions.description
+    yield "Deciders", ", ".join(spec.deciders)
+    yield "Databases", ", ".join(dict.fromkeys(result.database for result in run.results))
+    yield "Model", models
+    yield from (("Label", model.description) for model in spec.models if model.label)
+    yield "Protocol", spec.protocol
+    yield "Rule set", spec.rule_set or "default"
+    yield "Right is", "the official answer" if spec.strict_official else "every best candidate"
+    yield "Seed", str(spec.seed)
+    if spec.epochs > 1:
+        yield "Epochs", str(spec.epochs)
+    yield "Maximum replies", str(spec.max_steps)
+    yield from (("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items()))
     if record is not None and record.versions:
         if record.began is not None:
-            found.append(("Began", record.began.isoformat(" ")))
-        found.append(("Written by", f"dqa {record.written_by}"))
+            yield "Began", record.began.isoformat(" ")
+        yield "Written by", f"dqa {record.written_by}"
         if record.content_hash:
-            found.append(("Data", record.content_hash[:16]))
-    return found
+            yield "Data", record.content_hash[:16]
 
 
-def _references(run: ReportedRun) -> Iterator[Reference]:
-    best = best_shortcuts(run.figures.shortcuts)
-    chance = {one.scenario: one.share for one in run.figures.chance}
-    for scenario in dict.fromkeys((*best, *chance)):
-        shortcut = best.get(scenario)
-        yield Reference(
-            scenario=scenario,
-            shortcut=None if shortcut is None else shortcut.name,
-            shortcut_share=None if shortcut is None else shortcut.share,
-            chance=chance.get(scenario),
-        )
-
-
-def _questions(
-    runs: Sequence[ReportedRun], number: Mapping[tuple[int, str], int]
-) -> Iterator[QuestionRow]:
-    times: Counter[str] = Counter()
-    for decided in group_by_question(runs):
-        first = decided[0][1]
-        scenario = plugins.find_scenario(first.scenario)
-        asked = (runs[place].questions.get(result.question) for place, result in decided)
-        question = next(filter(None, asked), None)
-        judged = [result for _, result in decided if result.outcome.judged]
-        known = next((r for _, r in decided if r.ties or r.official is not None), first)
-        times[first.question] += 1
-        again = times[first.question]
-        yield QuestionRow(
-            id=first.question if again == 1 else f"{first.question} ({again})",
-            key=first.question,
-            scenario=first.scenario,
-            text=None if question is None else question.text,
-            tags=first.tags,
-            official=known.official,
-            ties=known.ties[:_TIES],
-            tied=len(known.ties),
-            best_value=known.best_value,
-            baseline=known.baseline,
-            goal=known.goal,
-            unit="value" if scenario is None else scenario.unit,
-            judged=len(judged),
-            correct=sum(result.outcome is Outcome.CORRECT for result in judged),
-            mean_relative_regret=mean_of(result.relative_regret for result in judged),
-            decisions=tuple(_decision(number[place, r.decider], r) for place, r in decided),
-        )
-
-
-def _decision(contestant: int, result: Result) -> DecisionRow:
-    same = DecisionRow.model_fields.keys() & Result.model_fields.keys()
-    tokens = result.input_tokens + result.output_tokens
-    known = {name: getattr(result, name) for name in same}
-    return DecisionRow(contestant=contestant, tokens=tokens, **known)
-
-
-_LEVEL = 0.05
-
-
-def _pairs(
-    contestants: Sequence[Contestant],
+def _question(
     runs: Sequence[ReportedRun],
-    decided: Mapping[tuple[int, str], Sequence[Result]],
-) -> tuple[PairComparison, ...]:
-    """Compare all pairs of contestants on the questions that both answered.
+    decided: Sequence[Decided],
+    number: Mapping[tuple[int, str], int],
+    times: Counter[str],
+) -> QuestionRow:
+    """Return a row of the list of questions. `times` counts the rows of each question's name."""
+    results = [one.result for one in decided]
+    key, scenario = results[0].question, plugins.find_scenario(results[0].scenario)
+    asked = (runs[one.run].questions.get(one.result.question) for one in decided)
+    question = next(filter(None, asked), None)
+    judged = [result for result in results if result.outcome.judged]
+    known = next((r for r in results if r.ties or r.official is not None), results[0])
+    times[key] += 1
+    return QuestionRow(
+        id=key if times[key] == 1 else f"{key} ({times[key]})",
+        key=key,
+        scenario=known.scenario,
+        text=None if question is None else question.text,
+        tags=results[0].tags,
+        official=known.official,
+        ties=known.ties[:_TIES],
+        tied=len(known.ties),
+        best_value=known.best_value,
+        baseline=known.baseline,
+        goal=known.goal,
+        unit="value" if scenario is None else scenario.unit,
+        judged=len(judged),
+        correct=sum(result.outcome is Outcome.CORRECT for result in judged),
+        mean_relative_regret=mean_of(result.relative_regret for result in judged),
+        decisions=tuple(_decision(number[one.run, one.result.decider], one) for one in decided),
+    )
 
-    Contestants are compared only if their runs have the same rule of scoring.
-    """
-    names = _names(runs)
-    measured: dict[str, list[comparing.Contestant]] = {}
-    for one, ((place, _), results) in zip(contestants, decided.items(), strict=True):
-        same = tuple(renamed(result, names[place]) for result in results)
-        found = comparing.Contestant(one.name, same)
-        measured.setdefault(runs[place].measure, []).append(found)
-    pairs = [pair for alike in measured.values() for pair in comparing.every_two(alike, None)]
-    return comparing.compare_pairs(pairs)
+
+def _decision(contestant: int, one: Decided) -> DecisionRow:
+    known = dict(one.result)
+    fields = {name: known[name] for name in DecisionRow.model_fields.keys() & known.keys()}
+    tokens = one.result.input_tokens + one.result.output_tokens
+    return DecisionRow(contestant=contestant, tokens=tokens, **fields)
 
 
-def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
+def _best(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str | None:
     """Return the first contestant with the highest accuracy among those in `pairs`."""
     names = {name for pair in pairs for name in (pair.first, pair.second)}
     compared = [one for one in contestants if one.name in names]
@@ -311,37 +292,29 @@ def best_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) 
     return None if best is None else best.name
 
 
-def headline_of(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
+def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]) -> str:
     """Name the best decider and its lead over the second; "" if nothing was judged."""
     judged = [one for one in contestants if one.accuracy is not None]
     if not judged:
         return ""
     best, *others = sorted(judged, key=lambda one: -(one.accuracy or 0.0))
+    share = f"{100 * (best.accuracy or 0.0):.1f} %"
+    if best.interval is not None:
+        share += f", 95 % interval {interval_text(*best.interval)}"
+    of = f"{best.figures.correct} of {best.figures.judged:,} judged decisions"
+    sentence = f"{best.name} is right in {of} ({share})"
     equal = [other.name for other in others if other.accuracy == best.accuracy]
-    sentence = f"{best.name} is right in {_share(best)}"
     if equal:
         sentence += f". {listed(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
     elif others:
         sentence += f", more often than {counted(len(others), 'other decider')}"
-    worse = [other.name for other in others if other.name not in equal]
-    return f"{sentence}.{_next(best.name, worse[0], pairs) if worse else ''}"
-
-
-def _share(one: Contestant) -> str:
-    share = f"{100 * (one.accuracy or 0.0):.1f} %"
-    if one.interval is not None:
-        share += f", 95 % interval {interval_text(*one.interval)}"
-    return f"{one.figures.correct} of {one.figures.judged:,} judged decisions ({share})"
-
-
-def _next(best: str, second: str, pairs: Sequence[PairComparison]) -> str:
-    """Compare the best contestant with the second on the questions that both answered."""
-    pair = next((one for one in pairs if {one.first, one.second} == {best, second}), None)
+    second = others[len(equal)].name if len(others) > len(equal) else None
+    pair = next((one for one in pairs if {one.first, one.second} == {best.name, second}), None)
     if pair is None:
-        return ""
+        return f"{sentence}."
     by_situations = pair.holm_by_situations
     p = pair.holm_by_questions if by_situations is None else by_situations
     verdict = "is statistically significant" if p < _LEVEL else "may be due to chance"
     points = f"{100 * abs(pair.accuracy.value):.1f} points"
     p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-    return f" The difference to {second} (second) is {points} and {verdict} ({p_text})."
+    return f"{sentence}. The difference to {second} (second) is {points} and {verdict} ({p_text})."

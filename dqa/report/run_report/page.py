@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from dqa.core.question import Candidate, Question
@@ -19,28 +18,7 @@ from dqa.report.run_report.records import QuestionTruth, Report
 _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questions", "report")
 
 
-@dataclass(frozen=True)
-class QuestionDetails:
-    """The details of a question in the page.
-
-    Attributes
-    ----------
-    truth
-        Outcomes of the candidates; None if unknown.
-    traces
-        Results of `trace_details`, by the index of the decision in `QuestionRow.decisions`.
-    """
-
-    truth: QuestionTruth | None = None
-    traces: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the details in the form that the page reads."""
-        truth = None if self.truth is None else self.truth.to_json()
-        return {"truth": truth, "traces": {str(place): one for place, one in self.traces.items()}}
-
-
-def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str:
+def render_report(report: Report, details: Mapping[str, Any]) -> str:
     """Return a report as one self-contained HTML page.
 
     Parameters
@@ -48,10 +26,10 @@ def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str
     report
         Figures of the report.
     details
-        Details of questions, by the ids of the questions.
+        Results of `question_details`, by the ids of the questions.
     """
     texts: dict[str, int] = {}
-    items = {name: stored_once(one.to_json(), texts) for name, one in details.items()}
+    items = stored_once(details, texts)
     blocks = {"report": report.to_json(), "details": {"texts": list(texts), "items": items}}
     scripts = [f"{name}.js" for name in _SCRIPTS]
     return drawn_page("page/report.html", scripts, blocks, title=report.title)
@@ -63,10 +41,26 @@ _BEST, _WORST, _VALUES = 24, 3, 160
 """Maximum numbers of best candidates, of worst candidates, and of values in the chart."""
 
 
-def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, Any]:
-    """Return the passages of a trace in the form that the page reads."""
-    passages = [passage for passage in read(trace, result, unit) if passage.kind != "heading"]
-    return {"passages": [_shortened(passage) for passage in passages]}
+def question_details(
+    truth: QuestionTruth | None, decided: Iterable[tuple[Result, Trace | None]], unit: str
+) -> dict[str, Any]:
+    """Return the details of a question in the form that the page reads.
+
+    Parameters
+    ----------
+    truth
+        Outcomes of the candidates; None if unknown.
+    decided
+        Results and traces of the decisions in `QuestionRow.decisions`.
+    unit
+        Unit of the outcomes.
+    """
+    traces = {
+        str(number): [_shortened(one) for one in read(trace, result, unit)[1:]]  # no heading
+        for number, (result, trace) in enumerate(decided)
+        if trace is not None
+    }
+    return {"truth": None if truth is None else truth.to_json(), "traces": traces}
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:

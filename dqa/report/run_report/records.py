@@ -9,20 +9,12 @@ from pydantic import Field
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
+from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics.comparing import PairComparison, Standing
 from dqa.evaluation.statistics.epochs import EpochStatistics
 from dqa.evaluation.statistics.summaries import Summary
 from dqa.evaluation.traces import Alternative
 from dqa.report.counts import RunCounts
-
-
-class Reference(Record):
-    """The accuracies of a scenario's best heuristic and of chance on the questions of a run."""
-
-    scenario: str
-    shortcut: str | None
-    shortcut_share: float | None
-    chance: float | None
 
 
 class Contestant(Record):
@@ -133,15 +125,17 @@ class RunFacts(Record):
         Names and values of its settings.
     notes
         Notes on its figures: the rule of scoring and the models.
-    references
-        Accuracies of heuristics and of chance, by scenario.
+    shortcuts, chance
+        The best heuristic of each scenario, and the accuracies of random choices, on the questions
+        of the run.
     """
 
     name: str
     counts: RunCounts
     facts: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
-    references: tuple[Reference, ...]
+    shortcuts: tuple[Shortcut, ...]
+    chance: tuple[Chance, ...]
 
 
 class Report(Record):
@@ -164,7 +158,7 @@ class Report(Record):
         Reason why traces are missing in the page; None if they are not.
     """
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     title: str
     headline: str = ""
     runs: tuple[RunFacts, ...]

@@ -77,7 +77,8 @@ def replied(step: int, thought: str | None, **data: Any) -> Event:
 
 def retrieved(step: int, **data: Any) -> Event:
     """Return the event of a statement that returned `ROWS`."""
-    evidence = {"tool": "query_database", "statement": "SELECT 1", "observation": ROWS, "row_count": 2}
+    evidence = {"statement": "SELECT 1", "observation": ROWS, "row_count": 2}
+    evidence["tool"] = "query_database"
     return event("retrieval", step, evidence | data)
 
 

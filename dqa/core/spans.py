@@ -84,8 +84,11 @@ def start_span(
         ``client`` for a request to another system, such as a server.
     """
     api = sys.modules.get(_API)  # The program that sets a provider imports the API.
-    provider: TracerProvider | None = None if api is None else api.get_tracer_provider()
-    if api is None or isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
+    if api is None:
+        yield Span()
+        return
+    provider: TracerProvider = api.get_tracer_provider()
+    if isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
         yield Span()
         return
     from opentelemetry.trace import SpanKind

@@ -1,29 +1,20 @@
 """Read situations from the SQL and Cypher scripts of the DQA release.
 
-Regular expressions read the ``INSERT`` and ``CREATE`` statements of a script. Nothing is executed,
-so a script can only provide data. The rows of both languages are converted in the same way.
+Patterns find the rows of both languages, and `_Script` converts them. No statement is executed, so
+a script can only provide data.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
-from dqa.core.situation import (
-    Cell,
-    Column,
-    EdgeSchema,
-    NodeSchema,
-    Schema,
-    Situation,
-    Table,
-    TableSchema,
-)
+from dqa.core.situation import Cell, Column, EdgeSchema, NodeSchema, Schema, Situation, Table
 from dqa.core.text import counted, shortened
 
 _STRING = r"""(?:'[^'\\]*(?:(?:\\.|'')[^'\\]*)*'|"[^"\\]*(?:(?:\\.|"")[^"\\]*)*")"""
@@ -69,13 +60,11 @@ _SQL_ESCAPES = _ESCAPES | {"0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_"}
 _CYPHER_ESCAPES = _ESCAPES | {"f": "\f"}
 _SQL_ESCAPE = _pattern(r"\\(.)|(['\"])\2")
 _CYPHER_ESCAPE = _pattern(r"\\(?:u([0-9a-f]{4})|(.))")
-_TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _READ: Mapping[str, Callable[[str], Cell]] = {
-    "boolean": _TRUTH.__getitem__,
+    "boolean": {"true": True, "false": False, "1": True, "0": False}.__getitem__,
     "float": lambda text: float("nan" if text == "null" else text),
     "integer": int,
 }
-_Key: TypeAlias = tuple[Cell, ...]
 _Part = TypeVar("_Part", NodeSchema, EdgeSchema)
 _SHOWN = 60
 
@@ -106,32 +95,30 @@ def parse_sql(text: str, schema: Schema, file: Path) -> Parsed:
         statement.
     """
     script = _Script(text, schema, file, _sql_text)
-    declared: set[str] = set()
     for start, statement in script.statements():
         if (insert := _INSERT.match(statement)) is not None:
             _add_rows(script, insert, start)
         elif (table := _TABLE.fullmatch(statement)) is not None:
-            declared.add(_unquoted(table[1]))
+            script.rows.setdefault(_unquoted(table[1]), {})
         elif not _IGNORED.fullmatch(statement):
-            expected = "CREATE TABLE or INSERT INTO table(columns) VALUES"
-            raise script.wrong(start, statement, expected)
+            raise script.wrong(
+                start, statement, "CREATE TABLE or INSERT INTO table(columns) VALUES"
+            )
     for table_schema in schema.tables:
-        name = table_schema.name
-        if name not in declared and not script.rows[name]:
-            columns = ", ".join(table_schema.column_names)
-            problem = f"table '{name}' is missing; expected CREATE TABLE {name}({columns})"
-            raise ParseError(file, None, f"{problem} and its rows")
+        if table_schema.name not in script.rows:
+            created = f"{table_schema.name}({', '.join(table_schema.column_names)})"
+            problem = f"table '{table_schema.name}' is missing; expected CREATE TABLE {created}"
+            raise ParseError(file, None, problem)
     return script.parsed(ordered=False)
 
 
 def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
     """Add the rows of an INSERT. If the table is unknown, only report it."""
     name, statement, position = _unquoted(insert[1]), insert.string, insert.end()
-    if name not in script.rows:
+    if name not in (table.name for table in script.schema.tables):
         script.add_defect(start, f"there is an unknown table '{name}'", "ignored")
         return
-    table = script.schema.table(name)
-    wanted, listed = table.column_names, re.findall(_NAME, insert[2])
+    wanted, listed = script.schema.table(name).column_names, re.findall(_NAME, insert[2])
     names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), wanted, start)
     missing = [column for column in wanted if column not in names]
     if missing:
@@ -141,7 +128,7 @@ def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
         if len(cells) != len(names):
             problem = f"a row of '{name}' has {counted(len(cells), 'value')}"
             raise script.error(start + position, f"{problem}; expected {len(names)}")
-        script.add(table, zip(names, cells, strict=True), start + position)
+        script.add(name, dict(zip(names, cells, strict=True)), start + position)
         position = row.end()
         if position == len(statement):
             return
@@ -165,7 +152,7 @@ def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
         elif not _IGNORED.fullmatch(statement):
             expected = "CREATE (:Label {...}) or MATCH ... CREATE (a)-[:TYPE {...}]->(b)"
             raise script.wrong(start, statement, expected)
-    if not any(script.rows.values()):
+    if not script.rows:
         raise ParseError(file, None, f"no CREATE of a {schema.nodes[0].label} or another node")
     return script.parsed(ordered=True)
 
@@ -177,12 +164,11 @@ def _add_edge(
     *matched, left, label, body, right = found.groups()
     keys: dict[str, tuple[str, str]] = {}
     for variable, node_label, text in (matched[:3], matched[3:]):
-        node = script.part(f"label '{_unquoted(node_label)}'", nodes, start)
-        names, cells = _properties(text)
-        if names != (node.key,):
-            problem = f"MATCH of a {node.label} by {list(names)}; expected its key '{node.key}'"
+        node, properties = script.part(f"label '{_unquoted(node_label)}'", nodes, start), _map(text)
+        if [*properties] != [node.key]:
+            problem = f"MATCH of a {node.label} by {[*properties]}; expected its key '{node.key}'"
             raise script.error(start, problem)
-        keys[_unquoted(variable or "")] = (node.label, cells[0])
+        keys[_unquoted(variable or "")] = node.label, properties[node.key]
     ends = _unquoted(left), _unquoted(right)
     for variable in ends:
         if variable not in keys:
@@ -193,10 +179,9 @@ def _add_edge(
     script.add_part(edge, body, {edge.source[1]: source_key, edge.target[1]: target_key}, start)
 
 
-def _properties(text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names and the literals of a property map."""
-    pairs = _PROPERTIES.findall(text or "")
-    return tuple(_unquoted(name) for name, _ in pairs), tuple(literal for _, literal in pairs)
+def _map(text: str | None) -> dict[str, str]:
+    """Return the literals of a property map by name."""
+    return {_unquoted(name): literal for name, literal in _PROPERTIES.findall(text or "")}
 
 
 def _unquoted(name: str) -> str:
@@ -228,9 +213,7 @@ class _Script:
         if re.search(r"--|#|//|/\*", text):
             text = _COMMENT.sub(lambda m: m[1] or "\n" * m[0].count("\n"), text)
         self.text, self.schema, self.file, self._unescape = text, schema, file, unescape
-        self.rows: dict[str, dict[_Key, tuple[int, list[Cell]]]] = {
-            table.name: {} for table in schema.tables
-        }
+        self.rows: dict[str, dict[tuple[Cell, ...], tuple[int, list[Cell]]]] = {}
         self._defects: dict[tuple[str, str], list[int | None]] = {}
         self._aligned: dict[tuple[str, tuple[str, ...]], tuple[str | None, ...]] = {}
 
@@ -241,8 +224,7 @@ class _Script:
             start = len(self.text) if match is None else match.start()
             quote = self.text[position:start].strip("; \t\r\n")
             if quote:
-                problem = f"a string that starts with {quote[0]} is never closed"
-                raise self.error(position, problem)
+                raise self.error(position, f"a string that starts with {quote[0]} is never closed")
             if match is not None:
                 position = match.end()
                 statement = match[0].lstrip()
@@ -272,31 +254,28 @@ class _Script:
             raise self.error(start, f"found {found}; expected one of {', '.join(known)}")
         return known[found]
 
-    def add(self, table: TableSchema, cells: Iterable[tuple[str | None, str]], start: int) -> None:
-        """Add a row, given its cells by column.
+    def add(self, name: str, literals: Mapping[str | None, str], start: int) -> None:
+        """Add a row to a table, given its literals by column. A repeated key is reported.
 
-        A missing cell is NULL. A repeated key is reported.
+        A missing literal is NULL.
         """
-        literals = dict(cells)
+        table = self.schema.table(name)
         row = [self._value(literals.get(c.name, "NULL"), c, start) for c in table.columns]
-        names = table.column_names
-        key = tuple([row[names.index(name)] for name in table.key])
-        if key in self.rows[table.name]:
-            problem = f"'{table.name}' repeats the key {', '.join(table.key)}"
+        key = tuple([row[table.column_names.index(column)] for column in table.key])
+        if self.rows.setdefault(name, {}).setdefault(key, (start, row))[1] is not row:
+            problem = f"'{name}' repeats the key {', '.join(table.key)}"
             self.add_defect(start, problem, "the first row is used")
-        else:
-            self.rows[table.name][key] = start, row
 
     def add_part(
         self, part: NodeSchema | EdgeSchema, body: str | None, ends: Mapping[str, str], start: int
     ) -> None:
         """Add the row of a node, or of an edge with the keys of its ends, from its properties."""
-        columns = dict(part.properties)
-        names, literals = _properties(body)
-        aligned = self.aligned(f"'{part.label}'", names, [*columns], start)
-        pairs = zip(aligned, literals, strict=True)
-        cells = {columns[name]: literal for name, literal in pairs if name is not None}
-        self.add(self.schema.table(part.table), [*cells.items(), *ends.items()], start)
+        columns, literals = dict(part.properties), _map(body)
+        names = self.aligned(f"'{part.label}'", tuple(literals), tuple(columns), start)
+        cells: dict[str | None, str] = dict(ends)
+        for name, literal in zip(names, literals.values(), strict=True):
+            cells[columns.get(name or "")] = literal
+        self.add(part.table, cells, start)
 
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
@@ -321,10 +300,7 @@ class _Script:
         return self._aligned[where, names]
 
     def _value(self, text: str, column: Column, start: int) -> Cell:
-        """Convert a literal to a column's type.
-
-        Report a number or truth value that is in quotes.
-        """
+        """Convert a literal to a column's type. Report a number or truth value in quotes."""
         stored, is_quoted = column.stored, text[0] in "'\""
         plain = self._unescape(text[1:-1]) if is_quoted else text
         if is_quoted and stored == "text":
@@ -351,18 +327,18 @@ class _Script:
             for label, column in (edge.source, edge.target):
                 self._drop_edges(edge, column, self.schema.node(label), ordered=ordered)
         for node in self.schema.nodes:
-            if not self.rows[node.table]:
+            if not self.rows.get(node.table):
                 self.add_defect(None, f"'{node.table}' has no rows", "read as an empty table")
+        tables: dict[str, Table] = {}
         try:
-            tables = {table.name: self._table(table) for table in self.schema.tables}
+            for table in self.schema.tables:
+                rows = [row for _, row in self.rows.get(table.name, {}).values()]
+                columns = [*map(list, zip(*rows, strict=True))] or [[] for _ in table.columns]
+                named = dict(zip(table.column_names, columns, strict=True))
+                tables[table.name] = Table(table, named)
             return Parsed(Situation(self.schema, self.file.stem, tables), self._reported())
         except DataError as error:
             raise ParseError(self.file, None, str(error)) from error
-
-    def _table(self, table: TableSchema) -> Table:
-        rows = [row for _, row in self.rows[table.name].values()]
-        columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in table.columns]
-        return Table(table, dict(zip(table.column_names, columns, strict=True)))
 
     def _drop_edges(
         self, edge: EdgeSchema, column: str, node: NodeSchema, *, ordered: bool
@@ -371,13 +347,14 @@ class _Script:
         key = self.schema.table(node.table).column_names.index(node.key_column)
         end = self.schema.table(edge.table).column_names.index(column)
         created: dict[Cell, int] = {}
-        for start, row in self.rows[node.table].values():
+        for start, row in self.rows.get(node.table, {}).values():
             created.setdefault(row[key], start)
-        for edge_key, (start, row) in [*self.rows[edge.table].items()]:
+        edges = self.rows.get(edge.table, {})
+        for edge_key, (start, row) in [*edges.items()]:
             if row[end] not in created or (ordered and created[row[end]] > start):
                 problem = f"'{edge.table}' refers to a {node.table} that is not there"
                 self.add_defect(start, problem, "those rows are left out")
-                del self.rows[edge.table][edge_key]
+                del edges[edge_key]
 
     def _reported(self) -> tuple[Defect, ...]:
         """Return the defects in the order of the script."""

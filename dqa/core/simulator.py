@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -151,29 +151,12 @@ class Outcomes:
         return {candidate: i for i, candidate in enumerate(self.candidates)}
 
 
-class StatedRule(NamedTuple):
-    """A rule of a simulator that the scenario's rules text must state.
-
-    Attributes
-    ----------
-    heading
-        The heading of its numbered paragraph, e.g. ``Demand`` for ``4. Demand. ...``.
-    figures
-        The constants and words that the paragraph must contain.
-    """
-
-    heading: str
-    figures: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class CountingRules:
-    """The counting rules of a simulator, for checks and for readers.
+    """The counting rules of a simulator, in words.
 
     Attributes
     ----------
-    stated
-        The rules that the scenario's rules text must state.
     text
         The rule set that follows the rules text exactly.
     described
@@ -183,7 +166,6 @@ class CountingRules:
         rule sets, e.g. ``double counting``. Rule sets that share a property use the same words.
     """
 
-    stated: tuple[StatedRule, ...]
     text: str
     described: Mapping[str, str]
     grounds: Mapping[str, tuple[str, ...]]
@@ -193,8 +175,8 @@ class CountingRules:
 class Simulator(Protocol):
     """Computes the ground truth of a scenario. ``scenario.toml`` names it.
 
-    The optional attribute ``counting`` contains `CountingRules`. With this attribute, a rules text
-    that lacks a stated rule is refused, and an audit reports the grounds of labels.
+    The optional attribute ``counting`` contains `CountingRules`. With this attribute, an audit
+    reports the grounds of labels.
 
     Attributes
     ----------

@@ -5,12 +5,10 @@ Each check yields the path of a field, and the problem with its fix.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from string import Template
 
-from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import (
     ColumnPart,
     EdgePart,
@@ -88,33 +86,6 @@ def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[st
     for name in template.get_identifiers():
         if name not in names:
             yield name, unknown_word("parameter", name, names)
-
-
-def unstated_rule(rules: str, counting: CountingRules) -> str | None:
-    """Return the problem of a rules text that lacks a rule of the simulator; None if it lacks none.
-
-    Parameters
-    ----------
-    rules
-        Numbered paragraphs that begin with a heading: ``4. Demand. ...``.
-    counting
-        The rules that the simulator declares.
-    """
-    numbered = re.split(r"^\d+\.\s+", rules, flags=re.MULTILINE)[1:]
-    texts = {text.partition(".")[0].strip(): " ".join(text.split()) for text in numbered}
-    for heading, figures in counting.stated:
-        if heading not in texts:
-            return (
-                f"it lacks the rule '{heading}', which the simulator uses; "
-                f"add a numbered rule that begins with '{heading}.'"
-            )
-        for figure in figures:
-            # A number must be a separate word: 3 is not in 30, and 1.05 is not in 1.055.
-            if not re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", texts[heading]):
-                return (
-                    f"the rule '{heading}' lacks '{figure}', which the simulator uses; add it there"
-                )
-    return None
 
 
 class _Check:

@@ -39,12 +39,11 @@ import numpy as np
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import CountingRules, Outcomes, StatedRule
+from dqa.core.simulator import CountingRules, Outcomes
 from dqa.core.situation import Situation
 from dqa_simulators.building.economy import (
     LEVEL_INCREASE,
     NOTHING,
-    PRICE_SWING,
     RULE_SETS,
     Economy,
 )
@@ -54,22 +53,7 @@ from dqa_simulators.checks import FloatArray, IntArray, chosen_rules, index
 _BLOCK = 2_000_000
 """The maximum number of cells of an array over rows and candidates (16 MB)."""
 
-_GAP = "(demand - supply) / max(demand, supply)"
-
 _COUNTING = CountingRules(
-    stated=(
-        StatedRule("Goods", ("base_price", "pop_demand")),
-        StatedRule("Buildings", ("max_demand", "max_supply")),
-        StatedRule("Level", (f"(L + {LEVEL_INCREASE}) / L", "max_demand", "max_supply")),
-        StatedRule("Demand", ("pop_demand", "max_demand")),
-        StatedRule("Input", ("max_demand * supply / demand",)),
-        StatedRule("Output", ("max_supply", "mean", "min(current_input / max_demand, 1)")),
-        StatedRule("Constant output", ("keeps", "current_output")),
-        StatedRule("Supply", ("current_output", "max_supply")),
-        StatedRule("Rounds", ("ten rounds",)),
-        StatedRule("Price", (f"{PRICE_SWING} * {_GAP}", "base_price")),
-        StatedRule("Calculation", ("once",)),
-    ),
     text="paper",
     described={
         "released": (

@@ -50,16 +50,12 @@ import numpy as np
 
 from dqa.core.errors import SituationError
 from dqa.core.question import Candidate, Question
-from dqa.core.simulator import CountingRules, Outcomes, StatedRule
+from dqa.core.simulator import CountingRules, Outcomes
 from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
 from dqa_simulators.locating.flows import NOWHERE, Placements, flows_with
 from dqa_simulators.locating.world import (
-    ADDED,
-    ARRIVAL,
-    INLAND,
-    MERCHANT,
     RULE_SETS,
     State,
     World,
@@ -71,26 +67,6 @@ _BLOCK = 4_000_000
 _PROGRAM_BONUS = "the program's inland bonus"
 
 _COUNTING = CountingRules(
-    stated=(
-        StatedRule("Value", ("local_value", "ingoing")),
-        StatedRule("Presence", ("node_country", "home_node", "is_home")),
-        StatedRule(
-            "Power",
-            (
-                f"{MERCHANT} * (base_trading_power + {ADDED:g})",
-                f"max(development / {RULE_SETS['paper'].per_bonus:g}, {INLAND:g})",
-                "inland",
-                "total_power",
-            ),
-        ),
-        StatedRule("Merchants", ("changes nothing",)),
-        StatedRule("Profit", ("(local_value + ingoing)", "total_power", "not subtracted")),
-        StatedRule("Leaving", ("outgoing", "total_power", "elsewhere")),
-        StatedRule("Steering", ("straight", "alphabetical")),
-        StatedRule("Sharing", ("in proportion", "the same")),
-        StatedRule("Arrival", (f"{ARRIVAL} * flow",)),
-        StatedRule("Calculation", ("once", "upstream")),
-    ),
     text="paper",
     described={
         "released": (

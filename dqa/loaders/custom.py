@@ -1,6 +1,6 @@
 """Read a user's own questions about the user's databases.
 
-A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers
+A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`). Python callers
 may pass a list of such objects. If a question names a scenario, the scenario's statement returns
 the outcomes. The whole database is read only if the scenario has a simulator in Python.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dqa import plugins
 from dqa.core.database import Database
@@ -73,7 +73,7 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     """
     file = questions if isinstance(questions, Path) else None
     written = _read_file(questions) if isinstance(questions, Path) else enumerate(questions, 1)
-    lines = [_line(value, number, file, scenario) for number, value in written]
+    lines = [_line(value, _Position(number, file), scenario) for number, value in written]
     where = "The list of questions" if file is None else str(file)
     if not lines:
         raise UsageError(f"{where} holds no question.")
@@ -84,7 +84,45 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
         return reading.read(lines, scenarios, limit)
 
 
-def _read_file(file: Path) -> Iterable[tuple[int, object]]:
+class _Position(NamedTuple):
+    """The line of a question in its file, or its position in a list without a file."""
+
+    number: int
+    file: Path | None
+
+    @contextmanager
+    def field(self, name: str = "") -> Iterator[None]:
+        """Add the position and a field to errors that are raised in the context."""
+        try:
+            yield
+        except (DataError, QueryError, UsageError) as error:
+            problem = f"{name}: {error}" if name else str(error)
+            if self.file is None:
+                raise UsageError(f"Question {self.number} of the list: {problem}") from error
+            raise ParseError(self.file, self.number, problem) from error
+
+
+class _Line(NamedTuple):
+    """A question of the file or list, before its scenario and database are known."""
+
+    written: OwnQuestion
+    at: _Position
+
+    @property
+    def id(self) -> str:
+        return self.written.id or str(self.at.number)
+
+
+def _line(value: object, at: _Position, scenario: str | None) -> _Line:
+    if isinstance(value, OwnQuestion):
+        return _Line(value, at)
+    if isinstance(value, Mapping) and scenario is not None:
+        value = {"scenario": scenario, **value}
+    with at.field():
+        return _Line(OwnQuestion.checked(value), at)
+
+
+def _read_file(file: Path) -> list[tuple[int, Any]]:
     """Return the lines of a file. The answers may be in a second file, ``NAME.answers.jsonl``.
 
     Raises
@@ -109,61 +147,14 @@ def _read_file(file: Path) -> Iterable[tuple[int, object]]:
     problems = {
         "has no line for": asked.keys() - answers.keys(),
         "has lines for unknown questions": answers.keys() - asked.keys(),
-        "repeats answers of the questions": {
-            name for name, one in asked.items() if ANSWERS & one.keys()
-        },
+        "repeats answers of the questions": {i for i in asked if ANSWERS & asked[i].keys()},
     }
     for problem, names in problems.items():
         if names:
             raise ParseError(other, None, f"{problem} {', '.join(sorted(names))}")
-    return [
-        (n, {**one, **answers[str(one.get("id", n))]} if isinstance(one, dict) else one)
-        for n, one in written
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A question of the file or list, before it is resolved.
-
-    Attributes
-    ----------
-    number, file
-        The line in the file, or the position in the list; the file, or None for a list.
-    """
-
-    written: OwnQuestion
-    number: int
-    file: Path | None
-
-    @property
-    def id(self) -> str:
-        return self.written.id or str(self.number)
-
-    @contextmanager
-    def field(self, name: str) -> Iterator[None]:
-        """Add the line number and the field to errors that are raised in the context."""
-        with _position(self.file, self.number, f"{name}: "):
-            yield
-
-
-@contextmanager
-def _position(file: Path | None, number: int, field: str = "") -> Iterator[None]:
-    try:
-        yield
-    except (DataError, QueryError, UsageError) as error:
-        if file is None:
-            raise UsageError(f"Question {number} of the list: {field}{error}") from error
-        raise ParseError(file, number, f"{field}{error}") from error
-
-
-def _line(value: object, number: int, file: Path | None, scenario: str | None) -> _Line:
-    if isinstance(value, OwnQuestion):
-        return _Line(value, number, file)
-    if isinstance(value, Mapping):
-        value = {**({} if scenario is None else {"scenario": scenario}), **value}
-    with _position(file, number):
-        return _Line(OwnQuestion.checked(value), number, file)
+    for name, line in answers.items():
+        asked[name].update(line)
+    return written
 
 
 @dataclass
@@ -193,7 +184,7 @@ class _Reading:
         """Return the selected questions. Only their databases are opened."""
         first: dict[str, int] = {}
         for position, line in enumerate(lines, start=1):
-            with line.field("id"):
+            with line.at.field("id"):
                 if first.setdefault(line.id, position) != position:
                     raise DataError(
                         f"'{line.id}' is that of question {first[line.id]}, too (a line without "
@@ -202,29 +193,19 @@ class _Reading:
         found: list[LabelledQuestion] = []
         counts: Counter[str] = Counter()
         for line in lines:
-            with line.field("scenario"):
+            with line.at.field("scenario"):
                 scenario = self._scenario_of(line)
             if scenarios is None or scenario in scenarios:
                 counts[scenario] += 1
                 if limit is None or counts[scenario] <= limit:
                     found.append(self._labelled(line, scenario))
         used = {question.situation for question, _ in found}
-        read = QuestionSet.of(self.name, found, self.situations)
-        return replace(
-            read, places={name: at for name, at in self.locations.items() if name in used}
-        )
-
-    def _database(self, name: str) -> Database:
-        if name not in self.databases:
-            where = whole_url(self.locations[name], name)
-            opened = plugins.backend_for(where).open(where, policy=self.policy, audit=self.audit)
-            self.databases[name] = opened
-            self.opened.callback(opened.close)
-        return self.databases[name]
+        places = {name: at for name, at in self.locations.items() if name in used}
+        return replace(QuestionSet.of(self.name, found, self.situations), places=places)
 
     def _scenario_of(self, line: _Line) -> str:
         """Return the scenario of a question; by default the name of the set."""
-        named = line.written.scenario
+        named, file = line.written.scenario, line.at.file
         known = plugins.names("scenario")
         if named is None:
             if self.name in known:
@@ -234,48 +215,51 @@ class _Reading:
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.
-        path = named if line.file is None else str(line.file.parent / named)
+        path = named if file is None else str(file.parent / named)
         is_folder = named not in known and (Path(path) / DOCUMENT).is_file()
         return plugins.scenario(scenario_name(path if is_folder else named)).name
 
     def _labelled(self, line: _Line, scenario: str) -> LabelledQuestion:
-        written = line.written
-        with line.field("database"):
-            database = self._database_of(line)
+        written, field_of = line.written, line.at.field
+        with field_of("database"):
+            name = written.database
+            if name is None and len(self.locations) > 1:
+                raise UsageError(f"is missing, and there are {', '.join(self.locations)}: name one")
+            if name is not None and name not in self.locations:
+                raise UnknownNameError("database", name, self.locations)
+            database = name or next(iter(self.locations))
         question = self._question(line, scenario, database)
         candidates = question.candidates
-        with line.field("answer"):
+        with field_of("answer"):
             answers = _answers_of(written.answer, candidates)
-        with line.field("heuristics"):
+        with field_of("heuristics"):
             heuristics = {
                 name: _answers_of(self._candidates(listed, database)[:1], candidates)[0]
                 for name, listed in written.heuristics.items()
             }
         truth = Truth(answers, heuristics=heuristics)
-        with line.field("outcomes" if written.outcomes else "forbidden"):
+        with field_of("outcomes" if written.outcomes else "forbidden"):
             truth = _judged_by(written, truth, candidates)
-        if written.scenario is not None:
-            with line.field("scenario"):
-                truth = self._with_outcomes(question, truth)
-        return LabelledQuestion(question, truth)
+        with field_of("scenario"):
+            return LabelledQuestion(question, self._with_outcomes(question, truth))
 
     def _question(self, line: _Line, scenario: str, database: str) -> Question:
         """Return the question of a line, with its candidates."""
         written, listed = line.written, line.written.candidates
         if written.scenario is None:
-            with line.field("rules"):
+            with line.at.field("rules"):
                 rules = _rules_of(line)
             question = Question(scenario, line.id, written.question or "", rules)
         else:
-            live = self._database(database)
-            with line.field("scenario"):
+            with line.at.field("scenario"):
+                live = self._database(database)
                 question = ask_scenario(plugins.scenario(scenario), live, written.target)
         candidates, query = question.candidates, question.candidate_query
         if listed is None:
-            with line.field("target"):
+            with line.at.field("target"):
                 require_candidates(question)
         else:
-            with line.field("candidates"):
+            with line.at.field("candidates"):
                 candidates = self._candidates(listed, database)
             query = listed if isinstance(listed, str) else None
         if candidates is not None:
@@ -290,13 +274,13 @@ class _Reading:
             tags=written.tags,
         )
 
-    def _database_of(self, line: _Line) -> str:
-        named = line.written.database
-        if named is None and len(self.locations) > 1:
-            raise UsageError(f"is missing, and there are {', '.join(self.locations)}: name one")
-        if named is not None and named not in self.locations:
-            raise UnknownNameError("database", named, self.locations)
-        return named or next(iter(self.locations))
+    def _database(self, name: str) -> Database:
+        if name not in self.databases:
+            where = whole_url(self.locations[name], name)
+            opened = plugins.backend_for(where).open(where, policy=self.policy, audit=self.audit)
+            self.databases[name] = opened
+            self.opened.callback(opened.close)
+        return self.databases[name]
 
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
         """Return the truth with the outcomes that the scenario's statement returns.
@@ -305,7 +289,7 @@ class _Reading:
         """
         scenario, name = question.scenario, question.situation
         if scenario not in plugins.names("simulator"):
-            return truth  # recorded outcomes, which a line does not contain
+            return truth  # no scenario, or recorded outcomes, which a line does not contain
         simulator, database = plugins.simulator(scenario), self._database(name)
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
             outcomes = simulator.outcomes_in(database, question)
@@ -339,9 +323,9 @@ def _rules_of(line: _Line) -> str:
     rules = line.written.rules
     if not isinstance(rules, RulesFile):
         return rules
-    if line.file is None:
+    if line.at.file is None:
         raise UsageError("a list of questions has no folder: pass the rules as a text")
-    home = line.file.parent
+    home = line.at.file.parent
     return read_text(home / rules.file, home=home)
 
 
@@ -356,16 +340,14 @@ def _judged_by(
     forbidden = _answers_of(written.forbidden, candidates)
     if written.outcomes is None:
         return replace(truth, forbidden=forbidden)
-    values = {
-        _answers_of((name,), candidates)[0]: value for name, value in written.outcomes.items()
-    }
-    for name in forbidden:
-        values.pop(name, None)
+    spelled = {_answers_of((name,), candidates)[0]: x for name, x in written.outcomes.items()}
+    values = {name: value for name, value in spelled.items() if name not in forbidden}
     missing = [str(one) for one in candidates if one not in values and one not in forbidden]
     if missing or not values:
         raise UsageError(f"is missing of {', '.join(missing) or 'every candidate'}")
-    outcomes = tuple(values.get(one, min(values.values())) for one in candidates)
-    best = tuple(one for one, value in values.items() if value == max(values.values()))
+    least, most = min(values.values()), max(values.values())
+    outcomes = tuple(values.get(one, least) for one in candidates)
+    best = tuple(one for one, value in values.items() if value == most)
     return replace(truth, answers=truth.answers or best, outcomes=outcomes, forbidden=forbidden)
 
 
@@ -377,10 +359,10 @@ def _answers_of(
         return answers
     spelled: dict[Candidate, Candidate] = {str(one).strip(): one for one in candidates}
     spelled |= {candidate: candidate for candidate in candidates}
-    found: list[Candidate] = []
+    found: dict[Candidate, None] = {}
     for answer in answers:
         right = spelled.get(answer, spelled.get(str(answer).strip()))
         if right is None:
             raise UnknownNameError("candidate", str(answer), map(str, candidates))
-        found.append(right)
-    return tuple(dict.fromkeys(found))
+        found[right] = None
+    return tuple(found)

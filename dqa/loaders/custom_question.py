@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -17,7 +18,7 @@ def _listed(value: object) -> object:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-def _names(value: object) -> object:
+def _names(value: object) -> tuple[object, ...]:
     """Check that each candidate is a name or a whole number."""
     names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
@@ -35,42 +36,32 @@ def _candidates(value: object) -> object:
     return _names(value)
 
 
-def _numbered(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 def _text(value: object) -> object:
     """Return a target's value as text, or several values as a list of texts."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
     if isinstance(value, list | tuple):
         return LIST_SEPARATOR.join(str(_text(item)) for item in value)
-    return value
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _read(convert: Callable[[object], object], written: object) -> BeforeValidator:
+    """Return a validator that converts a field, with the type that a file may contain."""
+    return BeforeValidator(convert, json_schema_input_type=written)
 
 
 TargetValue: TypeAlias = Annotated[
-    str,
-    BeforeValidator(
-        _text, json_schema_input_type=str | int | float | bool | list[str | int | float]
-    ),
+    str, _read(_text, str | int | float | bool | list[str | int | float])
 ]
 """A value of a target, as text."""
-_OneOrMore: TypeAlias = Annotated[
-    tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
-]
-_Answers: TypeAlias = Annotated[
-    tuple[Candidate, ...],
-    BeforeValidator(_names, json_schema_input_type=str | int | list[str | int]),
-]
+_OneOrMore: TypeAlias = Annotated[tuple[str, ...], _read(_listed, str | list[str])]
+_Answers: TypeAlias = Annotated[tuple[Candidate, ...], _read(_names, str | int | list[str | int])]
 _Candidates: TypeAlias = Annotated[
-    tuple[Candidate, ...] | str,
-    BeforeValidator(_candidates, json_schema_input_type=list[str | int] | str),
+    tuple[Candidate, ...] | str, _read(_candidates, list[str | int] | str)
 ]
 _Id: TypeAlias = Annotated[
     Annotated[str, Field(min_length=1)] | None,
-    BeforeValidator(_numbered, json_schema_input_type=str | int | None),
+    _read(lambda one: str(one) if type(one) is int else one, str | int | None),
 ]
 
 

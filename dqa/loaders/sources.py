@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, f
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.secrets import redact
+from dqa.scenarios import folder_or_name, scenario_name
 from dqa.scenarios.generation import Difficulty
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
 """An absolute path, which every process finds."""
+_Scenario: TypeAlias = Annotated[str, AfterValidator(folder_or_name)]
 
 
 class Source(Record):
@@ -37,18 +39,12 @@ class Source(Record):
     """
 
     _label: ClassVar[str] = ""
-    scenarios: tuple[str, ...] | None = None
+    _in_place: ClassVar[bool] = False
+    scenarios: tuple[_Scenario, ...] | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
 
-    @field_validator("scenarios")
-    @classmethod
-    def _findable(cls, scenarios: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        from dqa.scenarios import folder_or_name
-
-        return None if scenarios is None else tuple(map(folder_or_name, scenarios))
-
     @abstractmethod
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
+    def _read(self) -> QuestionSet: ...
 
     @property
     def description(self) -> str:
@@ -58,7 +54,7 @@ class Source(Record):
     @property
     def asks_in_place(self) -> bool:
         """Whether the questions name databases that exist already and are not loaded."""
-        return False
+        return self._in_place
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
@@ -83,25 +79,24 @@ class Source(Record):
             The data cannot be read.
         """
         del policy, audit  # only OwnQuestions query a database
-        return self._selected(self._read(self.names))
+        return self._selected(self._read())
 
     def _selected(self, read: QuestionSet) -> QuestionSet:
-        names = self.names
-        found = read.select(names, self.limit)
+        found = read.select(self.names, self.limit)
         if not found.questions:
-            wanted = " or ".join(names or ("any",))
+            wanted = " or ".join(self.names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
         return found
 
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of `scenarios`. Raise `UnknownNameError` for an unknown scenario."""
-        from dqa import plugins
-        from dqa.scenarios import scenario_name
+        return None if self.scenarios is None else tuple(map(self._name, self.scenarios))
 
-        if self.scenarios is None:
-            return None
-        return tuple(plugins.scenario(scenario_name(name)).name for name in self.scenarios)
+    def _name(self, scenario: str) -> str:
+        from dqa import plugins
+
+        return plugins.scenario(scenario_name(scenario)).name
 
 
 class _PublishedFolder(Source):
@@ -122,12 +117,12 @@ class _PublishedFolder(Source):
     form: FormName = "relational"
     strict: bool = False
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(self) -> QuestionSet:
         from dqa.loaders.reading import read_questions
 
         return read_questions(
             self.folder,
-            scenarios=scenarios,
+            scenarios=self.names,
             form=self.form,
             strict=self.strict,
             limit=self.limit,
@@ -143,17 +138,11 @@ class ReleaseFolder(_PublishedFolder):
 class InPlaceFolder(_PublishedFolder):
     """A published folder whose databases are not loaded, such as BIRD's or Spider's."""
 
+    _in_place: ClassVar[bool] = True
     source: Literal["in_place"] = "in_place"
 
-    @property
-    def asks_in_place(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The `scenarios`, which are names of databases."""
-        return self.scenarios
+    def _name(self, scenario: str) -> str:
+        return scenario  # the name of a database
 
 
 def release_in(
@@ -186,10 +175,10 @@ class GeneratedFolder(Source):
     source: Literal["generated"] = "generated"
     folder: _Folder
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(self) -> QuestionSet:
         from dqa.loaders.generator.manifest import read_generated
 
-        return read_generated(self.folder, scenarios=scenarios)
+        return read_generated(self.folder, scenarios=self.names)
 
 
 class GeneratedQuestions(Source):
@@ -231,11 +220,11 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(self) -> QuestionSet:
         from dqa.loaders.generator.generate import generate
 
         return generate(
-            scenarios,
+            self.names,
             self.count,
             self.seed,
             sizes=self.sizes,
@@ -257,10 +246,10 @@ class NamedSet(Source):
     source: Literal["set"] = "set"
     name: str
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(self) -> QuestionSet:
         from dqa.loaders.sets import read_set
 
-        return read_set(self.name, scenarios=scenarios, limit=self.limit)
+        return read_set(self.name, scenarios=self.names, limit=self.limit)
 
 
 def _located(value: object) -> object:
@@ -283,9 +272,10 @@ class OwnQuestions(Source):
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"
+    _in_place: ClassVar[bool] = True
     source: Literal["own"] = "own"
     file: _Folder
-    scenario: str | None = None
+    scenario: _Scenario | None = None
     databases: Annotated[dict[str, str], Field(min_length=1), BeforeValidator(_located)]
 
     if TYPE_CHECKING:
@@ -300,13 +290,6 @@ class OwnQuestions(Source):
             limit: int | None = None,
         ) -> None: ...
 
-    @field_validator("scenario")
-    @classmethod
-    def _findable_one(cls, scenario: str | None) -> str | None:
-        from dqa.scenarios import folder_or_name
-
-        return None if scenario is None else folder_or_name(scenario)
-
     def __repr__(self) -> str:
         return redact(super().__repr__())
 
@@ -317,21 +300,11 @@ class OwnQuestions(Source):
         """The scenario of the source, if it has one."""
         return () if self.scenario is None else (self.scenario,)
 
-    @property
-    def asks_in_place(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, which may include the name of the file."""
+    def _name(self, scenario: str) -> str:
         from dqa.loaders.locations import name_of
 
-        own = name_of(str(self.file))
-        if self.scenarios is None or own not in self.scenarios:
-            return super().names
-        others = tuple(name for name in self.scenarios if name != own)
-        return (own, *(self.changed(scenarios=others).names or ()))
+        # The name of the file is the scenario of lines that name none.
+        return scenario if scenario == name_of(str(self.file)) else super()._name(scenario)
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
         """Return the questions; see `Source.read`."""
@@ -348,8 +321,8 @@ class OwnQuestions(Source):
         )
         return self._selected(found)
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        return self.changed(scenarios=scenarios).read()
+    def _read(self) -> QuestionSet:
+        return self.read()
 
 
 class PassedQuestions(Source):
@@ -376,8 +349,7 @@ class PassedQuestions(Source):
         """The value of `in_place`."""
         return self.in_place
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        del scenarios
+    def _read(self) -> QuestionSet:
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and cannot be reloaded; pass "
             "them again."

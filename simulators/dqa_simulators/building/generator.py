@@ -15,10 +15,10 @@ from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.sampling import apportion, heavy_tailed, ragged
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
 from dqa_simulators.checks import distances, index, place_of, positions
+from dqa_simulators.sampling import apportion, heavy_tailed, ragged
 
 _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]

@@ -14,10 +14,10 @@ from dqa import plugins
 from dqa.core.question import Question
 from dqa.core.situation import Situation, Table
 from dqa.loaders.generator.names import stems, with_suffixes
-from dqa.loaders.generator.sampling import contains, distinct_keys, heavy_tailed
 from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.scenarios.generation import Difficulty, require
 from dqa_simulators.checks import distances, index, place_of, positions
+from dqa_simulators.sampling import contains, distinct_keys, heavy_tailed
 
 _REACH = 0.06  # mean length of a route and mean reach of a country, as a share of all nodes
 _INLAND = ("vale", "moor", "heath", "plain", "steppe", "ridge")

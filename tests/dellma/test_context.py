@@ -17,8 +17,7 @@ from dqa.deciders.context import list_actions
 from dqa.deciders.prompting import fill_in
 from dqa_dellma.problem import METHOD, Problem, read_problem
 from dqa_dellma.settings import DirectSettings
-from tests.dellma.talking import data_of, world
-from tests.scenarios.worlds import questions
+from tests.dellma.talking import data_of
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
 
@@ -99,14 +98,6 @@ def test_no_action_is_a_usage_error(
         list_actions(asked(**changes), database, METHOD)
 
 
-def test_names_of_a_long_list_that_differ_by_case_are_different(database: Database) -> None:
-    """Only the names that the rows spell exactly are compared."""
-    many = (*(f"name {number}" for number in range(20_000)), "aB3", "xY7", "ab3", "Xy7")
-    query = "SELECT CASE id WHEN 1 THEN 'aB3' ELSE 'xY7' END AS name FROM fruit WHERE id < 3"
-    problem, _ = problem_of(asked(query, candidates=many), database)
-    assert problem.actions == ("aB3", "xY7")
-
-
 def test_actions_of_a_long_list_without_a_row_are_left_out_and_named(database: Database) -> None:
     """A row names an action if a whole cell equals it, ignoring case. A short list is complete."""
     unnamed = ("fruit", "fruit 77", "note", *(f"nut {number}" for number in range(9)))
@@ -132,15 +123,3 @@ def test_rows_that_do_not_fit_are_left_out_with_a_warning(database: Database) ->
     assert "--set dellma.context" in warning["text"]
     with pytest.raises(UsageError, match=r"--set dellma\.context="):
         problem_of(question, database, 1_300)
-
-
-@pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
-def test_building_compares_producers_of_goods_and_inputs(backend: str) -> None:
-    """On tables and graphs; the right answer is among them."""
-    question, opened = world("building", backend)
-    problem, _ = problem_of(question, opened)
-    opened.close()
-    left_out = problem.read.left_out
-    assert questions().truth_of(question).official in problem.actions
-    assert left_out
-    assert sorted([*problem.actions, *left_out]) == sorted(question.candidates or ())

@@ -9,9 +9,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.messages.ai import UsageMetadata
 
-from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError
+from dqa.core.errors import ModelUnavailableError
 from dqa.deciders.base import Settings
 from dqa.models.policy import Budget, CallPolicy
 from dqa.models.scripted import GivenReplies, scripted_model
@@ -139,28 +138,3 @@ def test_a_spent_budget_keeps_earlier_replies(calls: int) -> None:
     assert decision.usage == Usage(10 * calls, 2 * calls, calls)
     assert decision.trace[-1].kind == "budget"
     assert len(decision.evidence) == 2
-
-
-class Failing:
-    """A database that fails after some statements."""
-
-    def __init__(self, database: Database, after: int) -> None:
-        self._database, self._left = database, after
-        self.kind, self.name = database.kind, database.name
-
-    def query(self, *arguments: object) -> object:
-        """Run a statement, up to the limit."""
-        self._left -= 1
-        if self._left < 0:
-            raise DatabaseUnavailableError("The server is gone.")
-        return self._database.query(*arguments)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("after", [0, 1])
-def test_a_database_that_fails_ends_the_run_as_infrastructure(after: int) -> None:
-    question, database = world()
-    decision = decide("zero-shot", replying("x"), question, Failing(database, after))  # type: ignore[arg-type]
-    database.close()
-    assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
-    assert len(decision.evidence) == after
-    assert decision.steps == 0

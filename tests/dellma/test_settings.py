@@ -21,23 +21,6 @@ def test_the_paper_s_settings_are_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "problem"),
-    [
-        ("samples", "0", "a whole number, 1 or more, not '0'"),
-        ("overlap", "nan", "a number, 0 or more, below 1, not 'nan'"),
-        ("ties", "maybe", "true or false"),
-        ("attitude", "bold", "There is no value of dellma.attitude 'bold'"),
-        ("aversion", "1.5", "at most 1"),
-    ],
-)
-def test_an_invalid_setting_is_refused_by_name(option: str, value: str, problem: str) -> None:
-    with pytest.raises(UsageError, match=rf"dellma\.{option}") as refused:
-        DELLMA_PAIRS(replying("x"), Settings(options={f"dellma.{option}": value}))
-    assert problem in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
     ("options", "problem"),
     [
         ({"attitude": "cvar", "scale": "action"}, "attitude=cvar needs scale=all"),

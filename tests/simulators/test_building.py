@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from dqa.core.errors import SituationError, UnknownNameError
@@ -14,7 +13,6 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.loaders.release import read_release
 from dqa_simulators.building.outcomes import SIMULATOR
-from tests.simulators import reference
 from tests.simulators.worlds import building_question, economy
 
 ASK = building_question("goods1")
@@ -97,31 +95,6 @@ def test_broken_tables_are_named() -> None:
         ({"buildings": [(7, -5), (8, 10)]}, "level of row 0 of table 'building' is -5"),
     ):
         assert message in refusal(small(**changes))
-
-
-def chain(steps: int) -> Situation:
-    """Return a chain of works: each turns goods i + 1 into goods i; a mine makes the last goods."""
-    works = range(steps)
-    return economy(
-        goods=[(i, 20.0, 1.0) for i in range(steps + 1)],
-        buildings=[(i, 5) for i in range(steps + 1)],
-        supply=[(i, i, 6.0, 3.0) for i in works] + [(steps, steps, 2.0, 1.0)],
-        demand=[(i + 1, i, 7.0) for i in works],
-    )
-
-
-@pytest.mark.parametrize("rules", ["released", "paper"])
-def test_buildings_beyond_ten_steps_change_nothing(rules: str) -> None:
-    """The last building within ten steps changes the price."""
-    situation = chain(14)
-    outcomes = ask(situation, building_question("goods0"), rules)
-    plain = [
-        reference.building(situation, key, rules)["goods0"] for key in (*outcomes.candidates, None)
-    ]
-    np.testing.assert_allclose(outcomes.values, plain[:-1], rtol=1e-12)
-    assert outcomes.value(10) != outcomes.baseline
-    assert set(outcomes.values[11:].tolist()) == {outcomes.baseline}
-    assert set(plain[11:-1]) == {plain[-1]}
 
 
 def test_every_released_price_is_reproduced_to_the_last_bit(release_dir: Path) -> None:

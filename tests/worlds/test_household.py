@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +30,6 @@ from dqa_simulators.household.games import (
     find_official,
 )
 from dqa_simulators.household.world import Household, HouseholdEpisode, HouseholdSettings
-from tests.programs import run_python
 from tests.worlds.playing import make_world, open_history
 
 pytest.importorskip("alfworld")
@@ -204,21 +202,6 @@ def test_ctrl_c_during_a_reply_ends_the_process_of_the_engine(
     assert fresh._running.engine is not own.engine
     assert fresh._running.seen == own.seen
     fresh.close()
-
-
-def test_no_file_remains_in_the_temporary_folder_or_at_home(tmp_path: Path) -> None:
-    """After the program and its process of TextWorld have ended."""
-    folders = {name: tmp_path / name for name in ("TMPDIR", "HOME")}
-    for folder in folders.values():
-        folder.mkdir()
-    code = (
-        "from dqa_simulators.household.engine import engine\n"
-        "assert engine().ask('name', identities=['Mug_bar_1'])\n"
-    )
-    environment = {**os.environ, **{name: str(folder) for name, folder in folders.items()}}
-    environment.pop("ALFWORLD_DATA", None)
-    run_python("-c", code, env=environment, check=True)
-    assert [found for folder in folders.values() for found in folder.rglob("*")] == []
 
 
 def write_official(folder: Path, data: Mapping[str, Any]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.poker import PokerPosition, PokerWorld
 from dqa_simulators.holdem.hands import DECK, strength
@@ -80,40 +78,6 @@ def test_the_better_hand_takes_the_pot() -> None:
         assert np.sign(episode.returns()["player"]) == np.sign(first - second)
         ties += first == second
     assert ties
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_mirrored_games_of_one_deterministic_player_net_zero(name: str) -> None:
-    """Exactly, on each deal, however it chooses by what it sees: folds and blinds included."""
-    world = poker(name)
-    seen = set()
-    for seed in range(GAMES[name]):
-        total = 0.0
-        for mirrored in (False, True):
-            episode = world.start(seed, mirrored=mirrored)
-            for _ in moves_of(episode, by_what_it_sees):
-                pass
-            total += episode.returns()["player"]
-            seen.add((episode.facts()["folded"], np.sign(episode.returns()["player"])))
-        assert total == 0.0
-    assert {folded for folded, _ in seen} == {None, "player", "opponent"}
-
-
-def by_what_it_sees(move: Move) -> str:
-    """Choose by cards, board, stage and bets, as a hash mixes them; names tell it nothing."""
-    position = move.position
-    assert isinstance(position, PokerPosition)
-    known = (
-        position.hole,
-        position.board,
-        position.betting.stage,
-        position.betting.raises,
-        position.betting.bets,
-    )
-    mixed = blake2b(repr(known).encode(), digest_size=8).digest()
-    actions = position.actions
-    place = int.from_bytes(mixed) % (4 * len(actions))
-    return str(actions[place % len(actions)] if place else position.fallback)
 
 
 def test_ends_of_looking_ahead() -> None:

@@ -31,20 +31,6 @@ def test_the_informed_one_is_named_so_and_refuses_to_guess() -> None:
         InformedSearch().choose(OPEN, np.random.default_rng(0))
 
 
-def test_the_fair_one_knows_no_more_than_a_position() -> None:
-    """Its choice follows from the position: the other's values can be anything."""
-    world = world_of("negotiation")
-    episode = world.start(3)
-    move = episode.next_move()
-    assert move is not None
-    assert move.reveal is not None
-    known = move.position
-    assert isinstance(known, NegotiationPosition)
-    choices = {FairSearch().choose(known, np.random.default_rng(1)) for _ in range(2)}
-    assert len(choices) == 1
-    assert str(move.reveal()) not in repr(known)
-
-
 def test_searching_negotiators_agree_to_what_is_best_for_them() -> None:
     """In the last turn, everything or nothing is left: they take what they are offered."""
     last = NegotiationPosition(

@@ -13,7 +13,7 @@ few rankings, so the Hessian is sparse.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,51 @@ _LARGEST = 700.0
 """The largest score whose exponential is a finite number."""
 _MOST_STEPS = 500
 """The maximum number of Newton steps; nearly separable rankings need about 30."""
+
+
+class _Sets(NamedTuple):
+    """The choice sets of all rankings.
+
+    Attributes
+    ----------
+    item
+        The items of all sets, one set after the other.
+    ends
+        The offsets of the sets in `item`: 0, and the end of each set.
+    wins
+        Shape (n,): the number of choices of each item.
+    """
+
+    item: Ints
+    ends: Ints
+    wins: Floats
+
+    @classmethod
+    def of(
+        cls, rankings: Rankings, count: int, elicitation: Elicitation, ranks: Ranks | None
+    ) -> Self:
+        """Return the choice sets of rankings with at least two items."""
+        listed = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
+        both = [pair for pair in zip(rankings, listed, strict=True) if len(pair[0]) > 1]
+        blocks = [_choices(np.array(one), np.array(rank), elicitation) for one, rank in both]
+        lengths = [np.full(len(sets), sets.shape[1]) for sets, _ in blocks]
+        ends = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))])
+        item = np.concatenate([np.zeros(0, np.int64), *(sets.ravel() for sets, _ in blocks)])
+        won = np.concatenate([np.zeros(0), *(shares.ravel() for _, shares in blocks)])
+        wins = np.asarray(np.bincount(item, won, count), dtype=np.float64)
+        return cls(item, ends.astype(np.int64), wins)
+
+    def slopes(self, scores: Floats, pull: float) -> tuple[Floats, csc_array]:
+        """Return the gradient and the Hessian of the objective; `pull` is ``alpha * n``."""
+        lengths, starts, count = np.diff(self.ends), self.ends[:-1], len(scores)
+        worth = scores[self.item]
+        weights = np.exp(worth - np.repeat(np.maximum.reduceat(worth, starts), lengths))
+        chances = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+        table = csr_array((chances, self.item, self.ends), shape=(len(lengths), count))
+        expected = np.asarray(np.bincount(self.item, chances, count), dtype=np.float64)
+        added = pull * np.exp(np.minimum(scores, _LARGEST))
+        hessian = csr_array(diags_array(expected) - table.T @ table) + diags_array(added)
+        return expected - self.wins + added - pull, csc_array(hessian)
 
 
 def fit_scores(
@@ -74,50 +119,27 @@ def fit_scores(
     DataError
         Newton's method does not converge.
     """
-    listed = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
-    both = [pair for pair in zip(rankings, listed, strict=True) if len(pair[0]) > 1]
-    blocks = [_choices(np.array(one), np.array(rank), elicitation) for one, rank in both]
-    if not any(len(sets) for sets, _ in blocks):
+    sets, pull = _Sets.of(rankings, count, elicitation, ranks), alpha * count
+    if len(sets.ends) == 1:
         return np.zeros(count)
-    lengths = np.concatenate([np.full(len(sets), sets.shape[1]) for sets, _ in blocks])
-    ends = np.concatenate([[0], np.cumsum(lengths)])
-    item = np.concatenate([sets.ravel() for sets, _ in blocks]).astype(np.int64)
-    wins = np.bincount(item, np.concatenate([won.ravel() for _, won in blocks]), count)
-    starts = ends[:-1]
-
-    def slopes(scores: Floats) -> tuple[Floats, csr_array]:
-        """Return the gradient and the Hessian of the negative log-likelihood."""
-        worth = scores[item]
-        weights = np.exp(worth - np.repeat(np.maximum.reduceat(worth, starts), lengths))
-        chances = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
-        table = csr_array((chances, item, ends), shape=(len(lengths), count))
-        expected = np.asarray(np.bincount(item, chances, count), dtype=np.float64)
-        return expected - wins, csr_array(diags_array(expected) - table.T @ table)
-
-    met = np.bincount(item, minlength=count)
-    scores, pull = np.log((wins + 1.0) / (met - wins + 1.0)), alpha * count
-
-    def regularised(scores: Floats) -> tuple[Floats, csc_array]:
-        gradient, hessian = slopes(scores)
-        weights = pull * np.exp(np.minimum(scores, _LARGEST))
-        return gradient + weights - pull, csc_array(hessian + diags_array(weights))
-
+    met = np.bincount(sets.item, minlength=count)
+    scores = np.log((sets.wins + 1.0) / (met - sets.wins + 1.0))
     # The terms of the objective are generalised self-concordant. Let r be the largest change of a
     # score, or of the difference of two scores. A step lowers the objective if r <= 1, or if the
     # objective still decreases at the end of the step. A step scaled by log(1 + r) / r always
     # lowers it.
-    gradient, hessian = regularised(scores)
+    gradient, hessian = sets.slopes(scores, pull)
     for _ in range(_MOST_STEPS):
         step = -_solve(hessian, gradient)
         reach = max(float(np.ptp(step)), float(np.abs(step).max()))
         if reach <= _TOLERANCE:
             found = scores + step
             return np.asarray(found - found.mean())
-        gradient, hessian = regularised(scores + step)
+        gradient, hessian = sets.slopes(scores + step, pull)
         share = 1.0
         if reach > 1.0 and gradient @ (step / reach) > 0.0:
             share = float(np.log1p(reach) / reach)
-            gradient, hessian = regularised(scores + share * step)
+            gradient, hessian = sets.slopes(scores + share * step, pull)
         scores = scores + share * step
     raise DataError(f"The scores of {count} items did not converge: use a larger alpha.")
 

@@ -8,6 +8,7 @@ can be undone.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -17,13 +18,13 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Select,
     and_,
     distinct,
     func,
     insert,
     or_,
     select,
-    true,
     update,
 )
 
@@ -59,6 +60,9 @@ _Value = TypeVar("_Value")
 
 _EXAMPLES: Final = 3
 _PAGE: Final = 2_000
+_INDEXED: Final = tuple(
+    TUPLES.c[name] for name in ("id", "source", "digest", "batch", "goal", "history", "observation")
+)
 _CACHED: Final = 1_000
 """The maximum number of indices and lists of types in RAM."""
 
@@ -104,19 +108,16 @@ class Memory:
 
     def batches(self) -> tuple[int, ...]:
         """Return the numbers of the batches in ascending order."""
-        return self._cached("batches", self._read_batches)
+        found = _live(TUPLES.c.batch).distinct().order_by(TUPLES.c.batch)
+        return self._cached("batches", found, lambda rows: tuple(int(row.batch) for row in rows))
 
     def goal_types(
         self, batch: int, excluded: Collection[str] = frozenset()
     ) -> tuple[MemoryType, ...]:
         """Return the goal types of a batch, in the order of their first tuples.
 
-        Tuples of the sources in `excluded` are neither counted nor used as examples.
-
-        Raises
-        ------
-        UsageError
-            The batch does not exist.
+        Tuples of the sources in `excluded` are neither counted nor used as examples. If the batch
+        does not exist, `UsageError` is raised.
         """
         return self._types((batch, None, None), frozenset(excluded))
 
@@ -174,20 +175,25 @@ class Memory:
         UsageError
             The version does not exist.
         """
-        with self._reading() as connection:
-            which = LIVE if version is None else self._state(connection, version)
+        which: ColumnElement[bool] = LIVE
+        if version is not None:
+            with self._reading() as connection:
+                self._require_version(connection, version)
+            left = or_(LIVE, VERSIONS.c.undone_after > version)
+            which = and_(VERSIONS.c.number <= version, left)
         if sources is not None:
             which = and_(which, TUPLES.c.source.in_(sorted(sources)))
         return self._each(which)
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every pair of a goal and a source, in the order of their first tuples."""
-        return self._cached("goals", self._read_goals)
+        columns = (TUPLES.c.goal, TUPLES.c.source)
+        found = _live(*columns, func.max(TUPLES.c.reward), func.min(TUPLES.c.number))
+        found = found.group_by(*columns).order_by(func.min(TUPLES.c.id))
+        return self._cached("goals", found, lambda rows: tuple(Goal(*row) for row in rows))
 
     def sources(self, making: Making | None = None) -> frozenset[str]:
         """Return the sources of all tuples, or only of tuples from one kind of addition."""
-        if making is None:
-            return frozenset(goal.source for goal in self.goals())
         with self._reading() as connection:
             return _sources(connection, making)
 
@@ -269,32 +275,21 @@ class Memory:
 
     # Parts
 
-    def _cached(self, key: Hashable, read: Callable[[], _Value]) -> _Value:
+    def _cached(
+        self, key: Hashable, found: Select[Any], read: Callable[[Sequence[Any]], _Value]
+    ) -> _Value:
         """Return a cached value, or read it again if any process has changed the memory."""
         with self._reading() as connection:
             counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
             number, undone = connection.execute(counts).one()
-        revision = (int(number), int(undone))
-        if revision != self._revision or len(self._cache) > _CACHED:
-            self._cache, self._revision = {}, revision
-        cache = self._cache  # another thread may replace the cache after a change
-        if key not in cache:
-            cache[key] = read()
+            revision = (int(number), int(undone))
+            if revision != self._revision or len(self._cache) > _CACHED:
+                self._cache, self._revision = {}, revision
+            cache = self._cache  # another thread may replace the cache after a change
+            if key not in cache:
+                cache[key] = read(connection.execute(found).all())
         value: _Value = cache[key]
         return value
-
-    def _read_batches(self) -> tuple[int, ...]:
-        found = select(TUPLES.c.batch).distinct().select_from(BOTH).where(LIVE)
-        with self._reading() as connection:
-            return tuple(sorted(int(number) for number in connection.execute(found).scalars()))
-
-    def _read_goals(self) -> tuple[Goal, ...]:
-        columns = (TUPLES.c.goal, TUPLES.c.source)
-        values = (func.max(TUPLES.c.reward), func.min(TUPLES.c.number))
-        found = select(*columns, *values).select_from(BOTH).where(LIVE)
-        found = found.group_by(*columns).order_by(func.min(TUPLES.c.id))
-        with self._reading() as connection:
-            return tuple(Goal(*row) for row in connection.execute(found))
 
     def _require_batch(self, batch: int) -> None:
         known = self.batches()
@@ -306,50 +301,26 @@ class Memory:
 
     def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
         self._require_batch(scope[0] or 0)
-        key = ("types", scope, excluded)
-        return self._cached(key, lambda: self._read_types(scope, excluded))
-
-    def _read_types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
         of_goals = scope[1] is None
         name = TUPLES.c.goal_type if of_goals else TUPLES.c.observation_type
         text = TUPLES.c.goal if of_goals else TUPLES.c.observation
-        which = and_(LIVE, _within(scope), TUPLES.c.source.not_in(sorted(excluded)))
-        found = select(name, text, func.count(distinct(TUPLES.c.digest)))
-        found = found.select_from(BOTH).where(which).group_by(name, text)
-        sizes: dict[str, int] = {}
-        examples: dict[str, list[str]] = {}
-        with self._reading() as connection:
-            for type_, example, count in connection.execute(found.order_by(func.min(TUPLES.c.id))):
-                sizes[type_] = sizes.get(type_, 0) + int(count)
-                examples.setdefault(type_, []).append(example)
-        return tuple(
-            MemoryType(one, size, tuple(examples[one][:_EXAMPLES])) for one, size in sizes.items()
-        )
+        found = _live(name, text, func.count(distinct(TUPLES.c.digest)), scope=scope)
+        found = found.where(TUPLES.c.source.not_in(sorted(excluded)))
+        found = found.group_by(name, text).order_by(func.min(TUPLES.c.id))
+        return self._cached(("types", scope, excluded), found, _types_of)
 
     def _nearest(
         self, scope: Scope, about: str, most: int, excluded: Collection[str]
     ) -> tuple[Remembered, ...]:
         if most < 1:
             raise UsageError(f"The number of tuples to find must be at least 1, not {most}.")
-        index = self._cached(("index", scope), lambda: self._read_index(scope))
+        found = _live(*_INDEXED, scope=scope).order_by(TUPLES.c.id)
+        index = self._cached(("index", scope), found, _index_of)
         best = index.best(about, most, excluded)
-        found: dict[int, Remembered] = {}
-        if best:
-            which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
-            found = {one.id: one for one in self._each(which)}
+        which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
+        near = {one.id: one for one in self._each(which)} if best else {}
         # Skip tuples that another process has undone in the meantime.
-        return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
-
-    def _read_index(self, scope: Scope) -> WordIndex:
-        names = ("id", "source", "digest", "batch", "goal", "history", "observation")
-        found = select(*(TUPLES.c[name] for name in names)).select_from(BOTH)
-        found = found.where(LIVE, _within(scope)).order_by(TUPLES.c.id)
-        with self._reading() as connection:
-            documents = [
-                (int(row.id), row.source, (row.batch, row.digest), document(*row[4:]))
-                for row in connection.execute(found)
-            ]
-        return WordIndex(documents)
+        return tuple(replace(near[one], likeness=like) for one, like in best if one in near)
 
     def _each(self, which: ColumnElement[bool]) -> Iterator[Remembered]:
         """Yield tuples page by page, so that no transaction stays open while the caller works."""
@@ -364,11 +335,6 @@ class Memory:
             if len(rows) < _PAGE:
                 return
             last = rows[-1]["id"]
-
-    def _state(self, connection: Connection, version: int) -> ColumnElement[bool]:
-        self._require_version(connection, version)
-        left = or_(VERSIONS.c.undone_after.is_(None), VERSIONS.c.undone_after > version)
-        return and_(VERSIONS.c.number <= version, left)
 
     def _require_version(self, connection: Connection, version: int, least: int = 0) -> int:
         newest = len(_versions(connection))
@@ -422,10 +388,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
 
 
 def require_place(location: str | Path) -> None:
-    """Check that a memory can be opened or created, without creating a file.
-
-    The errors are those of `open_memory`.
-    """
+    """Check that `open_memory` can open or create a memory, without creating a file."""
     place = locate(location)
     if place.file is None or place.file.exists():
         Memory(place, create=True).close()
@@ -436,6 +399,29 @@ def require_place(location: str | Path) -> None:
 def document(goal: str, history: str, observation: str) -> str:
     """Return a state as a text whose words can be compared with other states."""
     return f"{observation}\n{history}\n{goal}"
+
+
+def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:
+    """Return a query over the tuples of a scope that are not undone."""
+    of = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
+    pairs = zip(of, scope, strict=True)
+    within = [column == value for column, value in pairs if value is not None]
+    return select(*columns).select_from(BOTH).where(LIVE, *within)
+
+
+def _types_of(rows: Sequence[Any]) -> tuple[MemoryType, ...]:
+    sizes: Counter[str] = Counter()
+    examples: dict[str, list[str]] = {}
+    for name, example, count in rows:
+        sizes[name] += int(count)
+        examples.setdefault(name, []).append(example)
+    return tuple(MemoryType(name, sizes[name], tuple(examples[name][:_EXAMPLES])) for name in sizes)
+
+
+def _index_of(rows: Sequence[Any]) -> WordIndex:
+    return WordIndex(
+        [(int(row.id), row.source, (row.batch, row.digest), document(*row[4:])) for row in rows]
+    )
 
 
 def _versions(connection: Connection) -> tuple[Version, ...]:
@@ -451,18 +437,12 @@ def _versions(connection: Connection) -> tuple[Version, ...]:
     )
 
 
-def _sources(connection: Connection, making: Making) -> frozenset[str]:
-    found = select(TUPLES.c.source).distinct().select_from(BOTH)
-    which = and_(LIVE, VERSIONS.c.making == making)
-    return frozenset(connection.execute(found.where(which)).scalars())
+def _sources(connection: Connection, making: Making | None) -> frozenset[str]:
+    found = _live(TUPLES.c.source).distinct()
+    found = found if making is None else found.where(VERSIONS.c.making == making)
+    return frozenset(connection.execute(found).scalars())
 
 
 def _count_new(connection: Connection, batch: int, rows: Iterable[dict[str, Any]]) -> int:
-    found = select(TUPLES.c.digest).select_from(BOTH).where(LIVE, TUPLES.c.batch == batch)
+    found = _live(TUPLES.c.digest, scope=(batch, None, None))
     return len({row["digest"] for row in rows} - set(connection.execute(found).scalars()))
-
-
-def _within(scope: Scope) -> ColumnElement[bool]:
-    columns = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
-    pairs = zip(columns, scope, strict=True)
-    return and_(true(), *(column == value for column, value in pairs if value is not None))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
+from dqa.core.files import parse_toml
 from dqa.core.question import Candidate
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.world import GameEvent, Position
@@ -16,30 +18,9 @@ from dqa.worlds.world import GameEvent, Position
 if TYPE_CHECKING:
     from dqa.worlds.observed import ObservedPosition
 
-_ORDER: Final = (
-    *("countertop", "diningtable", "coffeetable", "sidetable", "desk", "dresser", "bed", "sofa"),
-    *("armchair", "ottoman", "tvstand", "sinkbasin", "bathtubbasin", "toilet", "shelf", "cart"),
-    *("fridge", "microwave", "stoveburner", "coffeemachine", "toaster", "garbagecan"),
-    *("handtowelholder", "towelholder", "toiletpaperhanger", "laundryhamper", "safe"),
-    *("cabinet", "drawer"),
-)
-"""The order of the search. One command shows many things on an open surface. Drawers are last,
-because each takes two commands and contains few things."""
-_LIKELY: Final = {
-    "fridge": ("apple", "bread", "egg", "lettuce", "potato", "tomato", "winebottle"),
-    "sinkbasin": ("cloth", "dishsponge", "soapbar", "handtowel"),
-    "stoveburner": ("pan", "pot", "kettle"),
-    "garbagecan": ("newspaper", "papertowel"),
-    "bed": ("pillow", "laptop", "book"),
-    "sofa": ("pillow", "remotecontrol", "newspaper", "laptop"),
-    "toiletpaperhanger": ("toiletpaper", "toiletpaperroll"),
-    "handtowelholder": ("handtowel",),
-    "towelholder": ("towel",),
-    "desk": ("pen", "pencil", "desklamp", "laptop"),
-}
-"""The things that are likely in each kind of receptacle."""
-
-
+_RECEPTACLES: Final = parse_toml(Path(__file__).with_name("receptacles.toml").read_text("utf-8"))
+_ORDER: Final[list[str]] = _RECEPTACLES["order"]
+_LIKELY: Final[dict[str, list[str]]] = _RECEPTACLES["likely"]
 _OBJECT: Final = r"(?P<thing>[a-z]+)"
 _GOALS: Final = tuple(
     re.compile(pattern.replace("OBJ", _OBJECT) + r"\.?")

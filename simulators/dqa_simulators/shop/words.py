@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-# fmt: off
-STOP_WORDS: Final = frozenset((
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
-    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
-    "they", "this", "to", "was", "will", "with",
-))
-# fmt: on
-"""The stop words of Lucene's English analysis."""
+from dqa.core.files import parse_toml
 
-COLOURS: Final = (
-    *("amber", "apricot", "aqua", "aquamarine", "azure", "beige", "black", "blonde", "blue"),
-    *("blush", "bronze", "brown", "burgundy", "camel", "champagne", "charcoal", "chocolate"),
-    *("coffee", "copper", "coral", "cream", "crimson", "cyan", "emerald", "fuchsia", "gold"),
-    *("gray", "green", "grey", "indigo", "ivory", "khaki", "lavender", "lilac", "lime", "magenta"),
-    *("mahogany", "maroon", "mauve", "mint", "mustard", "navy", "olive", "orange", "peach"),
-    *("pink", "plum", "purple", "red", "rose", "rust", "salmon", "sand", "scarlet", "silver"),
-    *("tan", "taupe", "teal", "terracotta", "turquoise", "violet", "white", "wine", "yellow"),
-)
-"""Words for colours, in alphabetical order."""
+_LISTS: Final = parse_toml(Path(__file__).with_name("words.toml").read_text("utf-8"))
+STOP_WORDS: Final = frozenset(_LISTS["stop_words"])
+"""The stop words of Lucene's English analysis."""
+COLOURS: Final[tuple[str, ...]] = tuple(_LISTS["colours"])
+_NOT_SEARCHED: Final = STOP_WORDS.union(_LISTS["fillers"], _LISTS["option_names"])
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['\u2019][^\W_]+)*")
 _BOUND: Final = re.compile(
@@ -35,18 +24,6 @@ _BOUND: Final = re.compile(
 _HEAD_ENDS: Final = re.compile(
     r"[,.;:](?=\s|$)|\b(?:that|which|with|in|and|made|so)\b", re.IGNORECASE
 )
-# fmt: off
-_FILLERS: Final = frozenset((
-    "i", "i'm", "am", "im", "me", "my", "need", "want", "looking", "look", "find", "get", "buy",
-    "order", "choose", "help", "please", "can", "could", "would", "you", "should", "like", "some",
-    "also", "who", "which", "one", "ones", "pair", "friend", "asked", "purchase", "us", "have",
-    "has", "something", "really", "very", "comes", "come",
-))
-# fmt: on
-_NAMES: Final = frozenset(
-    ("color", "colour", "size", "flavor", "flavour", "scent", "light", "style")
-)
-"""The names of options. The texts of products do not contain them."""
 _POSSESSIVES: Final = ("'s", "\u2019s")
 _COLOUR: Final = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(COLOURS)})(?![^\W\d_])")
 
@@ -82,8 +59,7 @@ def find_bound(instruction: str) -> float | None:
 
 def key_words(text: str) -> tuple[str, ...]:
     """Return the distinct words of a wish that describe the product."""
-    left = STOP_WORDS | _FILLERS | _NAMES
-    return tuple(dict.fromkeys(word for word in words_of(text) if word not in left))
+    return tuple(dict.fromkeys(word for word in words_of(text) if word not in _NOT_SEARCHED))
 
 
 @lru_cache(maxsize=1024)

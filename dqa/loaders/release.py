@@ -5,7 +5,6 @@ The published files are read without changes. A defect that does not prevent rea
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.files import open_regular, parse_json_of, read_text
+from dqa.core.files import open_regular, read_json
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import problem_of
@@ -118,17 +117,6 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     return chosen
 
 
-def _line_of(text: str, number: int) -> int:
-    """Return the line on which an entry of a JSON list begins."""
-    decoder, place = json.JSONDecoder(), text.index("[") + 1
-    for left in range(number, -1, -1):
-        while text[place] in " \t\r\n,":
-            place += 1
-        if left:
-            _, place = decoder.raw_decode(text, place)
-    return text.count("\n", 0, place) + 1
-
-
 class _Parsed(NamedTuple):
     """The situation in a file, its defects, and all files with the same content."""
 
@@ -153,15 +141,14 @@ class _Reading:
     def read(self, layout: ScenarioLayout) -> None:
         """Read a scenario's questions with their databases."""
         file = layout.questions_file(self.folder)
-        text = read_text(file, home=self.folder)
-        entries = parse_json_of(file, text)
+        entries = read_json(file, home=self.folder)
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         others = len(self.labelled)
         seen: set[str] = set()
         databases: set[Path] = set()
-        for place, entry in enumerate(entries):
-            problem = _problem(layout, entry)
+        for position, entry in enumerate(entries, start=1):
+            problem = _problem(layout, position, entry)
             number = "" if problem else str(entry["question_num"])
             if number in seen:
                 problem = f"question {number} is a duplicate"
@@ -173,7 +160,7 @@ class _Reading:
                     problem = self._add(layout, entry, database)
             if problem:
                 action = "kept as it is" if problem.startswith("the answer") else _LEFT_OUT
-                self.defects.append(Defect(file, _line_of(text, place), problem, action))
+                self.defects.append(Defect(file, None, problem, action))
         folder = layout.database_folder(self.folder, self.form)
         unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
@@ -247,10 +234,10 @@ class _Reading:
         return self.contents[key].situation
 
 
-def _problem(layout: ScenarioLayout, entry: object) -> str:
+def _problem(layout: ScenarioLayout, position: int, entry: object) -> str:
     """Return the problem of an entry in the file of questions; empty if there is none."""
     if not isinstance(entry, dict):
-        return "expected a question as a JSON object"
+        return f"entry {position}: expected a question as a JSON object"
     try:
         layout.entry.model_validate(entry)
     except ValidationError as error:

@@ -30,15 +30,12 @@ def test_an_object_without_a_required_field_is_not_the_reply() -> None:
     assert Choice.read(text, Options(("Ada", "Bob"))).action == "Ada"
 
 
-@pytest.mark.parametrize("reply", ["", "none", "[2, 1]", '{"rank": [2, 1', "{" * 50_000])
+@pytest.mark.parametrize(
+    "reply", ["", "[2, 1]", '{"rank": [2, 1', "{" * 50_000, '{"a":' * 5_000 + "1"]
+)
 def test_a_reply_without_an_object_is_an_error(reply: str) -> None:
-    with pytest.raises(UnparsableReplyError, match="contains no JSON object"):
-        read_object(reply, "rank")
-
-
-def test_deep_nesting_is_an_error() -> None:
     with pytest.raises(UnparsableReplyError):
-        read_object('{"a":' * 5_000 + "1", "a")
+        read_object(reply, "rank")
 
 
 def test_names_are_compared_without_case_spaces_and_unicode_forms() -> None:

@@ -44,13 +44,6 @@ def test_the_sentence_names_choice_runner_up_and_chance() -> None:
     )
 
 
-def test_another_action_that_is_likelier_the_best_is_named() -> None:
-    """A few states with a large utility raise the value, but not the probability."""
-    result = why((0.03, 0.1), (0.02, 0.3), (0.01, 0.6))
-    assert "10 %. pear is more likely the best (60 %)" in result
-    assert result.endswith("The decision is close.")
-
-
 def test_an_attitude_to_risk_is_named() -> None:
     """Its value decides, not the mean."""
     settings, values = DellmaSettings(attitude="cvar", aversion=0.25), np.array([0.01, 0.02])

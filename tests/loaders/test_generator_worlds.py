@@ -87,16 +87,6 @@ def test_a_report_states_every_likelihood_and_every_effect() -> None:
         assert known.tolist() == world.base.tolist()
 
 
-@pytest.mark.parametrize("scenario", ALL)
-def test_a_seed_gives_the_same_questions_and_more_of_them_change_none(scenario: str) -> None:
-    """Another seed gives others."""
-    few, again, many = (generate([scenario], n, 9) for n in (5, 5, 12))
-    assert few.content_hash == again.content_hash
-    assert few.questions == many.questions[:5]
-    assert few.content_hash == many.select(limit=5).content_hash
-    assert generate([scenario], 5, 10).content_hash != few.content_hash
-
-
 @pytest.mark.slow
 def test_written_questions_are_read_back_equal_in_both_forms(tmp_path: Path) -> None:
     """Questions, outcomes and situations; questions without a simulator have no rule set."""
@@ -113,7 +103,7 @@ def test_written_questions_are_read_back_equal_in_both_forms(tmp_path: Path) -> 
 
 
 def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
-    """It is reported with its line."""
+    """It is reported with its number."""
     write_generated(generate(["agriculture"], 2, 8), tmp_path / "set", seed=8)
     file = tmp_path / "set" / "data" / "agriculture" / "questions" / "questions.json"
     entries = json.loads(file.read_text("utf-8"))
@@ -126,7 +116,6 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
         read = read_release(tmp_path / "set")
         assert [question.id for question in read.questions] == ["2"]
         assert problem in str(read.defects[0])
-        assert read.defects[0].line == 2
 
 
 def test_impossible_requests_are_errors() -> None:

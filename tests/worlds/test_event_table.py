@@ -121,35 +121,22 @@ def test_events_make_a_position(talks: Path, tmp_path: Path) -> None:
         theirs.after("ask")
 
 
-def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> None:
-    """The message names the row, and what to write."""
-    register(written(tmp_path / "deals"))
-    with opened(talks) as database:
-        for deal, words in (
-            (3, "'supplier' did nothing so far, .*replies = "),
-            (4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
-            (5, "Row 1 of the events .* has no action"),
-        ):
-            with pytest.raises(DataError, match=words):
-                find_position(move(deal), database)
-
-
 NUMBERED = DOCUMENT.replace("SELECT side, act, price", "SELECT side, number AS Number, act, price")
 
 
-def test_a_gap_in_numbered_events_names_the_event(talks: Path, tmp_path: Path) -> None:
-    """Without a number, the same rows are read."""
+def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> None:
+    """The message names the row, and what to write. Numbers show gaps."""
     register(written(tmp_path / "deals", NUMBERED))
     with opened(talks) as database:
-        position = find_position(move(2), database)
-    assert position.events[1] == GameEvent(2, "event 2", "opponent", "offer", "90.0")
-    whole = talks.read_bytes()
-    for change, words in (
-        ("DELETE FROM talk WHERE number = 2", "row 2 has the number 3"),
-        ("UPDATE talk SET number = NULL WHERE number = 4", "row 1 has the number None"),
+        assert find_position(move(2), database).events[1].detail == "90.0"
+    for change, deal, words in (
+        ("", 3, "'supplier' did nothing so far, .*replies = "),
+        ("", 4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
+        ("", 5, "Row 1 of the events .* has no action"),
+        ("UPDATE talk SET number = NULL WHERE number = 4", 2, "row 1 has the number None"),
+        ("DELETE FROM talk WHERE number = 2", 2, "number"),
     ):
-        talks.write_bytes(whole)
         with closing(sqlite3.connect(talks)) as made, made:
             made.execute(change)
         with opened(talks) as database, pytest.raises(DataError, match=words):
-            find_position(move(2), database)
+            find_position(move(deal), database)

@@ -82,17 +82,23 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         A scenario has no generator.
     """
     difficulty = difficulty or Difficulty()
-    harder = difficulty != Difficulty()
+    is_harder = difficulty != Difficulty()
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
     if scenarios is None:
-        scenarios = judged_scenarios()
-        scenarios = _harder(scenarios) if harder else scenarios
+        scenarios = [
+            name for name in judged_scenarios() if not is_harder or _takes_difficulty(name)
+        ]
     wanted = tuple(dict.fromkeys(plugins.scenario(scenario_name(one)).name for one in scenarios))
     _check(wanted, count, seed, sizes, per_database)
-    if harder:
-        _refuse_difficulty(wanted)
+    for name in wanted:
+        if is_harder and not _takes_difficulty(name):
+            others = " or ".join(filter(_takes_difficulty, judged_scenarios()))
+            raise UsageError(
+                f"Worlds of '{name}' do not support difficulty: leave hops, margins, rivals, "
+                f"distractors and mix away, or ask for {others} alone."
+            )
     fixed = {size.scenario: size for size in sizes}
     drawn = (
         plugins.generator(name).questions(
@@ -187,16 +193,5 @@ def _check(
         require(scenario in scenarios, f"There is a size of '{scenario}', {others}")
 
 
-def _refuse_difficulty(scenarios: Sequence[str]) -> None:
-    for scenario in scenarios:
-        if not plugins.generator(scenario).takes_difficulty:
-            others = " or ".join(_harder(judged_scenarios()))
-            raise UsageError(
-                f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
-                f"distractors and mix away, or ask for {others} alone."
-            )
-
-
-def _harder(scenarios: Sequence[str]) -> tuple[str, ...]:
-    """Return the scenarios whose generator supports a difficulty."""
-    return tuple(name for name in scenarios if plugins.generator(name).takes_difficulty)
+def _takes_difficulty(scenario: str) -> bool:
+    return plugins.generator(scenario).takes_difficulty

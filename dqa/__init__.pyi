@@ -119,13 +119,13 @@ from dqa.evaluation.findings import Analysis as Analysis
 from dqa.evaluation.observers import observe_decisions as observe_decisions
 from dqa.evaluation.options import CallOptions as CallOptions
 from dqa.evaluation.options import RunOptions as RunOptions
-from dqa.evaluation.play_spec import PlaySpec as PlaySpec
 from dqa.evaluation.results import Outcome as Outcome
 from dqa.evaluation.results import Result as Result
 from dqa.evaluation.shortcuts import Shortcut as Shortcut
 from dqa.evaluation.shortcuts import measure_shortcuts as measure_shortcuts
 from dqa.evaluation.spec import Deciding as Deciding
 from dqa.evaluation.spec import ModelSpec as ModelSpec
+from dqa.evaluation.spec import PlaySpec as PlaySpec
 from dqa.evaluation.spec import RunSpec as RunSpec
 from dqa.evaluation.statistics.clusters import Estimate as Estimate
 from dqa.evaluation.statistics.comparing import Comparison as Comparison

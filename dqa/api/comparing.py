@@ -11,9 +11,8 @@ from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.text import counted
-from dqa.evaluation.play_spec import PlaySpec
 from dqa.evaluation.results import MOST_TIES, Result
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed

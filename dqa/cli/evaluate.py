@@ -23,8 +23,7 @@ from dqa.cli.questions import AnyQuestionOptions, set_in
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
     from dqa.api.figures import Evaluation

@@ -18,8 +18,7 @@ from dqa.cli.help import LIMITS
 from dqa.cli.options import declared, names_in, pairs_in, parameter
 from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
-from dqa.evaluation.play_spec import PlaySpec
-from dqa.evaluation.spec import PARAMETERS, Deciding, RunSpec
+from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},

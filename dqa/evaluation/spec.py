@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -31,6 +31,7 @@ from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import parse_json_of, problem_of_path, read_text, write_private
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
+from dqa.core.text import counted
 from dqa.loaders.sources import QuestionSource, Source
 
 SPEC_VERSION = 2
@@ -177,6 +178,18 @@ class Deciding(Record, use_attribute_docstrings=True):
 
         def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _require_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        known = cls.model_fields.get("version")
+        version = given.get("version") if isinstance(given, Mapping) else None
+        if known is not None and version not in {None, known.default}:
+            raise UsageError(
+                f"This {cls.__name__} has version {version!r}, but this dqa reads version "
+                f"{known.default}: use the dqa that wrote it, or write it again."
+            )
+        return given
+
     def __repr__(self) -> str:
         return redact(super().__repr__())
 
@@ -242,8 +255,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        require_version(cls, given, SPEC_VERSION)
+    def _with_first_model(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
@@ -331,14 +343,133 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
-def require_version(kind: type, given: object, newest: int) -> None:
-    """Raise `UsageError` for a spec of another version. The default is the newest version."""
-    version = given.get("version", newest) if isinstance(given, Mapping) else newest
-    if version != newest:
-        raise UsageError(
-            f"This {kind.__name__} has version {version!r}, but this dqa reads version {newest}: "
-            "use the dqa that wrote it, or write it again."
-        )
+DEALS = 1_000_000
+"""Maximum number of deals of a run, and the distance between the seeds of two runs."""
+
+
+_MODEL = "@"
+"""Separates the name of a decider from the name of its model."""
+
+
+Pair: TypeAlias = tuple[str, str]
+"""A player and an opponent, or `NOBODY` in a world of one player."""
+
+
+NOBODY = ""
+"""The opponent in a world of one player."""
+
+
+class PlaySpec(Deciding, use_attribute_docstrings=True):
+    """A run of games: a world, contestants in pairs, and the number of games.
+
+    A contestant is a program of the world, or a decider. A decider uses `model`, or the model after
+    ``@`` in its name (``bidder@openai:gpt-5``). In `settings`, the name of the world precedes a
+    setting of the world.
+
+    Raises
+    ------
+    UsageError
+        A field is not valid, or the spec has another version.
+    """
+
+    version: Literal[1] = 1
+    """Version of this form."""
+    world: str
+    """World of the games. 'dqa list --worlds' shows all worlds."""
+    pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
+    """Each player with each opponent, or with `NOBODY` in a world of one player."""
+    games: Annotated[int, Field(ge=1, le=DEALS)] = 100
+    """Number of deals. All pairs of players play the same deals."""
+    mirror: bool = False
+    """Play every deal twice, the second time with the hidden information of the two players
+    swapped. Statistics treat both games as one unit."""
+    epochs: Annotated[int, Field(ge=1)] = 1
+    """Number of repetitions of each game. Players use consecutive seeds from --seed; the deals stay
+    the same."""
+    reference: str | None = None
+    """Program of the world to compare the player's decisions with. The share of equal decisions is
+    the rational degree. A tournament uses the paper's program by default; 'none' uses none."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
+
+    @field_validator("pairs")
+    @classmethod
+    def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        if len({opponent == NOBODY for _, opponent in pairs}) > 1:
+            raise UsageError(
+                "Some players have an opponent and some have none: name opponents for all or for "
+                "none."
+            )
+        return tuple(dict.fromkeys(pairs))
+
+    @property
+    def alone(self) -> bool:
+        """Whether the world has one player."""
+        return self.pairs[0][1] == NOBODY
+
+    @property
+    def contestants(self) -> tuple[str, ...]:
+        """All contestants without repetition, players first."""
+        players, opponents = zip(*self.pairs, strict=True)
+        return tuple(name for name in dict.fromkeys((*players, *opponents)) if name != NOBODY)
+
+    @property
+    def size(self) -> int:
+        """The number of games."""
+        return self.games * len(self.pairs) * self.epochs * (2 if self.mirror else 1)
+
+    def deal(self, number: int) -> int:
+        """Return the seed of a deal. Runs with different seeds have no deal in common."""
+        return self.seed * DEALS + number
+
+    def first_number(self, match: int) -> int:
+        """Return the number to add to a world's numbers, so that games of a run begin with 1.
+
+        A world numbers a game by twice its seed, and adds one for a mirrored game. The games of two
+        matches have the same seeds and need different numbers.
+        """
+        return 2 * (match * self.games - self.deal(1)) + 1
+
+    @property
+    def description(self) -> str:
+        """A short description of the run."""
+        mirrored = ", each with its mirror" if self.mirror else ""
+        return f"{counted(self.games, 'game')} of {self.world}{mirrored}, seed {self.seed}"
+
+    @property
+    def world_settings(self) -> dict[str, str]:
+        """The settings of the world, by name without the world."""
+        own = f"{self.world}."
+        return {n.removeprefix(own): v for n, v in self.settings.items() if n.startswith(own)}
+
+    @property
+    def decider_settings(self) -> dict[str, str]:
+        """The settings of deciders."""
+        own = f"{self.world}."
+        return {name: v for name, v in self.settings.items() if not name.startswith(own)}
+
+    def model_of(self, contestant: str) -> ModelSpec:
+        """Return the model of a contestant that needs one."""
+        _, mark, name = contestant.partition(_MODEL)
+        if not mark or name == self.model.called:
+            return self.model
+        if not name:
+            raise UsageError(f"'{contestant}' names no model: write NAME or NAME@PROVIDER:MODEL.")
+        same = name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
+        return ModelSpec(name=name, base_url=self.model.base_url if same else None)
+
+
+def decider_of(contestant: str) -> str:
+    """Return the name of a contestant without the name of its model."""
+    return contestant.partition(_MODEL)[0]
+
+
+def all_pairs(players: Iterable[str], opponents: Iterable[str]) -> tuple[Pair, ...]:
+    """Return every player with every opponent; without opponents, every player alone."""
+    faced = tuple(opponents) or (NOBODY,)
+    return tuple((player, opponent) for player in players for opponent in faced)
 
 
 def _called(model: object) -> str | None:

@@ -113,12 +113,12 @@ from dqa.evaluation.audit import Annotation as Annotation
 from dqa.evaluation.audit import ReleaseAudit as ReleaseAudit
 from dqa.evaluation.audit import annotate as annotate
 from dqa.evaluation.audit import audit as audit
-from dqa.evaluation.episodes import Played as Played
-from dqa.evaluation.episodes import play_episode as play_episode
 from dqa.evaluation.findings import Analysis as Analysis
 from dqa.evaluation.observers import observe_decisions as observe_decisions
 from dqa.evaluation.options import CallOptions as CallOptions
 from dqa.evaluation.options import RunOptions as RunOptions
+from dqa.evaluation.play import Played as Played
+from dqa.evaluation.play import play_episode as play_episode
 from dqa.evaluation.results import Outcome as Outcome
 from dqa.evaluation.results import Result as Result
 from dqa.evaluation.shortcuts import Shortcut as Shortcut

@@ -23,7 +23,7 @@ from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.executors import ThreadExecutor
+from dqa.evaluation.executors import thread_executor
 from dqa.evaluation.games import CannotPlayError, GameSetup, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
@@ -120,7 +120,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
                 where = named or _locate_history(games.history, store.location, opened)
                 setup = setup.with_history(where)
                 log = History(where, isolation=work.options.isolation, run=games.run)
-                executor = ThreadExecutor(GameWorker(setup, log), _threads(work.options, setup))
+                executor = thread_executor(GameWorker(setup, log), _threads(work.options, setup))
             results = work.decide(store, setup, executor)
         return work.finish(store, results)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage, ending_of
@@ -35,6 +35,7 @@ from dqa.evaluation.score import Assessment
 from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
 
+_Attempt = TypeVar("_Attempt")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that stop the run, because the user must fix them first."""
@@ -144,21 +145,19 @@ class Worker:
         """Judge a decision. Wait for its database if the database does not answer."""
         if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
             return self._judge.judge(task.question, decision)
-        found: list[Assessment] = []
-        failed: list[DatabaseUnavailableError] = []
 
-        def attempt() -> bool:
+        def attempt() -> Assessment | DatabaseUnavailableError:
             try:
                 with self._databases.of(task) as database:
-                    found.append(self._judge.judge(task.question, decision, database))
+                    return self._judge.judge(task.question, decision, database)
             except DatabaseUnavailableError as error:
-                failed.append(error)
-            return bool(found)
+                return error
 
-        self._patience_of(f"judging on {task.database}").repeat(attempt)
-        if not found:
-            raise failed[-1]
-        return found[0]
+        patience = self._patience_of(f"judging on {task.database}")
+        found = patience.repeat(attempt, lambda one: isinstance(one, Exception))
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def _patience_of(self, database: str) -> Patience:
         return self._patience.setdefault(database, Patience(self._seconds, self._stopped))
@@ -182,17 +181,19 @@ class Worker:
                 return decision
             raise TypeError(f"the decider '{task.decider}' returned {decision!r}, not a Decision")
 
-        def attempt() -> bool:
+        def attempt() -> Decision:
             with attempt_by(*task.key.requester) as models:
                 attempts.append(decide_or_end(ask, str(task.key)))
             replayed.append(bool(models.played))
-            return attempts[-1].outage != "database"
+            return attempts[-1]
 
-        self._patience_of(task.database).repeat(attempt)
+        last = self._patience_of(task.database).repeat(
+            attempt, lambda one: one.outage == "database"
+        )
         lost = sum((one.lost for one in attempts), Usage())
         for earlier, is_replayed in zip(attempts, replayed[1:], strict=False):
             lost += Usage() if is_replayed else earlier.usage
-        return replace(attempts[-1], lost=lost)
+        return replace(last, lost=lost)
 
 
 def decide_task(
@@ -308,19 +309,22 @@ class Patience:
         self._since: float | None = None
         self._given_up = False
 
-    def repeat(self, attempt: Callable[[], bool]) -> None:
-        """Call `attempt` until it returns True or the waiting time is used up.
+    def repeat(
+        self, attempt: Callable[[], _Attempt], is_outage: Callable[[_Attempt], bool]
+    ) -> _Attempt:
+        """Call `attempt` until its result is not an outage or the waiting time is used up.
 
         Afterwards, each task tries the database once. When the database has answered, the full
         waiting time is available again.
         """
         pause = _FIRST_PAUSE
-        while not attempt():
+        while is_outage(made := attempt()):
             if not self._is_worth_waiting() or self._stopped.wait(pause):
-                return
+                return made
             pause = min(2.0 * pause, _LONGEST_PAUSE)
         with self._lock:
             self._since, self._given_up = None, False
+        return made
 
     def _is_worth_waiting(self) -> bool:
         with self._lock:

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from dqa.core.decision import Usage
-from dqa.core.distribution import install_command
+from dqa.core.distribution import find_versions, install_command
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.secrets import redact
@@ -37,6 +37,8 @@ from dqa.loaders.locations import variable_of
 
 CLOSING_SECONDS: Final = 10.0
 """Maximum time in which a worker closes its databases."""
+_SHARED_PACKAGES: Final = ("langchain-core", "pydantic")
+"""Packages whose objects are sent to workers, so that all nodes need the same version."""
 _EXIT_SECONDS: Final = 1.0
 """Maximum time in which the system reports the exit code of a process."""
 Dumps: TypeAlias = Callable[[Any], bytes]
@@ -81,8 +83,8 @@ class Lane(ABC):
         """
 
     @abstractmethod
-    def close(self, *, at_once: bool) -> None:
-        """End the worker, even if it is making a batch."""
+    def close(self, *, is_busy: bool, at_once: bool) -> None:
+        """End the worker. `at_once` means that an error or the user ends the run."""
 
 
 class Executor:
@@ -96,20 +98,17 @@ class Executor:
         The workers.
     batch
         Maximum number of decisions in a batch. All are of one group.
+    is_local
+        Whether decisions are made in this process, so that watchers see events immediately.
 
     Attributes
     ----------
     slots
         Number of batches that are made at the same time.
-    is_local
-        Whether decisions are made in this process, so that watchers see events immediately.
     """
 
-    is_local = False
-
-    def __init__(self, lanes: Sequence[Lane], batch: int = 1) -> None:
-        self.slots = len(lanes)
-        self.batch = batch
+    def __init__(self, lanes: Sequence[Lane], batch: int = 1, *, is_local: bool = False) -> None:
+        self.slots, self.batch, self.is_local = len(lanes), batch, is_local
         self._free: list[tuple[Lane, Group | None]] = [(lane, None) for lane in lanes]
         self._lanes = lanes
 
@@ -147,10 +146,11 @@ class Executor:
         return future
 
     def close(self, *, at_once: bool) -> None:
-        """End the workers. `at_once` also ends workers that still make decisions."""
+        """End the workers. `at_once` means that an error or the user ends the run."""
         free = [lane for lane, _ in self._free]
-        for lane in self._lanes:
-            lane.close(at_once=at_once or lane not in free)
+        for lane in dict.fromkeys(self._lanes):
+            is_busy = free.count(lane) < self._lanes.count(lane)
+            lane.close(is_busy=is_busy, at_once=at_once)
 
 
 class _ThreadLane(Lane):
@@ -163,23 +163,15 @@ class _ThreadLane(Lane):
         made = map(self._worker.decide, tasks)
         return Batch([one for one in made if one is not None])
 
-    def close(self, *, at_once: bool) -> None:
-        """Do nothing. A thread may still be waiting for a model."""
-
-
-class ThreadExecutor(Executor):
-    """Makes decisions in several threads of this process, which share one worker."""
-
-    is_local = True
-
-    def __init__(self, worker: TaskWorker, threads: int) -> None:
-        super().__init__([_ThreadLane(worker) for _ in range(threads)])
-        self._worker = worker
-
-    def close(self, *, at_once: bool) -> None:
-        """Close the worker, unless a decision still waits for a model."""
+    def close(self, *, is_busy: bool, at_once: bool) -> None:
+        """Close the worker. A thread may still be waiting for a model."""
         del at_once
-        self._worker.close(is_deciding=len(self._free) < self.slots)
+        self._worker.close(is_deciding=is_busy)
+
+
+def thread_executor(worker: TaskWorker, threads: int) -> Executor:
+    """Return an executor whose threads in this process share one worker."""
+    return Executor([_ThreadLane(worker)] * threads, is_local=True)
 
 
 class ProcessLane(Lane):
@@ -200,7 +192,7 @@ class ProcessLane(Lane):
                     serve, *self._given, environment=os.environ, daemon=False, quiet=False
                 )
                 if self._is_closed:
-                    self.close(at_once=True)
+                    self.close(is_busy=True, at_once=True)
                 self._requests.recv()
             died = WorkerDiedError
             self._requests.send(([task.key for task in tasks], used))
@@ -214,13 +206,13 @@ class ProcessLane(Lane):
             raise died(f"{describe_exit(code)}.") from error
         return batch
 
-    def close(self, *, at_once: bool) -> None:
+    def close(self, *, is_busy: bool, at_once: bool) -> None:
         """End the process."""
         self._is_closed = True
         process, requests = self._process, self._requests
         if process is None or requests is None:
             return
-        if not at_once:
+        if not (at_once or is_busy):
             with suppress(OSError):
                 requests.send(None)
                 process.join(CLOSING_SECONDS)
@@ -248,7 +240,8 @@ def pack_run(
                     "that a package registers, or decide in this process (engine='local', "
                     "processes=1)."
                 ) from error
-    return dumps((run.spec, run.questions, given, environment))
+    body = dumps((run.spec, run.questions, given, environment))
+    return dumps((find_versions(*_SHARED_PACKAGES), body))
 
 
 def divide(count: int, parts: int) -> list[int]:
@@ -368,9 +361,18 @@ copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack received data. Raise `UsageError` if this machine lacks a module."""
+    """Unpack a packed run. Raise `UsageError` if this machine has other packages."""
+    # The sender's code runs here anyway.
+    versions, body = pickle.loads(packed)  # noqa: S301
+    own = find_versions(*_SHARED_PACKAGES)
+    if versions != own:
+        pairs = (f"{name} {versions.get(name)} and {own.get(name)}" for name in {**versions, **own})
+        raise UsageError(
+            f"The versions of packages differ between this command and a worker ({', '.join(pairs)}"
+            "): install the same versions on every node."
+        )
     try:
-        return pickle.loads(packed)  # noqa: S301  (from the sender, whose code runs here anyway)
+        return pickle.loads(body)  # noqa: S301
     except (ImportError, AttributeError, TypeError) as error:
         raise UsageError(
             f"A worker could not load the run ({error}): install the same packages on every "
@@ -407,7 +409,7 @@ def open_executor(
         yield Executor(lanes, max(threads))
     else:
         worker = Worker(run, options.patience, options.workers)
-        yield ThreadExecutor(worker, options.workers)
+        yield thread_executor(worker, options.workers)
 
 
 def open_ray(options: RunOptions) -> AbstractContextManager[None]:

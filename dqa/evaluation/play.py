@@ -10,21 +10,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from dqa.core.decider import Decider, EpisodeDecider, Step, Trajectory
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import GameTakenError
+from dqa.core.errors import GameTakenError, UnknownNameError
 from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import collect_recorders
 from dqa.deciders.base import ByScenario
 from dqa.evaluation.decide import Made, decide_or_end, decide_task, end_decision
-from dqa.evaluation.episodes import UNDECIDED, Played, PlayedMove, play_episode
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Outcome, PlayedGame
@@ -32,12 +31,162 @@ from dqa.evaluation.score import Assessment
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
-from dqa.worlds.observed import events_of, trajectory_of
+from dqa.worlds.observed import GOAL, events_of, trajectory_of
 from dqa.worlds.world import Move, World
 
 _OF_GAME = ("world", "number", "seed", "mirrored", "player", "opponent")
 _SHOWN_ACTIONS: Final = 12
 """Maximum number of legal actions that a trace lists for a move."""
+
+
+UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
+"""Endings of a decision after which the fallback of the position is played."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMove:
+    """One move of an episode, with its decision.
+
+    Attributes
+    ----------
+    player
+        The player who moved.
+    actions
+        The legal actions.
+    decision
+        The decision.
+    choice
+        The action that was carried out; None if the decision ended the episode.
+    fallback
+        Whether `choice` is the fallback of the position, because the decision named no legal
+        action.
+    reference
+        The action of the reference in the same position; None without a reference.
+    shown
+        What the player knew in addition to the events.
+    """
+
+    player: str
+    actions: tuple[Candidate, ...]
+    decision: Decision
+    choice: Candidate | None
+    fallback: bool = False
+    reference: Candidate | None = None
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An episode that was played.
+
+    Attributes
+    ----------
+    moves
+        The moves in order.
+    returns
+        The result of each player; None if the episode did not reach its end.
+    facts
+        The other facts of the world; see `dqa.worlds.world.Episode.facts`.
+    goal
+        The goal in the target of the first question; without a goal, the text of the first
+        question.
+    """
+
+    moves: tuple[PlayedMove, ...]
+    returns: Mapping[str, float] | None
+    facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
+    goal: str = ""
+
+    @property
+    def decisions(self) -> tuple[tuple[str, Decision], ...]:
+        """The players and their decisions, in order."""
+        return tuple((move.player, move.decision) for move in self.moves)
+
+    def fallbacks(self, player: str) -> int:
+        """Return the number of a player's moves that were the fallback of the position."""
+        return sum(move.fallback for move in self.moves if move.player == player)
+
+
+def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: World,
+    deciders: Mapping[str, Decider],
+    seed: int,
+    *,
+    mirrored: bool = False,
+    names: tuple[str, ...] | None = None,
+    reference: Callable[[Move], Candidate | None] | None = None,
+    moves: list[PlayedMove] | None = None,
+) -> Played:
+    """Play one episode to its end, or until a decision fails.
+
+    Parameters
+    ----------
+    world
+        The world.
+    deciders
+        The decider of each player.
+    seed
+        The seed of the episode.
+    mirrored
+        Whether the hidden information of the two players is swapped.
+    names
+        Names that identify the model calls of this episode in a recording. By default, the name of
+        the world and the seed.
+    reference
+        Returns the reference's action for a move, or None if the move is not compared.
+    moves
+        An empty list, to which each move is added. So it has the moves before an error of the
+        world.
+
+    Raises
+    ------
+    UnknownNameError
+        A player has no decider.
+    GameTakenError
+        Another process plays the game.
+    """
+    for player in world.players:
+        if player not in deciders:
+            raise UnknownNameError("decider of the player", player, deciders)
+    named = (world.name, str(seed)) if names is None else names
+    moves = [] if moves is None else moves
+    goal = ""
+    with closing(world.start(seed, mirrored=mirrored)) as episode:
+        while (move := episode.next_move()) is not None:
+            goal = goal or move.question.target.get(GOAL, move.question.text)
+            decider, number = deciders[move.player], str(len(moves))
+            # Two moves may have the same question. Their numbers distinguish them in a recording.
+            with attempt_by(*named, number, move.player, decider.name):
+                expected = None if reference is None else reference(move)
+                where = f"move {len(moves) + 1} of {' '.join(named)}"
+                decision = decide_or_end(partial(_decide, decider, move, (*named, number)), where)
+            moves.append(_played(move, decision, expected))
+            choice = moves[-1].choice
+            if choice is None:
+                return Played(tuple(moves), None, goal=goal)
+            episode.choose(choice)
+        return Played(tuple(moves), episode.returns(), episode.facts(), goal)
+
+
+def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decision:
+    if isinstance(decider, PolicyDecider):  # it knows the position
+        return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
+    return decider.decide(move.question, move.database)
+
+
+def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
+    """Return the move of a decision. If it names no legal action, the move is the fallback."""
+    choice = decision.choice if decision.ending is Ending.ANSWERED else None
+    is_fallback = choice is None or not move.position.accepts(choice)
+    if is_fallback:
+        is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
+        choice = move.position.fallback if is_move else None
+    return PlayedMove(
+        *(move.player, move.position.actions, decision, choice),
+        fallback=is_fallback and choice is not None,
+        reference=expected,
+        shown=move.position.describe(),
+    )
 
 
 class GameWorker:
@@ -88,9 +237,16 @@ class _Attempt:
     ----------
     before
         The decider's record before the attempt; None for a decider that plays a game only once.
+    moves
+        The moves so far.
+    played
+        The attempt, if no error ended it.
+    trajectory
+        The attempt for the next attempts of the decider, if it reached its end.
     """
 
     before: Decision | None = None
+    moves: list[PlayedMove] = field(default_factory=list)
     played: Played | None = None
     trajectory: Trajectory | None = None
 
@@ -131,7 +287,7 @@ class GameOfRun:
 
     def play(self) -> Decision:
         """Play the game. A server error or a bug ends it without returns."""
-        began, played, failure = time.perf_counter(), None, None
+        began, played, failed = time.perf_counter(), Played((), None), None
         deciders = self._setup.deciders[self._task.epoch - 1]
         players = {seat: deciders[name] for seat, name in self._called.items()}
         own = players[self._seat]
@@ -142,17 +298,17 @@ class GameOfRun:
                 played = self._play_once(players)
             elif own.attempts > 1:
                 self._is_repeated = True
-                played = self._play_attempts(own)
+                played = self._play_attempts(own) or played
             else:
                 player = self._begin_attempt(own) or own
                 played = self._play_once({self._seat: player}, self._others.pop())
-            failure = None if played is None else played.failure
         except GameTakenError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug of a world or a player ends one game)
-            failure = error
-        failed = None if failure is None else end_decision(Decision(Ending.CRASHED), failure)
-        self._record = self._describe(played or Played((), None))
+            failed = end_decision(Decision(Ending.CRASHED), error)
+            if self._attempts:
+                played = Played(tuple(self._attempts[-1].moves), None)
+        self._record = self._describe(played)
         return self._join(self._record, failed, time.perf_counter() - began)
 
     def judge(self, decision: Decision) -> Assessment:
@@ -173,7 +329,7 @@ class GameOfRun:
             mirrored=self._game.mirrored,
             names=(*self._names, *names),
             reference=None if self._compared is None else self._ask_reference,
-            keep_moves=True,
+            moves=attempt.moves,
         )
         return attempt.played
 
@@ -345,7 +501,7 @@ class GameOfRun:
             events.extend(decision.trace)
 
         for number, one in enumerate(self._attempts, 1):
-            moves = () if one.played is None else one.played.moves
+            moves = one.moves
             if self._is_repeated:
                 reward = None if one.trajectory is None else one.trajectory.reward
                 counts = number == self._counted

@@ -167,12 +167,12 @@ class RayLane(Lane):
             raise died(_first_line(error)) from error
         return batch
 
-    def close(self, *, at_once: bool) -> None:
+    def close(self, *, is_busy: bool, at_once: bool) -> None:
         """End the actor."""
         if self._actor is None:
             return
         with suppress(RayError):
-            if not at_once:
+            if not (at_once or is_busy):
                 ray.wait([self._actor.close.remote()], timeout=CLOSING_SECONDS)
             ray.kill(self._actor)
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -93,26 +93,31 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     return store.results()
 
 
+@dataclass
 class _Loop:
-    def __init__(
-        self,
-        executor: Executor,
-        store: RunStore,
-        watcher: DecisionWatcher,
-        on_result: Callable[[Result], object],
-        most_crashes: int,
-    ) -> None:
-        self._executor = executor
-        self._store = store
-        self._watcher = watcher
-        self._on_result = on_result
-        self._most_crashes = most_crashes
-        self._crashes = 0
-        self._running: dict[Future[Batch], Sequence[Task]] = {}
-        self._again: deque[Sequence[Task]] = deque()
-        self._deaths: Counter[DecisionKey] = Counter()
-        self._failed_starts = 0
-        self._is_spent = False
+    """The state of a run: the batches in progress, and consecutive failures.
+
+    Attributes
+    ----------
+    again
+        Batches of dead workers, which other workers repeat.
+    crashes, failed_starts
+        Numbers of consecutive decisions that crashed, and of workers that did not start.
+    deaths
+        Number of workers that died during each decision.
+    """
+
+    executor: Executor
+    store: RunStore
+    watcher: DecisionWatcher
+    on_result: Callable[[Result], object]
+    most_crashes: int
+    running: dict[Future[Batch], Sequence[Task]] = field(default_factory=dict)
+    again: deque[Sequence[Task]] = field(default_factory=deque)
+    deaths: Counter[DecisionKey] = field(default_factory=Counter)
+    crashes: int = 0
+    failed_starts: int = 0
+    is_spent: bool = False
 
     def run(self) -> None:
         """Make decisions until all are done or the budget is spent. Then close the executor."""
@@ -121,38 +126,38 @@ class _Loop:
             while True:
                 if self._begin_batches():
                     self._take(_LOOK_SECONDS)
-                elif self._is_spent or self._store.is_finished():
+                elif self.is_spent or self.store.is_finished():
                     is_whole = True
                     return
                 else:  # other processes work on the remaining tasks
                     time.sleep(_LOOK_SECONDS)
         except BaseException:
-            self._store.patience = min(self._store.patience, _GRACE_SECONDS)
+            self.store.patience = min(self.store.patience, _GRACE_SECONDS)
             self._take(_GRACE_SECONDS, every=True)
             raise
         finally:
-            self._executor.close(at_once=not is_whole)
+            self.executor.close(at_once=not is_whole)
 
     def _begin_batches(self) -> bool:
         """Start a batch in each free slot. Return whether any batch is in progress."""
-        executor = self._executor
-        while len(self._running) < executor.slots and not self._is_spent:
-            if self._again:
-                tasks = self._again.popleft()
+        executor = self.executor
+        while len(self.running) < executor.slots and not self.is_spent:
+            if self.again:
+                tasks = self.again.popleft()
             else:
-                tasks = self._store.claim(executor.batch, executor.free_group)
+                tasks = self.store.claim(executor.batch, executor.free_group)
             if not tasks:
                 break
-            self._running[executor.submit(tasks, self._store.used)] = tasks
-        return bool(self._running)
+            self.running[executor.submit(tasks, self.store.used)] = tasks
+        return bool(self.running)
 
     def _take(self, seconds: float, *, every: bool = False) -> None:
         """Wait for batches for at most `seconds`, and store those that end."""
         until = time.monotonic() + seconds
-        while self._running and (left := until - time.monotonic()) > 0:
-            done, _ = wait(self._running, left, FIRST_COMPLETED)
+        while self.running and (left := until - time.monotonic()) > 0:
+            done, _ = wait(self.running, left, FIRST_COMPLETED)
             for future in done:
-                self._take_batch(future, self._running.pop(future), is_ending=every)
+                self._take_batch(future, self.running.pop(future), is_ending=every)
             if done and not every:
                 return
 
@@ -167,29 +172,29 @@ class _Loop:
             if not is_ending:
                 raise
             return
-        self._failed_starts = 0
+        self.failed_starts = 0
         for made in batch.made:
-            self._store.add(*made)
+            self.store.add(*made)
         if is_ending:
             return
         for made in batch.made:
             self._report(made)
-            self._is_spent = self._is_spent or made.trace.ending is Ending.BUDGET
+            self.is_spent = self.is_spent or made.trace.ending is Ending.BUDGET
         if batch.problem is not None:
             raise batch.problem.error()
 
     def _report(self, made: Made) -> None:
         """Report a decision. Raise `CrashError` after too many consecutive crashes."""
         trace = made.trace
-        if not self._executor.is_local:
+        if not self.executor.is_local:
             for event in trace.events:
-                self._watcher.happened(event, trace.usage)
+                self.watcher.happened(event, trace.usage)
         tell_observers(trace)
-        self._on_result(made.result)
-        self._crashes = self._crashes + 1 if trace.ending is Ending.CRASHED else 0
-        if self._crashes >= self._most_crashes:
-            several = self._most_crashes > 1
-            many = f"{self._crashes} decisions in a row" if several else "a decision"
+        self.on_result(made.result)
+        self.crashes = self.crashes + 1 if trace.ending is Ending.CRASHED else 0
+        if self.crashes >= self.most_crashes:
+            several = self.most_crashes > 1
+            many = f"{self.crashes} decisions in a row" if several else "a decision"
             raise CrashError(
                 f"The run was stopped because {many} crashed. The last crash was at "
                 f"{made.result.key}: {trace.error}."
@@ -201,21 +206,21 @@ class _Loop:
         After too many deaths, the decision ends as a crash.
         """
         if isinstance(error, WorkerNotStartedError):
-            self._failed_starts += 1
-            if self._failed_starts >= _FAILED_STARTS:
+            self.failed_starts += 1
+            if self.failed_starts >= _FAILED_STARTS:
                 raise InfrastructureError(
                     f"{_FAILED_STARTS} workers in a row died before they were ready: {error}"
                 ) from error
-            self._again.append(tasks)
+            self.again.append(tasks)
             return
         for task in tasks:
-            self._deaths[task.key] += 1
-            if self._deaths[task.key] < MOST_DEATHS:
-                self._again.append([task])
+            self.deaths[task.key] += 1
+            if self.deaths[task.key] < MOST_DEATHS:
+                self.again.append([task])
                 continue
             words = f"{MOST_DEATHS} workers died while they made this decision: {error}"
             event = EndingEvent(kind="crashed", problem=words)
             decision = Decision(Ending.CRASHED, error=words, trace=(event,))
             made = decide_task(task, partial(replace, decision))
-            self._store.add(*made)
+            self.store.add(*made)
             self._report(made)

@@ -17,7 +17,7 @@ from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.method import find_step
-from dqa.evaluation.episodes import play_episode
+from dqa.evaluation.play import play_episode
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move

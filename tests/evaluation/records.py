@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.evaluation.decide import Worker
-from dqa.evaluation.executors import ThreadExecutor
+from dqa.evaluation.executors import thread_executor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_RUN, RunOptions
 from dqa.evaluation.prepare import Setup
@@ -38,7 +38,7 @@ def decide_all(
     worker = Worker(setup, options.patience, options.workers)
     try:
         return run_tasks(
-            setup.tasks, ThreadExecutor(worker, options.workers), store, lambda _: None
+            setup.tasks, thread_executor(worker, options.workers), store, lambda _: None
         )
     finally:
         store.close()

@@ -18,7 +18,7 @@ from dqa.core.errors import (
     UsageError,
     WorldUnavailableError,
 )
-from dqa.evaluation.episodes import play_episode
+from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, BEGINNING, read_events
 from dqa_simulators.household import tables

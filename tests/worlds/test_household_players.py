@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.evaluation.episodes import Played, play_episode
+from dqa.evaluation.play import Played, play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT
 from dqa_simulators.household.games import find_generated, task_of_seed

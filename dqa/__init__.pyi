@@ -129,9 +129,9 @@ from dqa.evaluation.spec import PlaySpec as PlaySpec
 from dqa.evaluation.spec import RunSpec as RunSpec
 from dqa.evaluation.statistics.clusters import Estimate as Estimate
 from dqa.evaluation.statistics.comparing import Comparison as Comparison
-from dqa.evaluation.statistics.epochs import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.games import GameFigures as GameFigures
 from dqa.evaluation.statistics.games import PlayFigures as PlayFigures
+from dqa.evaluation.statistics.summaries import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.summaries import Summary as Summary
 from dqa.evaluation.traces import Trace as Trace
 from dqa.guard import Audit as Audit

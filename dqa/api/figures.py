@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dqa.core.records import Record
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.statistics.epochs import EpochStatistics
 from dqa.evaluation.statistics.games import PlayFigures
-from dqa.evaluation.statistics.summaries import KindMean, MatchTotal, Summary, TagCount
+from dqa.evaluation.statistics.summaries import (
+    EpochStatistics,
+    KindMean,
+    MatchTotal,
+    Summary,
+    TagCount,
+)
 from dqa.report.counts import RunCounts
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.spending import Spending

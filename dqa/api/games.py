@@ -31,7 +31,7 @@ from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.play import GameWorker
 from dqa.evaluation.record import GamesRecord, RunRecord
 from dqa.evaluation.spec import PlaySpec, all_pairs
-from dqa.evaluation.store_checks import require_writable
+from dqa.evaluation.store import require_writable
 from dqa.worlds.base import count_players
 from dqa.worlds.history import History
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights

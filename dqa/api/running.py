@@ -45,8 +45,7 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, RunSpec
-from dqa.evaluation.store import RunStore
-from dqa.evaluation.store_checks import has_recorded, refuse_asked, require_writable
+from dqa.evaluation.store import RunStore, has_recorded, require_writable
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command
@@ -340,7 +339,6 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         questions=what if isinstance(what, QuestionSet) else None,
         given=given,
     )
-    refuse_asked(work.location, setup.locations)
     content = setup.questions.content_hash
     with (
         run_span(setup),

@@ -27,10 +27,11 @@ from dqa.evaluation.shortcuts import (
     right_answers,
 )
 from dqa.evaluation.spec import PlaySpec, RunSpec
-from dqa.evaluation.statistics.epochs import EpochStatistics, count_epochs
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.summaries import (
+    EpochStatistics,
     Summary,
+    count_epochs,
     count_tags,
     kind_means,
     summarise,

@@ -22,8 +22,14 @@ from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLoc
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.spec import PlaySpec, RunSpec
-from dqa.evaluation.store_checks import RESULTS_FILE, TRACES_FILE, require_writable
-from dqa.evaluation.stored_runs import RunReader, is_store, run_names
+from dqa.evaluation.store import require_writable
+from dqa.evaluation.stored_runs import (
+    RESULTS_FILE,
+    TRACES_FILE,
+    RunReader,
+    is_store,
+    run_names,
+)
 from dqa.evaluation.traces import Trace
 from dqa.loaders.sources import OwnQuestions
 from dqa.report.counts import RunCounts, count_decisions

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, MetaData, Table, select
 
@@ -23,6 +22,7 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.stored_runs import (
+    TRACES_FILE,
     USAGE,
     VERSION,
     RunReader,
@@ -34,8 +34,7 @@ from dqa.evaluation.stored_runs import (
 from dqa.evaluation.traces import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class RunContent:
+class RunContent(NamedTuple):
     """All that a run contains.
 
     Attributes
@@ -95,16 +94,13 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
 def read_old(location: RunLocation) -> RunContent | None:
     """Read a run of a version before 0.5. Return None if the location contains no such run."""
     if location.folder is not None and not (location.folder / DATABASE).exists():
-        return _read_folder(location.folder) if (location.folder / _TRACES).exists() else None
+        return _read_folder(location.folder) if (location.folder / TRACES_FILE).exists() else None
     if location.file is not None and not location.file.exists():
         return None
     with connected(location) as connection:
         version = version_of(connection)
         is_old = version is not None and version < VERSION
         return _read_store(connection, location) if is_old else None
-
-
-_TRACES = "traces.jsonl"
 
 
 def _read_folder(folder: Path) -> RunContent:
@@ -118,7 +114,7 @@ def _read_folder(folder: Path) -> RunContent:
     return RunContent(
         _record(read_json(folder / "run.json")),
         list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
-        {t.key: t for t in map(Trace.from_json, lines(_TRACES))}.values(),
+        {t.key: t for t in map(Trace.from_json, lines(TRACES_FILE))}.values(),
         [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
         list(zip((Usage(**one["usage"]) for one in lost), bodies, strict=True)),
     )

@@ -12,17 +12,14 @@ the file ``run.db`` in it. The name of a run follows ``#``::
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
 from dqa.databases.files import is_sqlite
 from dqa.databases.servers import DRIVERS, parse_url
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL
+from dqa.databases.store_locations import StoreLocation
 
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 """Suffixes of files that are treated as stores even if they do not exist yet."""
@@ -33,35 +30,30 @@ DATABASE = "run.db"
 FOLDER_RUN = "run"
 """The name of the run in a folder."""
 
-_PORTS = {"mysql": 3306, "postgresql": 5432}
-
 
 @dataclass(frozen=True, slots=True)
-class RunLocation:
+class RunLocation(StoreLocation):
     """Where a run is stored.
 
     Attributes
     ----------
-    url
-        The URL of the store with its password. Messages omit the password.
     name
         The name of the run. None means the only run of the store; for a new run, the name is
         derived from its spec.
-    file
-        The SQLite file; None for a server.
     folder
         The folder of the run; None for a store.
     """
 
-    url: str = field(repr=False)
+    what: str = "store"
+    hint: str = "Name a run of 'dqa eval --out' ('dqa runs' lists them)."
+    after_outage: str = "Finished decisions are stored: the same command resumes the run."
     name: str | None = None
-    file: Path | None = None
     folder: Path | None = None
 
     @classmethod
     def of_file(cls, file: Path, name: str | None = None) -> RunLocation:
         """Return the location of a run in a SQLite file."""
-        return cls(f"sqlite:///{file.absolute()}", name, file)
+        return cls(f"sqlite:///{file.absolute()}", file, name=name)
 
     @classmethod
     def of_folder(cls, folder: Path) -> RunLocation:
@@ -76,9 +68,7 @@ class RunLocation:
     @property
     def store(self) -> str:
         """The location of the store without its password."""
-        if self.folder is not None:
-            return str(self.folder)
-        return redact(self.url) if self.file is None else str(self.file)
+        return self.shown if self.folder is None else str(self.folder)
 
     def named(self, name: str) -> RunLocation:
         """Return the location of the run with this name in the same store."""
@@ -88,18 +78,6 @@ class RunLocation:
     def around(self) -> str:
         """The location that lists this run and its neighbours: the store, or the parent folder."""
         return self.store if self.folder is None else str(self.folder.parent)
-
-    def is_same_database(self, location: str) -> bool:
-        """Return whether a location names the same database as this store.
-
-        Databases of servers are the same if host, port and name agree. The schema is ignored.
-        """
-        if "://" not in location:
-            return self.file is not None and _is_same_file(self.file, Path(location))
-        url = parse_url(location)
-        if self.file is not None:
-            return bool(url.database) and _is_same_file(self.file, Path(str(url.database)))
-        return _server_of(url) == _server_of(parse_url(self.url))
 
 
 def locate_run(run: RunLocation | Path | str) -> RunLocation:
@@ -132,14 +110,13 @@ def locate_run(run: RunLocation | Path | str) -> RunLocation:
 
 
 def _is_store(path: Path) -> bool:
-    if path.is_dir():
-        return False
+    """Return whether a path that is not a folder names a store, also if it does not exist yet."""
+    if path.suffix.lower() in STORE_SUFFIXES:
+        return not path.is_dir()
     try:
-        if path.is_file() and path.stat().st_size:
-            return is_sqlite(path) or path.suffix.lower() in STORE_SUFFIXES
+        return path.is_file() and path.stat().st_size > 0 and is_sqlite(path)
     except OSError:  # opening it reports the problem
-        pass
-    return path.suffix.lower() in STORE_SUFFIXES
+        return False
 
 
 def _locate_url(text: str) -> RunLocation:
@@ -155,7 +132,7 @@ def _locate_url(text: str) -> RunLocation:
         return RunLocation.of_file(Path(url.database), name or None)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-    return RunLocation(url.render_as_string(hide_password=False), name or None)
+    return RunLocation(url.render_as_string(hide_password=False), None, name=name or None)
 
 
 def _with_password(url: str) -> str:
@@ -169,17 +146,3 @@ def _with_password(url: str) -> str:
             f"password, or set {STORE_VARIABLE} to that URL."
         )
     return known
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() or (
-        one.exists() and other.exists() and one.samefile(other)
-    )
-
-
-def _server_of(url: URL) -> tuple[str, str, int | None, str | None]:
-    kind = url.get_backend_name()
-    kind = {"mariadb": "mysql", "postgres": "postgresql"}.get(kind, kind)
-    host = (url.host or "localhost").lower()
-    host = "localhost" if host in {"127.0.0.1", "::1"} else host
-    return kind, host, url.port or _PORTS.get(kind), url.database

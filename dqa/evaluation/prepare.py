@@ -102,12 +102,6 @@ class Setup:
     places: Mapping[str, DatabaseLocation] = field(default_factory=dict)
 
     @property
-    def locations(self) -> tuple[str, ...]:
-        """The locations of the databases that are not in memory, with their passwords."""
-        known = (one.location for one in (*self.targets.values(), *self.places.values()))
-        return tuple(location for location in known if location is not None)
-
-    @property
     def size(self) -> int:
         """The number of decisions to make."""
         return len(self.tasks)

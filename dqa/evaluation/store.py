@@ -25,10 +25,12 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UsageError
+from dqa.core.files import make_private_folder, problem_of_path, require_room
 from dqa.databases.store_locations import (
     is_transient,
     open_store,
+    require_right,
     translate_errors,
     write,
 )
@@ -39,7 +41,6 @@ from dqa.evaluation.prepare import Group, Task
 from dqa.evaluation.record import RunRecord, name_run, resume_record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.store_checks import make_folder, write_lines
 from dqa.evaluation.stored_runs import (
     CLAIMS,
     LOST,
@@ -47,14 +48,19 @@ from dqa.evaluation.stored_runs import (
     RUNS,
     USAGE,
     RunReader,
+    connected,
     create_tables,
     has_key,
+    is_store,
     key_of,
     pack,
     parse_record,
     read_results,
-    store_of,
+    require_free,
+    require_version,
+    run_names,
     sum_usage,
+    version_of,
 )
 from dqa.evaluation.traces import Trace
 
@@ -135,14 +141,14 @@ class RunStore:
         self.patience = 0.0  # a mistyped URL fails at once
         file = self._target.file
         is_new_file = file is not None and not file.exists()
-        make_folder(self._target)
-        self._engine = open_store(store_of(self._target), writing=True)
-        self.is_new, self._run = False, 0
+        _make_folder(self._target)
+        self._engine = open_store(self._target, writing=True)
+        self.is_new, self._run, self.record = False, 0, record
         try:
-            with translate_errors(store_of(self._target)):
+            with translate_errors(self._target):
                 create_tables(self._engine, self._target)
-            self.is_new, self._run, self.record = self._transact(partial(self._enter, record))
-            self.done = self._transact(partial(self._settle, retry_failed=retry_failed))
+            enter = partial(self._enter, record=record, retry_failed=retry_failed)
+            self.done = self._transact(enter)
             self.look_elsewhere()
         except BaseException:
             self._dispose(remove=is_new_file)
@@ -150,25 +156,27 @@ class RunStore:
         self.patience = _PATIENCE_SECONDS
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
 
-    def _enter(self, record: RunRecord, connection: Connection) -> tuple[bool, int, RunRecord]:
-        """Find or create the run. Return whether it is new, its id and its record."""
+    def _enter(self, connection: Connection, *, record: RunRecord, retry_failed: bool) -> int:
+        """Find or create the run. Return the number of its decisions that are not repeated."""
         known = select(RUNS.c.id, RUNS.c.record).where(RUNS.c.name == self._target.name)
         row = connection.execute(known.with_for_update()).first()
-        if row is not None:
-            earlier = parse_record(row.record, self._target)
-            record = resume_record(earlier, record, str(self._target))
-        written = json.dumps(record.to_json())
-        if row is not None:
-            connection.execute(update(RUNS).where(RUNS.c.id == row.id).values(record=written))
-            return False, row.id, record
-        connection.execute(insert(RUNS).values(name=self._target.name, record=written))
-        return True, connection.execute(known).one().id, record
+        self.is_new = row is None
+        if row is None:
+            values = {"name": self._target.name, "record": json.dumps(record.to_json())}
+            created = connection.execute(insert(RUNS).values(values))
+            self._run = created.inserted_primary_key[0]
+            return 0
+        self._run, earlier = row.id, parse_record(row.record, self._target)
+        self.record = resume_record(earlier, record, str(self._target))
+        written = json.dumps(self.record.to_json())
+        connection.execute(update(RUNS).where(RUNS.c.id == row.id).values(record=written))
+        self._drop_unfinished(connection, retry_failed=retry_failed)
+        return self._count(connection)[1]
 
-    def _settle(self, connection: Connection, *, retry_failed: bool) -> int:
-        """Remove the decisions to repeat. Return the number of remaining decisions."""
+    def _drop_unfinished(self, connection: Connection, *, retry_failed: bool) -> None:
+        """Remove the claims of dead processes, and the decisions to repeat."""
         again = [Outcome.BUDGET, Outcome.STOPPED]
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
-        self._lock_run(connection)
         claimed = CLAIMS.c.run_id == self._run
         workers = connection.execute(select(CLAIMS.c.worker).where(claimed).distinct()).scalars()
         dead = [worker for worker in workers if is_dead(worker)]
@@ -179,7 +187,6 @@ class RunStore:
         lost = select(*(RESULTS.c[name] for name in names)).where(failed)
         connection.execute(insert(LOST).from_select(names, lost))
         connection.execute(delete(RESULTS).where(failed))
-        return self._count(connection)[1]
 
     def add_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
         """Store the choices of the heuristics."""
@@ -353,7 +360,7 @@ class RunStore:
     def write_lines(self) -> None:
         """Write the run as JSON lines into its folder, if any. Must follow `close`."""
         if self.location is not None and self.location.folder is not None:
-            write_lines(RunReader(self.location), self.location.folder)
+            RunReader(self.location).write_lines(self.location.folder)
 
     def discard(self, *, whole: bool = False) -> None:
         """Remove a new run with its folder; unless `whole`, only a run without decisions."""
@@ -380,12 +387,9 @@ class RunStore:
             with suppress(OSError):  # it contains other files
                 self._target.folder.rmdir()
 
-    def _lock_run(self, connection: Connection) -> None:
-        connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
-
     def _delete(self, connection: Connection, *, whole: bool) -> bool:
         """Delete the run and return True. An empty run is required unless `whole` is set."""
-        self._lock_run(connection)
+        connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
         others = CLAIMS.c.worker != self._worker
         for table, mine in () if whole else ((RESULTS, True), (CLAIMS, others)):
             here = select(table.c.run_id).where((table.c.run_id == self._run) & mine)
@@ -424,7 +428,7 @@ class RunStore:
     def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
         """Run a transaction. Repeat it after a conflict or a lost connection."""
         until, conflicts = time.monotonic() + self.patience, _CONFLICTS
-        with translate_errors(store_of(self._target), under_way=self.patience > 0):
+        with translate_errors(self._target, under_way=self.patience > 0):
             while True:
                 try:
                     with write(self._engine) as connection:
@@ -442,3 +446,50 @@ class RunStore:
 def _finite(value: float | None) -> float | None:
     """Return the number, or None for an infinity, which a server cannot store."""
     return value if value is not None and isfinite(value) else None
+
+
+def _make_folder(location: RunLocation) -> None:
+    """Create the folder of a run, if its location is a folder."""
+    if location.folder is None:
+        return
+    _require_own_folder(location.folder)
+    try:
+        make_private_folder(location.folder)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
+
+
+def _require_own_folder(folder: Path) -> None:
+    """Raise `UsageError` if a folder contains files, but no run."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
+        raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
+
+
+def require_writable(location: RunLocation | None) -> None:
+    """Raise `UsageError` if a run cannot be stored at a location."""
+    if location is None:
+        return
+    if location.folder is not None:
+        require_room(location.folder)
+        _require_own_folder(location.folder)
+    elif location.file is not None and not location.file.exists():
+        require_room(location.file)
+    else:
+        require_right(location)
+        with connected(location, writing=location.file is None) as connection:
+            if version_of(connection) is None:
+                require_free(connection, location)
+            else:
+                require_version(connection, location)
+
+
+def has_recorded(location: RunLocation, cassette: Path) -> bool:
+    """Return whether a run at a location recorded a cassette.
+
+    If the location names no run, all runs of its store are checked.
+    """
+    if location.file is not None and not location.file.exists():
+        return False
+    names = run_names(location) if is_store(location) else []
+    readers = (RunReader(location.named(n)) for n in names if location.name in {None, n})
+    return any(reader.record.calls.record == cassette for reader in readers)

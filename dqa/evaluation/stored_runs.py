@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
 from sqlalchemy import (
     BigInteger,
@@ -36,14 +37,13 @@ from sqlalchemy.sql.elements import ColumnElement
 from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import DataError, UnknownNameError, UsageError
-from dqa.core.files import require_folder
+from dqa.core.files import open_private, require_folder
 from dqa.core.run_stores import TABLE_PREFIX, VERSION_TABLE, is_store_table
 from dqa.databases.store_locations import (
     LONG_BLOB,
     LONG_TEXT,
     NUMBER,
     TABLE_OPTIONS,
-    StoreLocation,
     lock_schema,
     open_store,
     translate_errors,
@@ -58,6 +58,8 @@ from dqa.evaluation.traces import Trace
 
 VERSION: Final = "0004"
 """Version of the tables. Stores of earlier versions can only be imported."""
+RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
+"""Files that a run writes into its folder, next to its database, when it ends."""
 _LOCK: Final = 7_136_452
 _SHOWN: Final = 5
 
@@ -148,17 +150,6 @@ def pack(trace: Trace) -> bytes:
     return zlib.compress(trace.to_line().encode(), 1)
 
 
-def store_of(location: RunLocation) -> StoreLocation:
-    """Return the store of a run, with its description for messages."""
-    return StoreLocation(
-        location.url,
-        location.file,
-        "store",
-        "Name a run of 'dqa eval --out' ('dqa runs' lists them).",
-        "Finished decisions are stored: the same command resumes the run.",
-    )
-
-
 def create_tables(engine: Engine, location: RunLocation) -> None:
     """Create the tables in an empty database. Raise `UsageError` if it contains other tables."""
     with write(engine) as connection, lock_schema(connection, _LOCK, "dqa_store"):
@@ -204,8 +195,8 @@ def version_of(connection: Connection) -> str | None:
 @contextmanager
 def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
     """Yield a connection to a database that may be a store. Raise the errors of `open_store`."""
-    with translate_errors(store_of(location)):
-        engine = open_store(store_of(location), writing=writing)
+    with translate_errors(location):
+        engine = open_store(location, writing=writing)
         try:
             with engine.connect() as connection:
                 yield connection
@@ -230,7 +221,10 @@ def reading(location: RunLocation) -> Iterator[Connection]:
 def run_names(location: RunLocation) -> list[str]:
     """Return the names of the runs in a store, the oldest first."""
     with reading(location) as connection:
-        return list(connection.execute(select(RUNS.c.name).order_by(RUNS.c.id)).scalars())
+        return list(connection.execute(_NAMES).scalars())
+
+
+_NAMES = select(RUNS.c.name).order_by(RUNS.c.id)
 
 
 def parse_record(written: str, where: RunLocation) -> RunRecord:
@@ -279,21 +273,13 @@ class RunReader:
     def __init__(self, location: RunLocation) -> None:
         if location.folder is not None:
             _require_folder_run(location, location.folder)
-        names = run_names(location)
-        if location.name is None and len(names) == 1:
-            location = location.named(names[0])
-        if location.name is None:
-            raise _unnamed(location, names)
-        if location.name not in names:
-            if location.folder is not None:
-                raise UsageError(f"{location} contains no finished decision.")
-            raise UnknownNameError(f"run in {location.store}", location.name, names)
-        self.location = location
         with reading(location) as connection:
-            row = connection.execute(select(RUNS).where(RUNS.c.name == location.name)).one()
-        self._id: int = row.id
-        self._row = row
-        self.record = parse_record(row.record, location)
+            names = list(connection.execute(_NAMES).scalars())
+            self.location = location.named(_choose_name(location, names))
+            run = select(RUNS).where(RUNS.c.name == self.location.name)
+            self._row = connection.execute(run).one()
+        self._id: int = self._row.id
+        self.record = parse_record(self._row.record, self.location)
 
     def results(self) -> list[Result]:
         """Return the results in the order of the plan."""
@@ -354,6 +340,20 @@ class RunReader:
         with reading(self.location) as connection:
             return sum_usage(connection, LOST, self._id, *only)
 
+    def write_lines(self, folder: Path) -> None:
+        """Write the results and the traces as JSON lines into a folder."""
+        results = (result.to_line() for result in self.results())
+        traces = (trace.to_line() for trace in self.traces())
+        for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
+            # Other processes may write the same files at the same time.
+            unfinished = folder / f"{name}.{uuid4().hex[:8]}"
+            try:
+                with open(unfinished, "x", encoding="utf-8", opener=open_private) as file:
+                    file.writelines(f"{line}\n" for line in lines)
+                unfinished.replace(folder / name)
+            finally:
+                unfinished.unlink(missing_ok=True)
+
 
 _ORDER = (RESULTS.c.position.is_(None), RESULTS.c.position, *key_of(RESULTS))
 Index(f"{TABLE_PREFIX}results_in_order", RESULTS.c.run_id, RESULTS.c.position)
@@ -382,7 +382,7 @@ def _require_folder_run(location: RunLocation, folder: Path) -> None:
     require_folder(folder, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
     if (folder / DATABASE).exists():
         return
-    if (folder / "traces.jsonl").exists():
+    if (folder / TRACES_FILE).exists():
         raise _old(location)
     raise UsageError(f"{folder} contains no run: name the folder of a run ('dqa runs' lists them).")
 
@@ -392,10 +392,18 @@ def _old(location: RunLocation) -> UsageError:
     return UsageError(f"{location} was written by an older dqa: import it with '{how}'.")
 
 
-def _unnamed(location: RunLocation, names: Sequence[str]) -> UsageError:
+def _choose_name(location: RunLocation, names: Sequence[str]) -> str:
+    """Return the name of the run at a location, given the names of all runs of its store."""
+    store = location.store
+    if location.name in names or (location.name is None and len(names) == 1):
+        return location.name or names[0]
+    if location.folder is not None:
+        raise UsageError(f"{location} contains no finished decision.")
+    if location.name is not None:
+        raise UnknownNameError(f"run in {store}", location.name, names)
     if not names:
-        how = shell_command("eval", "--out", location.store)
-        return UsageError(f"{location.store} contains no runs: '{how}' stores one.")
-    shown = ", ".join(f"{location.store}#{name}" for name in names[:_SHOWN])
+        how = shell_command("eval", "--out", store)
+        raise UsageError(f"{store} contains no runs: '{how}' stores one.")
+    shown = ", ".join(f"{store}#{name}" for name in names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return UsageError(f"{location.store} contains {len(names)} runs: name one of {shown}{more}.")
+    raise UsageError(f"{store} contains {len(names)} runs: name one of {shown}{more}.")

@@ -10,8 +10,8 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics.epochs import EpochStatistics
 from dqa.evaluation.statistics.summaries import (
+    EpochStatistics,
     KindMean,
     MatchTotal,
     Summary,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from sqlalchemy import Engine, event
 import dqa
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.location import RunLocation, locate_run
-from dqa.evaluation.store_checks import require_writable
+from dqa.evaluation.store import require_writable
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract
 
@@ -202,37 +201,6 @@ def test_a_database_of_something_else_is_no_store(
     assert foreign.read_bytes() == before
     (tmp_path / "empty.db").touch()
     assert dqa.evaluate(one, **FIRST, out=tmp_path / "empty.db").made
-
-
-def test_no_run_is_stored_in_a_database_that_is_asked(
-    store: Path, one: QuestionSet, tmp_path: Path
-) -> None:
-    """However it is written, and although it is a store already."""
-    (tmp_path / "link.db").symlink_to(store)
-    own = tmp_path / "own.jsonl"
-    line = {"question": "Which decider?", "candidates": ["first", "one"], "id": "1"}
-    own.write_text(json.dumps(line), "utf-8")
-    asked = dqa.OwnQuestions(file=own, databases=store)
-    calls: list[Callable[[], object]] = [
-        lambda: dqa.evaluate(one, "first", databases=str(store), out=store),
-        lambda: dqa.evaluate(one, "first", databases=str(store), out=tmp_path / "link.db"),
-        lambda: dqa.evaluate(one, "first", databases=str(store), out=f"sqlite:///{store}#other"),
-        lambda: dqa.evaluate(asked, "first", out=f"{store}#other"),
-    ]
-    for call in calls:
-        with pytest.raises(dqa.UsageError, match="is a database of the questions"):
-            call()
-    assert len(dqa.find_runs(store)) == 1
-    place = locate_run("postgresql+psycopg://me:s3cret@db/team#first")
-    for location, same in {
-        "postgresql://you@db/team": True,
-        "postgres://DB:5432/team?schema=sales": True,
-        "postgresql://db:5433/team": False,
-        "postgresql://db/shop": False,
-        "mysql://db/team": False,
-        "team.db": False,
-    }.items():
-        assert place.is_same_database(location) is same, location
 
 
 def test_a_full_disk_is_reported_and_what_was_decided_stays(store: Path, one: QuestionSet) -> None:

@@ -22,7 +22,7 @@ from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.store_checks import RESULTS_FILE, TRACES_FILE
+from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE
 from tests.integration.conftest import Target, targeted
 from tests.models.model_server import ModelServer
 from tests.programs import start_python

@@ -13,7 +13,7 @@ from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import open_store, write
 from dqa.evaluation.location import locate_run
-from dqa.evaluation.stored_runs import METADATA, VERSION, create_tables, store_of, version_of
+from dqa.evaluation.stored_runs import METADATA, VERSION, create_tables, version_of
 from tests.evaluation import killing
 from tests.evaluation.test_kills import assert_whole, kill
 
@@ -23,7 +23,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the URL of a store, whose tables are dropped at the end."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     yield url
-    engine = open_store(store_of(locate_run(url)), writing=True)
+    engine = open_store(locate_run(url), writing=True)
     with write(engine) as connection:
         METADATA.drop_all(connection)
     engine.dispose()
@@ -40,14 +40,14 @@ def test_several_processes_create_the_tables_at_once(store: str) -> None:
 
     def create(_: int) -> None:
         location = locate_run(f"{store}#team")
-        engine = open_store(store_of(location), writing=True)
+        engine = open_store(location, writing=True)
         create_tables(engine, location)
         engine.dispose()
 
     for _ in range(5):
         with ThreadPoolExecutor(6) as pool:
             list(pool.map(create, range(6)))
-        engine = open_store(store_of(locate_run(store)), writing=True)
+        engine = open_store(locate_run(store), writing=True)
         with write(engine) as connection:
             assert version_of(connection) == VERSION
             METADATA.drop_all(connection)

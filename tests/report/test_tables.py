@@ -6,8 +6,7 @@ from typing import Any
 
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.statistics.epochs import count_epochs
-from dqa.evaluation.statistics.summaries import Summary
+from dqa.evaluation.statistics.summaries import Summary, count_epochs
 from dqa.report.tables import (
     MEANS,
     accuracy_tables,

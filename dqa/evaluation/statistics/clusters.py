@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, inf, sqrt
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -24,8 +23,8 @@ from dqa.core.records import Record
 if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
-NORMAL_975 = 1.959963984540054
-"""The 97.5 % quantile of the normal distribution."""
+Interval: TypeAlias = tuple[float, float]
+"""Lower and upper end of an interval, in 0..1."""
 NO_VARIANCE = 1e-24
 """A variance below this share of the square of the largest observation is a rounding error."""
 
@@ -103,7 +102,10 @@ class Estimate(Record):
         if not values:
             return None
         count, mean = len(values), fsum(values) / len(values)
-        groups = _by_cluster([value - mean for value in values], clusters)
+        residuals: dict[Hashable, list[float]] = {}
+        for value, cluster in zip(values, clusters, strict=True):
+            residuals.setdefault(cluster, []).append(value - mean)
+        groups = list(residuals.values())
         if len(groups) == 1:
             return cls(value=mean, observations=count, clusters=1)
         squares = fsum(fsum(group) ** 2 / (1.0 - len(group) / count) for group in groups)
@@ -144,25 +146,13 @@ class Estimate(Record):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """The data of a ratio: an amount and a count for each case, such as tokens per right answer.
-
-    Attributes
-    ----------
-    amounts, counts
-        The amount and the count of each case. If all counts are 1, the ratio is a mean.
-    clusters
-        The cluster of each case.
-    """
-
-    amounts: tuple[float, ...]
-    counts: tuple[float, ...]
-    clusters: tuple[Hashable, ...]
+Case: TypeAlias = tuple[float, float, Hashable]
+"""The amount, the count and the cluster of one case. For tokens per right answer, the case is a
+decision with its tokens and 1 or 0. If all counts are 1, the ratio of sums is a mean."""
 
 
 def mean_of_ratios(
-    ratios: Sequence[Ratio], least: float = -inf, most: float = inf
+    ratios: Iterable[Sequence[Case]], least: float = -inf, most: float = inf
 ) -> Estimate | None:
     """Return the mean of several ratios with its 95 % interval. The ratios share clusters.
 
@@ -175,7 +165,7 @@ def mean_of_ratios(
     Parameters
     ----------
     ratios
-        The ratios, with equal weights. Ratios whose counts are all 0 are left out.
+        The cases of each ratio, with equal weights. A ratio whose counts are all 0 is left out.
     least, most
         The least and the largest possible mean. The interval is cut at these limits.
 
@@ -183,44 +173,35 @@ def mean_of_ratios(
     -------
     None if nothing was counted.
     """
-    counted = [ratio for ratio in ratios if fsum(ratio.counts)]
+    counted = [cases for cases in ratios if fsum(count for _, count, _ in cases)]
     if not counted:
         return None
-    by_cluster: dict[Hashable, list[float]] = {}
-    values = []
-    for ratio in counted:
-        total = fsum(ratio.counts)
-        value = fsum(ratio.amounts) / total
-        values.append(value)
-        for amount, count, cluster in zip(ratio.amounts, ratio.counts, ratio.clusters, strict=True):
-            share = (amount - value * count) / (total * len(counted))
-            by_cluster.setdefault(cluster, []).append(share)
-    mean, cases = fsum(values) / len(values), sum(len(ratio.clusters) for ratio in counted)
-    clusters = len(by_cluster)
-    if any(map(_stands_on_one_cluster, counted)):
-        return Estimate(value=mean, observations=cases, clusters=clusters)
-    squares = fsum(fsum(shares) ** 2 for shares in by_cluster.values())
-    if squares <= NO_VARIANCE * max(map(_largest, counted)) ** 2:
+    shares: dict[Hashable, list[float]] = {}
+    values, largest, is_known = [], 0.0, True
+    for cases in counted:
+        total = fsum(count for _, count, _ in cases)
+        values.append(fsum(amount for amount, _, _ in cases) / total)
+        largest = max(largest, max(abs(amount) for amount, _, _ in cases) * len(cases) / total)
+        is_known &= len({cluster for amount, count, cluster in cases if count or amount}) > 1
+        for amount, count, cluster in cases:
+            share = (amount - values[-1] * count) / (total * len(counted))
+            shares.setdefault(cluster, []).append(share)
+    mean, observations, clusters = fsum(values) / len(values), sum(map(len, counted)), len(shares)
+    if not is_known:
+        return Estimate(value=mean, observations=observations, clusters=clusters)
+    squares = fsum(fsum(share) ** 2 for share in shares.values())
+    if squares <= NO_VARIANCE * largest**2:
         squares = 0.0
     error = sqrt(squares * clusters / (clusters - 1))
-    return Estimate.around(mean, error, clusters - 1.0, (cases, clusters), (least, most))
-
-
-def _stands_on_one_cluster(ratio: Ratio) -> bool:
-    cases = zip(ratio.clusters, ratio.counts, ratio.amounts, strict=True)
-    return len({cluster for cluster, count, amount in cases if count or amount}) == 1
-
-
-def _largest(ratio: Ratio) -> float:
-    """Return the largest amount per mean count. Rounding errors are measured against it."""
-    return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
+    sizes = (observations, clusters)
+    return Estimate.around(mean, error, clusters - 1.0, sizes, (least, most))
 
 
 def clustered_ratio(
     amounts: Sequence[float], counts: Sequence[float], clusters: Sequence[Hashable]
 ) -> Estimate | None:
     """Return a ratio of sums that are not negative, such as tokens per right answer."""
-    return mean_of_ratios([Ratio(tuple(amounts), tuple(counts), tuple(clusters))], 0.0)
+    return mean_of_ratios([list(zip(amounts, counts, clusters, strict=True))], 0.0)
 
 
 def effective_number(sizes: Iterable[int]) -> float:
@@ -237,13 +218,6 @@ def t_quantile(degrees_of_freedom: float) -> float:
     return float(stdtrit(degrees_of_freedom, 0.975))
 
 
-def _by_cluster(values: Sequence[float], clusters: Sequence[Hashable]) -> list[list[float]]:
-    groups: dict[Hashable, list[float]] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        groups.setdefault(cluster, []).append(value)
-    return list(groups.values())
-
-
 def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     """Return Satterthwaite's degrees of freedom of CR2 for a mean of clusters of these sizes.
 
@@ -255,10 +229,6 @@ def _degrees_of_freedom(sizes: Sequence[int]) -> float:
     across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
     found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
     return round(found, 10)  # 5 clusters of one size have exactly 4
-
-
-Interval: TypeAlias = tuple[float, float]
-"""Lower and upper end of an interval, in 0..1."""
 
 
 def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:

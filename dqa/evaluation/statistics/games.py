@@ -22,7 +22,7 @@ from pydantic import Field
 
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, PlayedGame, Result
-from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share, mean_of_ratios
+from dqa.evaluation.statistics.clusters import Estimate, clustered_share, mean_of_ratios
 from dqa.evaluation.statistics.pairs import (
     Difference,
     count_needed,
@@ -391,11 +391,8 @@ def _mean(
     groups: Sequence[Sequence[_Played]], measure: _Measure, least: float = -inf, most: float = inf
 ) -> Estimate | None:
     """Return the mean of a measure over groups of games."""
-    ratios = []
-    for games in groups:
-        measured = [(measure(result, game), game.seed) for result, game in games]
-        known = [(one, deal) for one, deal in measured if one is not None]
-        amounts = tuple(float(amount) for (amount, _), _ in known)
-        counts = tuple(float(count) for (_, count), _ in known)
-        ratios.append(Ratio(amounts, counts, tuple(deal for _, deal in known)))
+    ratios = [
+        [(*found, game.seed) for result, game in games if (found := measure(result, game))]
+        for games in groups
+    ]
     return mean_of_ratios(ratios, least, most)

@@ -19,8 +19,6 @@ from dqa.evaluation.statistics.clusters import (
 )
 
 _POWER: Final = 0.8
-_NORMAL_975: Final = 1.96
-_NORMAL_80: Final = 0.84
 
 
 class SignTest(Record):
@@ -149,7 +147,7 @@ def count_needed(difference: Difference, size: float) -> int | None:
     from scipy.special import nctdtr
 
     effect = size / difference.standard_error / sqrt(difference.clusters)
-    count = max(2, ceil((_NORMAL_975 + _NORMAL_80) ** 2 / effect**2))
+    count = max(2, ceil((1.96 + 0.84) ** 2 / effect**2))  # by the normal distribution
     while nctdtr(count - 1, effect * sqrt(count), t_quantile(count - 1)) > 1 - _POWER:
         count += 1
     return count

@@ -1,10 +1,10 @@
-"""Counts of judged decisions: accuracy with its interval, and means."""
+"""Counts of judged decisions: accuracy with its interval, means, and pass@k of epochs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from math import fsum, inf, isfinite
+from math import comb, fsum, inf, isfinite
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.results import OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
+    clustered_chance,
     clustered_share,
     clusters_of,
     effective_number,
@@ -350,3 +351,111 @@ def mean_of(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known, finite values; None if there are none."""
     known = [value for value in values if value is not None and isfinite(value)]
     return fsum(known) / len(known) if known else None
+
+
+def pass_at(k: int, asked: int, right: int) -> float:
+    """Return pass@k: the probability that at least one of `k` answers to a question is right.
+
+    It is the unbiased estimator of Chen et al. (2021, "Evaluating Large Language Models Trained on
+    Code", equation 1).
+
+    Parameters
+    ----------
+    k
+        The number of attempts, from 1 to `asked`.
+    asked, right
+        The number of answers to the question, and the number of right answers.
+    """
+    return 1.0 - comb(asked - right, k) / comb(asked, k)
+
+
+def pass_all(k: int, asked: int, right: int) -> float:
+    """Return pass^k: the probability that all of `k` answers to a question are right.
+
+    It is the unbiased estimator of Yao et al. (2024, "tau-bench", section 3.2). The parameters are
+    those of `pass_at`.
+    """
+    return comb(right, k) / comb(asked, k)
+
+
+class PassRate(Record):
+    """The shares of questions that any, and that all, of `k` attempts solve.
+
+    Attributes
+    ----------
+    k
+        Number of attempts.
+    questions
+        Number of questions that were answered at least `k` times.
+    at_k, all_k
+        pass@k and pass^k in 0..1, with intervals (`clustered_chance`). All questions have the same
+        weight. If all questions were answered equally often, pass@1 is the accuracy.
+    """
+
+    k: int = Field(ge=1)
+    questions: int = Field(ge=1)
+    at_k: Estimate
+    all_k: Estimate
+
+
+class EpochStatistics(Record):
+    """The epochs of one decider on one scenario and database.
+
+    Attributes
+    ----------
+    epochs
+        Number of epochs.
+    questions
+        Number of questions with a judged answer.
+    pass_rates
+        pass@k and pass^k for k = 1, and for k = the number of epochs.
+    """
+
+    decider: str
+    scenario: str
+    database: str
+    epochs: int = Field(ge=1)
+    questions: int = Field(ge=1)
+    pass_rates: tuple[PassRate, ...]
+
+
+def count_epochs(results: Iterable[Result]) -> tuple[EpochStatistics, ...]:
+    """Return the figures of epochs by decider, scenario and database.
+
+    A group with one epoch is left out. Answers that were not judged are left out, too: they do not
+    count as wrong attempts.
+    """
+    found = []
+    groups = grouped(results, lambda r: (r.decider, r.scenario, r.database))
+    for (decider, scenario, database), group in groups.items():
+        answers = grouped((r for r in group if r.outcome.judged), lambda r: r.question)
+        epochs = len({result.epoch for result in group})
+        if answers and epochs > 1:
+            rates = _pass_rates(list(answers.values()))
+            found.append(
+                EpochStatistics(
+                    decider=decider,
+                    scenario=scenario,
+                    database=database,
+                    epochs=epochs,
+                    questions=len(answers),
+                    pass_rates=rates,
+                )
+            )
+    return tuple(found)
+
+
+def _pass_rates(answers: Sequence[Sequence[Result]]) -> tuple[PassRate, ...]:
+    """Return the pass rates of questions, given the judged answers to each question."""
+    situations = clusters_of(attempts[0] for attempts in answers)
+    rates = []
+    for k in sorted({1, max(map(len, answers))}):
+        enough = [(a, place) for a, place in zip(answers, situations, strict=True) if len(a) >= k]
+        clusters = [situation for _, situation in enough]
+        tallies = [(len(a), sum(r.outcome is Outcome.CORRECT for r in a)) for a, _ in enough]
+        apart = sum(asked for asked, _ in tallies) / k  # groups of k different attempts
+        any_right = clustered_chance([pass_at(k, *tally) for tally in tallies], clusters, apart)
+        all_right = clustered_chance([pass_all(k, *tally) for tally in tallies], clusters, apart)
+        if any_right is not None and all_right is not None:
+            rates.append(PassRate(k=k, questions=len(enough), at_k=any_right, all_k=all_right))
+    return tuple(rates)

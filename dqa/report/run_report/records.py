@@ -11,8 +11,7 @@ from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics.comparing import PairComparison, Standing
-from dqa.evaluation.statistics.epochs import EpochStatistics
-from dqa.evaluation.statistics.summaries import Summary
+from dqa.evaluation.statistics.summaries import EpochStatistics, Summary
 from dqa.evaluation.traces import Alternative
 from dqa.report.counts import RunCounts
 

@@ -11,8 +11,14 @@ import pytest
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.clusters import wilson
 from dqa.evaluation.statistics.comparing import Contestant, stand
-from dqa.evaluation.statistics.epochs import count_epochs, pass_all, pass_at
-from dqa.evaluation.statistics.summaries import count_tags, summarise, total_matches
+from dqa.evaluation.statistics.summaries import (
+    count_epochs,
+    count_tags,
+    pass_all,
+    pass_at,
+    summarise,
+    total_matches,
+)
 from tests.evaluation.statistics.results import result
 
 

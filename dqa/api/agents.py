@@ -175,8 +175,7 @@ class Decisions:
         self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
         self._decider = ConnectedDecider.of(decider, calls, deciding)
         name, connected = self._decider.name, self._decider.connected
-        contestant = connected.contestants.get(name)
-        if contestant is not None and contestant.factory.needs_model and "model" not in deciding:
+        if connected.contestants[name].needs_model and "model" not in deciding:
             raise UsageError(f"The decider '{name}' needs a chat model: name a model (--model).")
         connected.deciders(self._decider.fields.rule_set)  # raises an error for a wrong setting
 

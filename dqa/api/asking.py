@@ -39,9 +39,8 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.asked import AskedQuestion
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.decide import decide_or_end
-from dqa.evaluation.decision_spans import decision_span, describe_decision
+from dqa.evaluation.connecting import Connected, GivenObjects, connect, with_each_model
+from dqa.evaluation.decide import decide_or_end, decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
@@ -84,7 +83,9 @@ class ConnectedDecider:
         names, passed = name_deciders(default_deciders("ask")[0] if decider is None else decider)
         named, chats = name_models(fields)
         deciding = Deciding(**named)
-        connected = connect(deciding, names, calls, given=GivenObjects(passed, chats))
+        given = GivenObjects(passed, chats)
+        contestants = with_each_model(names, (deciding.model,), given)
+        connected = connect(deciding, contestants, calls, given=given)
         return cls(names[0], deciding, calls, connected)
 
     def with_new_budget(self) -> Self:
@@ -105,10 +106,8 @@ class ConnectedDecider:
     @property
     def queries(self) -> bool:
         """Whether the decider is an agent that writes statements."""
-        maker = self.connected.makers[self.name]
-        return (
-            isinstance(maker, DeciderFactory) and maker.needs_model and "tools" in maker.protocols
-        )
+        made = self.connected.contestants[self.name].made
+        return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
 
 
 def ask(  # noqa: PLR0913  (each is a question of its own to the caller)

@@ -24,7 +24,7 @@ from dqa.core.situation import Situation
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
-from dqa.evaluation.targets import configured
+from dqa.evaluation.prepare import configured
 from dqa.guard import Audit, Policy
 from dqa.loaders.locations import variable_of, whole_url
 

@@ -26,7 +26,7 @@ from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.decision_spans import run_span
+from dqa.evaluation.decide import run_span
 from dqa.evaluation.executors import Executor, check_engine, open_executor
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.location import RunLocation, locate_run
@@ -343,7 +343,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     with (
         run_span(setup),
         open_executor(setup, given, work.calls, work.options) as executor,
-        work.storing(setup.spec, content, setup.size) as store,
+        work.storing(setup.spec, content, len(setup.tasks)) as store,
     ):
         shortcuts = choose_by_shortcuts(setup.questions, setup.places)
         store.add_shortcuts(shortcuts)

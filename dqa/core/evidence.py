@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from dqa.core.database import Cut, Rows
 from dqa.core.display import DEFAULT_DISPLAY, Display, Value
@@ -53,6 +53,8 @@ class Evidence:
         The full values of rounded numbers, used by `rows`. Each pair contains a column index (from
         0) and one value per row. The value is None if the shown value is exact.
     """
+
+    __pydantic_config__: ClassVar = {"extra": "ignore"}  # earlier releases had further fields
 
     statement: str
     observation: str

@@ -30,12 +30,53 @@ class GivenObjects:
 
 
 @dataclass(frozen=True, slots=True)
-class _ConnectedDecider:
-    """A decider with its own settings and its model."""
+class Contestant:
+    """A decider of a run.
 
-    factory: DeciderFactory
-    options: Mapping[str, str]
+    Attributes
+    ----------
+    name
+        Its name in results.
+    made
+        The factory of the decider, or a decider that a Python caller passed.
+    model
+        Its model, if it needs one.
+    options
+        Its own settings.
+    """
+
+    name: str
+    made: Decider | DeciderFactory
     model: ModelSpec
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether dqa connects a model for the decider."""
+        return isinstance(self.made, DeciderFactory) and self.made.needs_model
+
+
+def find_decider(name: str, given: GivenObjects) -> Decider | DeciderFactory:
+    """Return a decider that a Python caller passed, or the factory of this name."""
+    made = given.deciders.get(name)
+    return plugins.decider(name) if made is None else made
+
+
+def with_each_model(
+    names: Sequence[str], models: Sequence[ModelSpec], given: GivenObjects
+) -> list[Contestant]:
+    """Return every decider with every model.
+
+    With several models, its name is ``decider@model``. A decider without a model occurs once.
+    """
+    found = []
+    for name in names:
+        first, *others = (Contestant(name, find_decider(name, given), one) for one in models)
+        if others and first.needs_model:
+            found += [replace(o, name=f"{name}@{o.model.called}") for o in (first, *others)]
+        else:
+            found.append(first)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,40 +85,35 @@ class Connected:
 
     Attributes
     ----------
-    ready
-        The deciders that a caller passed.
     contestants
-        The factory, settings and model of every other decider, by its name in results.
+        The deciders by their names in results.
     settings
         The settings that all deciders share.
     chats
         The chat models of each epoch.
-    models
-        The name of each decider's model, or `NO_MODEL`.
     warnings
         Differences between the package versions in a cassette and the installed versions.
     """
 
-    ready: Mapping[str, Decider]
-    contestants: Mapping[str, _ConnectedDecider]
+    contestants: Mapping[str, Contestant]
     settings: Settings
     chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
-    models: Mapping[str, str]
     warnings: tuple[str, ...]
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The name of each decider's model, or `NO_MODEL`."""
+        deciders = self.contestants.items()
+        return {name: one.model.name if one.needs_model else NO_MODEL for name, one in deciders}
 
     @property
     def scenarios(self) -> Mapping[str, tuple[str, ...]]:
         """The scenarios of each decider that supports only some scenarios."""
         return {
-            name: made.factory.scenarios
-            for name, made in self.contestants.items()
-            if made.factory.scenarios
+            name: one.made.scenarios
+            for name, one in self.contestants.items()
+            if isinstance(one.made, DeciderFactory) and one.made.scenarios
         }
-
-    @property
-    def makers(self) -> Mapping[str, Decider | DeciderFactory]:
-        """The deciders that a caller passed, and the factories of all other deciders, by name."""
-        return {**self.ready, **{name: one.factory for name, one in self.contestants.items()}}
 
     def check_reachable(self) -> None:
         """Check that the servers of the models answer.
@@ -104,62 +140,56 @@ class Connected:
         epochs = []
         for number, chats in enumerate(self.chats, 1):
             shared = replace(self.settings, rules=rule_set, epoch=number)
-            made = dict(self.ready) | {
-                name: one.factory(chats.get(one.model), replace(shared, options=one.options))
-                for name, one in self.contestants.items()
-            }
-            epochs.append({name: made[name] for name in self.models})
+            epochs.append(
+                {
+                    name: one.made
+                    if isinstance(one.made, Decider)
+                    else one.made(chats.get(one.model), replace(shared, options=one.options))
+                    for name, one in self.contestants.items()
+                }
+            )
         return tuple(epochs)
 
 
 def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
-    names: Sequence[str],
+    contestants: Sequence[Contestant],
     calls: CallOptions,
     *,
-    models: Sequence[ModelSpec] = (),
     epochs: int = 1,
     resumed: Callable[[], Usage] | None = None,
     given: GivenObjects = GivenObjects(),
 ) -> Connected:
-    """Look up deciders and connect the models that they need. Other API keys are not required.
+    """Connect the models that deciders need. Other API keys are not required.
 
     Parameters
     ----------
     deciding
-        The model and the limits of the deciders.
-    names
-        The names of the deciders.
+        The settings and the limits of the deciders.
+    contestants
+        The deciders, without their own settings.
     calls
         Options of model calls.
-    models
-        Models for every decider. They replace the model of `deciding`.
     epochs
         The number of repetitions of each question.
     resumed
         Returns the usage of a resumed run outside of this process; None for a new run.
     given
-        Deciders and chat models that a Python caller passed as objects.
+        Chat models that a Python caller passed as objects.
 
     Raises
     ------
     UsageError
         No decider has one of the settings, or no decider supports the protocol.
     """
-    ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
-    factories = {
-        name: made if isinstance(made, DeciderFactory) else plugins.decider(name)
-        for name, made in ((name, given.deciders.get(name)) for name in names if name not in ready)
-    }
-    if factories and not any(deciding.protocol in one.protocols for one in factories.values()):
+    factories = [one.made for one in contestants if isinstance(one.made, DeciderFactory)]
+    if factories and not any(deciding.protocol in one.protocols for one in factories):
         raise UsageError(
-            f"The deciders {', '.join(factories)} do not support protocol {deciding.protocol}: "
-            "choose another one (--protocol)."
+            f"The deciders {', '.join(one.name for one in factories)} do not support protocol "
+            f"{deciding.protocol}: choose another one (--protocol)."
         )
-    made_of = _contestants(deciding, factories, models or (deciding.model,))
-    contestants = {label: one for of in made_of.values() for label, one in of.items()}
-    asking = {name: one for name, one in contestants.items() if one.factory.needs_model}
-    used = tuple(dict.fromkeys(one.model for one in asking.values()))
+    options = share_options(factories, deciding.settings)
+    used = tuple(dict.fromkeys(one.model for one in contestants if one.needs_model))
     chats, warnings = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
     settings = Settings(
         max_steps=deciding.max_steps,
@@ -170,26 +200,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         protocol=deciding.protocol,
         budget=_priced(deciding.budget, calls) if used else deciding.budget,
     )
-    labels = [label for name in names for label in made_of.get(name, {name: None})]
-    answering = {name: asking[name].model.name if name in asking else NO_MODEL for name in labels}
-    return Connected(ready, contestants, settings, chats, answering, warnings)
-
-
-def _contestants(
-    deciding: Deciding, factories: Mapping[str, DeciderFactory], models: Sequence[ModelSpec]
-) -> dict[str, dict[str, _ConnectedDecider]]:
-    """Return for each decider its name in results for each model.
-
-    With several models, the name is ``decider@model``. A decider without a model has one entry.
-    """
-    shared = share_options(factories.values(), deciding.settings)
-    found: dict[str, dict[str, _ConnectedDecider]] = {}
-    for name, factory in factories.items():
-        asking = models if factory.needs_model else models[:1]
-        for model in asking:
-            label = name if len(asking) == 1 else f"{name}@{model.called}"
-            found.setdefault(name, {})[label] = _ConnectedDecider(factory, shared[name], model)
-    return found
+    deciders = (replace(one, options=options.get(one.made.name, {})) for one in contestants)
+    return Connected({one.name: one for one in deciders}, settings, chats, warnings)
 
 
 def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:

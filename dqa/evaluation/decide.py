@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
@@ -26,17 +26,20 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.events import EndingEvent
-from dqa.core.provenance import utc_now
+from dqa.core.provenance import CurrentDecision, utc_now, while_deciding
+from dqa.core.question import Question
 from dqa.core.recorder import collect_recorders
-from dqa.evaluation.decision_spans import decision_span, describe_decision
+from dqa.core.spans import Span, start_span
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.prepare import Group, Setup, Task
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.score import Assessment
 from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
 
 _Attempt = TypeVar("_Attempt")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+_FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that stop the run, because the user must fix them first."""
 
@@ -226,6 +229,91 @@ def decide_task(
         trace = Trace.of(task.key, decision, **about)
         describe_decision(span, decision, result)
     return Made(result, trace, decision.lost)
+
+
+def run_span(setup: Setup) -> AbstractContextManager[Span]:
+    """Return a context manager that opens the span of a run."""
+    name = setup.questions.name
+    return start_span(
+        f"invoke_workflow {name}",
+        {
+            "gen_ai.operation.name": "invoke_workflow",
+            "gen_ai.agent.name": name,
+            "gen_ai.workflow.name": name,  # so earlier conventions call it
+            "dqa.run.deciders": tuple(setup.deciders[0]),
+            "dqa.run.databases": tuple(setup.targets) or tuple(setup.places),
+            "dqa.run.epochs": len(setup.deciders),
+            "dqa.run.decisions": len(setup.tasks),
+        },
+        {},
+    )
+
+
+@contextmanager
+def decision_span(
+    key: DecisionKey,
+    question: Question,
+    situation: str | None = None,
+    *,
+    decision: str | None = None,
+    model: str | None = None,
+) -> Iterator[Span]:
+    """Open the span of a decision. The records of its statements then contain its id."""
+    text = "\n\n".join(part for part in (question.text, question.rules) if part)
+    named = decision or key.id
+    span = start_span(
+        f"invoke_agent {key.decider}",
+        {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": key.decider,
+            "dqa.question": key.question,
+            "dqa.scenario": question.scenario,
+            "dqa.database": key.database,
+            "dqa.epoch": key.epoch,
+            "dqa.situation": situation,
+        },
+        {"gen_ai.input.messages": lambda: [_message("user", text)]},
+    )
+    with while_deciding(CurrentDecision(named, key.question, key.decider, model)), span as opened:
+        yield opened
+
+
+def _message(role: str, text: str) -> dict[str, object]:
+    """Return a message in the format of the conventions."""
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def describe_decision(span: Span, decision: Decision, result: Result | None = None) -> None:
+    """Add the ending, the usage and the outcome of a decision to a span."""
+    if not span:
+        return
+    span.set(
+        {
+            "dqa.ending": decision.ending.value,
+            "dqa.steps": decision.steps,
+            "dqa.statements": len(decision.evidence),
+            "dqa.plans": len(decision.plans),
+            "gen_ai.usage.input_tokens": decision.usage.input_tokens,
+            "gen_ai.usage.output_tokens": decision.usage.output_tokens,
+        }
+    )
+    if decision.answer:
+        span.say("gen_ai.output.messages", lambda: [_message("assistant", decision.answer)])
+    if decision.ending in _FAILED:
+        span.fail(decision.ending.value, decision.error)
+    if result is None:
+        return
+    if result.model != NO_MODEL:
+        span.set({"gen_ai.request.model": result.model})
+    if result.outcome.judged:
+        span.add_event(
+            "gen_ai.evaluation.result",
+            {
+                "gen_ai.evaluation.name": "decision",
+                "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
+                "gen_ai.evaluation.score.label": result.outcome.value,
+            },
+        )
 
 
 @dataclass

@@ -95,7 +95,8 @@ def compare_statements(
     matched = [
         gold
         for gold, rows in usable.items()
-        if rows_match(given.rows, rows.rows, truth.match, ordered=sorts_rows(gold))
+        # Spider's evaluation compares the order of rows if ORDER BY occurs anywhere.
+        if rows_match(given.rows, rows.rows, truth.match, ordered=bool(_SORTED.search(gold)))
     ]
     right = bool(matched) or any(table_matches(given.rows, table) for table in truth.tables)
     if failed and not right:
@@ -202,11 +203,6 @@ _TOLERANCE = 0.01
 """Maximum difference of numbers that Spider 2's evaluation treats as equal."""
 
 
-def sorts_rows(statement: str) -> bool:
-    """Return whether ORDER BY occurs anywhere in a statement, as Spider's evaluation does."""
-    return _SORTED.search(statement) is not None
-
-
 def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = False) -> bool:
     """Return whether the rows of an answer match the rows of a gold statement.
 
@@ -245,7 +241,10 @@ def table_matches(given: _Rows, right: GoldTable) -> bool:
     places = right.columns or range(len(wanted))
     columns = [_numbers(column, right.ordered) for column in zip(*given, strict=True)]
     golds = [_numbers(wanted[place], right.ordered) for place in places]
-    return all(any(map(_all_close, [gold] * len(columns), columns)) for gold in golds)
+    return all(
+        any(len(gold) == len(column) and all(map(_close, gold, column)) for column in columns)
+        for gold in golds
+    )
 
 
 def soft_f1(given: _Rows, right: _Rows) -> float:
@@ -326,10 +325,6 @@ def _order(cell: Value) -> tuple[bool, float, str]:
     if isinstance(cell, int | float):
         return False, float(cell), ""
     return True, 0.0, str(cell)
-
-
-def _all_close(gold: Sequence[Value], column: Sequence[Value]) -> bool:
-    return len(gold) == len(column) and all(map(_close, gold, column))
 
 
 def _close(gold: Value, value: Value) -> bool:

@@ -13,7 +13,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -30,9 +30,8 @@ from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decide import Made, TaskWorker, Worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.prepare import Group, PreparedRun, Task, prepare
+from dqa.evaluation.prepare import Group, PreparedRun, Task, parse_database, prepare
 from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
-from dqa.evaluation.targets import parse_database
 from dqa.loaders.locations import variable_of
 
 CLOSING_SECONDS: Final = 10.0
@@ -230,17 +229,15 @@ def pack_run(
     UsageError
         A decider or a chat model cannot be sent to another process.
     """
-    for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
-        for name, one in objects.items():
-            try:
-                dumps(one)
-            except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
-                raise UsageError(
-                    f"The {kind} '{name}' cannot be sent to another process ({error}): name one "
-                    "that a package registers, or decide in this process (engine='local', "
-                    "processes=1)."
-                ) from error
-    body = dumps((run.spec, run.questions, given, environment))
+    try:
+        body = dumps((run.spec, run.questions, given, environment))
+    except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
+        names = ", ".join((*given.deciders, *given.chats))
+        raise UsageError(
+            f"The objects {names} cannot be sent to another process ({error}): name deciders and "
+            "models that a package registers, or decide in this process (engine='local', "
+            "processes=1)."
+        ) from error
     return dumps((find_versions(*_SHARED_PACKAGES), body))
 
 
@@ -396,10 +393,15 @@ def open_executor(
         The cluster cannot be reached.
     """
     if options.engine == "ray":
-        with open_ray(options):
-            from dqa.evaluation.ray_cluster import ray_executor
-
-            yield ray_executor(run, given, calls, options)
+        try:
+            from dqa.evaluation import ray_cluster
+        except ImportError as error:
+            raise MissingKeyError(
+                f"engine='ray' (--engine ray) needs the package {error.name}: "
+                f"{install_command('ray')}."
+            ) from error
+        with ray_cluster.connected(options.ray_address):
+            yield ray_cluster.ray_executor(run, given, calls, options)
     elif options.processes > 1:
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
@@ -410,17 +412,6 @@ def open_executor(
     else:
         worker = Worker(run, options.patience, options.workers)
         yield thread_executor(worker, options.workers)
-
-
-def open_ray(options: RunOptions) -> AbstractContextManager[None]:
-    """Connect to a Ray cluster, or start one."""
-    try:
-        from dqa.evaluation.ray_cluster import connected
-    except ImportError as error:
-        raise MissingKeyError(
-            f"engine='ray' (--engine ray) needs the package {error.name}: {install_command('ray')}."
-        ) from error
-    return connected(options.ray_address)
 
 
 def check_engine(options: RunOptions, calls: CallOptions) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -19,7 +19,13 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import read_settings
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
+from dqa.evaluation.connecting import (
+    Connected,
+    Contestant,
+    GivenObjects,
+    connect,
+    find_decider,
+)
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL
@@ -188,14 +194,14 @@ def prepare_games(
     _check_sides(world, spec)
     known = given.deciders
     programs = [one for one in spec.contestants if one in factory.policies and one not in known]
-    asked = [one for one in spec.contestants if one not in programs]
-    _require_known(factory, asked, known)
+    asked = [_find(name, factory, spec, given) for name in spec.contestants if name not in programs]
     if spec.decider_settings and not asked:
         raise UsageError(
             f"Neither the world nor a player has the setting {next(iter(spec.decider_settings))} "
             f"(--set). Settings of the world are written {spec.world}.NAME."
         )
-    connected, labels = _connect(spec, asked, calls, resumed, given)
+    own = spec.changed(settings=spec.decider_settings)
+    connected = connect(own, asked, calls, epochs=spec.epochs, resumed=resumed, given=given)
     weights: dict[str, str] = {}
     if spec.reference is not None:
         if spec.reference not in factory.policies:
@@ -207,14 +213,13 @@ def prepare_games(
     }
     deciders = tuple(
         {name: PolicyDecider(name, one, spec.seed + epoch) for name, one in policies.items()}
-        | {name: by_label[label] for name, label in labels.items()}
-        for epoch, by_label in enumerate(connected.deciders(spec.rule_set))
+        | dict(others)
+        for epoch, others in enumerate(connected.deciders(spec.rule_set))
     )
     _check_deciders(world, spec, {name: deciders[0][name] for name in spec.contestants})
     return GameSetup(
         *(spec, factory, world.players, deciders),
-        models=dict.fromkeys(spec.contestants, NO_MODEL)
-        | {name: connected.models[label] for name, label in labels.items()},
+        models=dict.fromkeys(spec.contestants, NO_MODEL) | connected.models,
         reference=policies.get(spec.reference or ""),
         connected=connected,
         content_hash=_hash_beginnings(world, spec),
@@ -279,51 +284,22 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _require_known(
-    factory: WorldFactory, asked: Sequence[str], known: Mapping[str, object]
-) -> None:
-    """Raise `CannotPlayError` for a contestant that is neither a program nor a decider."""
-    deciders = plugins.names("decider")
-    for name in asked:
-        if decider_of(name) not in {*deciders, *known}:
-            own = sorted({*factory.policies, *known})
-            close = get_close_matches(decider_of(name), [*own, *deciders], n=1)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
-            raise CannotPlayError(
-                name,
-                f"{factory.name} has no player '{name}'. Its programs are {', '.join(own)}. "
-                f"Deciders can play, too: 'dqa list' names them.{hint}",
-            )
-        if name not in known:
-            try:
-                plugins.decider(decider_of(name))
-            except PluginError as error:
-                raise CannotPlayError(name, str(error)) from error
-
-
-def _connect(
-    spec: PlaySpec,
-    asked: Sequence[str],
-    calls: CallOptions,
-    resumed: Callable[[], Usage] | None,
-    given: GivenObjects,
-) -> tuple[Connected, dict[str, str]]:
-    """Connect the models of deciders. Return them with each contestant's name in `Connected`."""
-    models = tuple(dict.fromkeys(spec.model_of(name) for name in asked))
-    model = models[0] if models else spec.model
-    names = tuple(dict.fromkeys(map(decider_of, asked)))
-    connected = connect(
-        *(spec.changed(model=model, settings=spec.decider_settings), names, calls),
-        models=models,
-        epochs=spec.epochs,
-        resumed=resumed,
-        given=replace(given, deciders={n: d for n, d in given.deciders.items() if n in names}),
-    )
-    several = {name: f"{decider_of(name)}@{spec.model_of(name).called}" for name in asked}
-    return connected, {
-        name: label if label in connected.models else decider_of(name)
-        for name, label in several.items()
-    }
+def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> Contestant:
+    """Find a decider. Raise `CannotPlayError` for a name that is no program and no decider."""
+    deciders, called = plugins.names("decider"), decider_of(name)
+    if called not in {*deciders, *given.deciders}:
+        own = sorted({*factory.policies, *given.deciders})
+        close = get_close_matches(called, [*own, *deciders], n=1)
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        raise CannotPlayError(
+            name,
+            f"{factory.name} has no player '{name}'. Its programs are {', '.join(own)}. "
+            f"Deciders can play, too: 'dqa list' names them.{hint}",
+        )
+    try:
+        return Contestant(name, find_decider(called, given), spec.model_of(name))
+    except PluginError as error:
+        raise CannotPlayError(name, str(error)) from error
 
 
 def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:

@@ -97,15 +97,6 @@ class Played:
     facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
     goal: str = ""
 
-    @property
-    def decisions(self) -> tuple[tuple[str, Decision], ...]:
-        """The players and their decisions, in order."""
-        return tuple((move.player, move.decision) for move in self.moves)
-
-    def fallbacks(self, player: str) -> int:
-        """Return the number of a player's moves that were the fallback of the position."""
-        return sum(move.fallback for move in self.moves if move.player == player)
-
 
 def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller)
     world: World,
@@ -457,7 +448,7 @@ class GameOfRun:
             seats=seats,
             returns=dict(played.returns or {}),
             moves={seat: sum(move.player == seat for move in moves) for seat in seats},
-            fallbacks={seat: played.fallbacks(seat) for seat in seats},
+            fallbacks={seat: sum(m.fallback for m in moves if m.player == seat) for seat in seats},
             actions={seat: dict(sorted(taken.items())) for seat, taken in actions.items()},
             reference=self._setup.spec.reference,
             compared=len(compared),

@@ -1,38 +1,195 @@
-"""Prepare a run of questions: look up names, connect models, read the questions, list the tasks."""
+"""Prepare a run of questions: look up names, connect models, read the questions, list the tasks.
+
+Databases are embedded ones by name, and servers by URL or by name. The URL of a server that is
+given by name comes from the environment, such as ``DQA_MYSQL_URL`` for ``mysql``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
-from dqa.core.database import Database, Kind
+from dqa import plugins
+from dqa.core.database import Database, Isolation, Kind
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import describe
+from dqa.core.secrets import redact
+from dqa.core.situation import Schema, Situation
+from dqa.databases.base import Backend
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.targets import Access, DatabaseLocation, descriptions_for, places_of, targets_of
 from dqa.guard import Audit, Policy
 from dqa.guard.visible import require_known
+from dqa.loaders.locations import split_name, variable_of, whole_url
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
     from dqa.evaluation.games import Game
-from dqa.evaluation.connecting import Connected, GivenObjects, connect
+from dqa.evaluation.connecting import Connected, GivenObjects, connect, with_each_model
 
 Group: TypeAlias = tuple[str, str]
 """A situation and a database. Tasks of one group share an open database."""
 _HASH = 16
 """Number of digits of a hash that identify a situation in a run."""
+
+
+class Access(TypedDict, total=False):
+    """Settings for reading databases: the policy, the audit, and where statements run."""
+
+    policy: Policy | None
+    audit: Audit | None
+    isolation: Isolation
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLocation:
+    """A database at a location. dqa loads situations into it, or it is a user's own database.
+
+    Attributes
+    ----------
+    location
+        Location with its password; None for a database in memory.
+    access
+        Settings for reading it.
+    described
+        Descriptions of its tables, from the scenarios of the questions.
+    """
+
+    backend: Backend
+    location: str | None = field(default=None, repr=False)
+    access: Access = field(default_factory=Access)
+    described: tuple[Schema, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """Relational or graph."""
+        return self.backend.kind
+
+    def load(self, situation: Situation, /) -> Database:
+        """Open a situation in its own namespace. Load it first if it is not there yet."""
+        return self.backend.load(situation, self.location, **self.access)
+
+    def open(self) -> Database:
+        """Open a user's own database, read-only and behind the guard."""
+        if self.location is None:
+            raise UsageError(f"A {self.backend.name} database cannot be opened without a location.")
+        return self.backend.open(self.location, **self.access).described(*self.described)
+
+
+def configured() -> dict[str, str]:
+    """Return the URLs of servers in the environment, by backend."""
+    urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
+    return {name: url for name, url in urls.items() if url}
+
+
+def parse_database(database: str) -> tuple[str, str | None]:
+    """Return the name of a database's backend, and its location if one is given.
+
+    Parameters
+    ----------
+    database
+        A backend, a URL, a file, or ``NAME=URL``.
+
+    Raises
+    ------
+    UsageError
+        The URL does not fit the name before it.
+    """
+    name, location = split_name(database)
+    if name is not None:
+        backend = plugins.backend(name)
+        if not location.strip() or plugins.backend_for(location) is not backend:
+            raise UsageError(
+                f"'{redact(database)}' is not a {name} database: write {name}={backend.example}."
+            )
+    if "://" in location or "/" in location or Path(location).exists():
+        return plugins.backend_for(location).name, location
+    return location, None
+
+
+def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, DatabaseLocation]:
+    """Return where a run loads its situations, by label.
+
+    Parameters
+    ----------
+    databases
+        Embedded databases by name; servers by name, by URL, or as ``NAME=URL``.
+    **access
+        Fields of `Access`.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such backend.
+    UsageError
+        Two databases have the same label, a server has no URL, or a URL is not valid.
+    """
+    targets: dict[str, DatabaseLocation] = {}
+    for database in databases:
+        label, location = parse_database(database)
+        if label in targets:
+            raise UsageError(f"databases names '{label}' twice: name it once.")
+        backend = plugins.backend(label)
+        if location is not None:
+            location = whole_url(location)
+            backend.require_readable(location)
+        location = location or os.environ.get(variable_of(label)) or None
+        if location is None and not backend.embedded:
+            raise UsageError(
+                f"The server '{label}' has no URL: give its URL, or set {variable_of(label)} to it."
+            )
+        targets[label] = DatabaseLocation(backend, location, access)
+    return targets
+
+
+def places_of(
+    locations: Mapping[str, str],
+    described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
+    **access: Unpack[Access],
+) -> dict[str, DatabaseLocation]:
+    """Return the user's own databases by name.
+
+    Each database is opened once, so that an unreachable database raises an error before any
+    decision. `described` contains the scenarios' descriptions of tables, by the name of the
+    database.
+
+    Raises
+    ------
+    UsageError
+        A database is missing, or the policy names tables or columns that the database lacks.
+    DatabaseUnavailableError
+        A database cannot be reached.
+    """
+    places: dict[str, DatabaseLocation] = {}
+    for name, location in locations.items():
+        where = whole_url(location, name)
+        backend, schemas = plugins.backend_for(where), described.get(name, ())
+        places[name] = DatabaseLocation(backend, where, access, schemas)
+        places[name].open().close()
+    return places
+
+
+def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
+    """Return the schemas of the scenarios whose questions are about a user's own database."""
+    said: dict[str, dict[str, Schema]] = {}
+    for question in questions.questions:
+        scenario = plugins.scenario_of(question)
+        if scenario is not None and questions.is_in_place(question):
+            said.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
+    return {place: tuple(schemas.values()) for place, schemas in said.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +257,6 @@ class Setup:
     judge: Judge
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     places: Mapping[str, DatabaseLocation] = field(default_factory=dict)
-
-    @property
-    def size(self) -> int:
-        """The number of decisions to make."""
-        return len(self.tasks)
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
@@ -187,12 +339,9 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
     # A scenario that is named by its folder may define deciders.
     for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
         scenario_name(name)
+    contestants = with_each_model(spec.deciders, spec.models or (spec.model,), given)
     connected = connect(
-        *(spec, spec.deciders, calls),
-        models=spec.models,
-        epochs=spec.epochs,
-        resumed=resumed,
-        given=given,
+        *(spec, contestants, calls), epochs=spec.epochs, resumed=resumed, given=given
     )
     lists: dict[str, Any] | None = None if spec.policy is None else dict(spec.policy)
     policy = None if lists is None else Policy(**lists)

@@ -116,7 +116,7 @@ def ray_executor(
         A decider or a chat model cannot be sent to a worker.
     """
     slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
-    count = min(slots, run.size, calls.max_concurrency or slots)
+    count = min(slots, len(run.tasks), calls.max_concurrency or slots)
     packed = ray.put(pack_run(run, given, _pack, needed_variables(run)))
     shares = share_options(calls, options, [options.workers] * count)
     ready: set[RayLane] = set()

@@ -23,10 +23,10 @@ from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.deciders.base import Settings
+from dqa.evaluation.prepare import DatabaseLocation, places_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.statistics.summaries import grouped
-from dqa.evaluation.targets import DatabaseLocation, places_of
 
 
 class RightAnswers(NamedTuple):

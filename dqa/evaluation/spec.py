@@ -91,11 +91,6 @@ def _policy_lists(value: object) -> object:
     }
 
 
-def _usual_databases(questions: Source | None) -> tuple[str, ...]:
-    in_place = questions is not None and questions.asks_in_place
-    return () if in_place else ("sqlite", "ladybug")
-
-
 class ModelSpec(Record, use_attribute_docstrings=True):
     """A chat model: its name, its server and its parameters."""
 
@@ -232,7 +227,9 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     epochs: Annotated[int, Field(ge=1)] = 1
     """Number of repetitions of each question, with consecutive seeds from --seed."""
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
-        default_factory=lambda given: _usual_databases(given.get("questions")),
+        default_factory=lambda given: (
+            () if getattr(given.get("questions"), "asks_in_place", False) else ("sqlite", "ladybug")
+        ),
         validate_default=True,
     )
     """Databases to load the data of questions into, separated by commas: names of embedded

@@ -8,7 +8,11 @@ the same machine, it does not wait until the claims of a dead process expire.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +38,6 @@ from dqa.databases.store_locations import (
     translate_errors,
     write,
 )
-from dqa.evaluation.claims import is_dead, name_worker
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prepare import Group, Task
@@ -132,7 +135,7 @@ class RunStore:
         self.on_elsewhere: Callable[[int], object] | None = None
         self.used_elsewhere = Usage()
         self._own = Usage()
-        self._worker = name_worker()
+        self._worker = _name_worker()
         self._tasks: dict[DecisionKey, Task] = {}
         self._left: dict[DecisionKey, Task] = {}
         self._positions: dict[DecisionKey, int] = {}
@@ -163,8 +166,8 @@ class RunStore:
         self.is_new = row is None
         if row is None:
             values = {"name": self._target.name, "record": json.dumps(record.to_json())}
-            created = connection.execute(insert(RUNS).values(values))
-            self._run = created.inserted_primary_key[0]
+            connection.execute(insert(RUNS).values(values))
+            self._run = connection.execute(known).one().id
             return 0
         self._run, earlier = row.id, parse_record(row.record, self._target)
         self.record = resume_record(earlier, record, str(self._target))
@@ -179,7 +182,7 @@ class RunStore:
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
         claimed = CLAIMS.c.run_id == self._run
         workers = connection.execute(select(CLAIMS.c.worker).where(claimed).distinct()).scalars()
-        dead = [worker for worker in workers if is_dead(worker)]
+        dead = [worker for worker in workers if _is_dead(worker)]
         connection.execute(delete(CLAIMS).where(claimed & CLAIMS.c.worker.in_(dead)))
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
@@ -446,6 +449,36 @@ class RunStore:
 def _finite(value: float | None) -> float | None:
     """Return the number, or None for an infinity, which a server cannot store."""
     return value if value is not None and isfinite(value) else None
+
+
+def _host() -> str:
+    """Return a short id of the machine or container of this process.
+
+    The host name is not enough: containers may share it, although their process ids are
+    independent.
+    """
+    space = Path("/proc/self/ns/pid")
+    name = f"{socket.gethostname()} {space.readlink() if space.is_symlink() else ''}"
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
+def _name_worker() -> str:
+    """Return a new unique name for this process."""
+    return f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _is_dead(worker: str) -> bool:
+    """Return whether the process with this name ran on this machine and has ended."""
+    host, _, rest = worker.partition("-")
+    if host != _host() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(rest.partition("-")[0]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:  # the process of another user
+        return False
+    return False
 
 
 def _make_folder(location: RunLocation) -> None:

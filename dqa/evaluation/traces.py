@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import (
     AliasChoices,
+    ConfigDict,
     Field,
     SerializeAsAny,
     create_model,
     field_validator,
-    model_validator,
 )
 
 from dqa import plugins
@@ -34,10 +34,6 @@ _DECIDED = (
 """The fields of a trace that `Decision` has, too."""
 _SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
 """The fields with texts from models, servers and databases. They may contain secrets."""
-
-
-_FORMER = frozenset({"scanned", "spread"})
-"""Fields of questions and evidence in earlier releases."""
 
 
 class Alternative(Record):
@@ -90,6 +86,8 @@ class AskedRecord(Record):
     problem
         Why outcomes are missing, although the scenario has outcomes.
     """
+
+    model_config = ConfigDict(extra="ignore")  # earlier releases had further fields
 
     text: str
     rules: str
@@ -187,22 +185,6 @@ class Trace(Record):
     events: tuple[SerializeAsAny[Event], ...] = Field(
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former(cls, line: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        """Remove fields of earlier releases: the scanned rows, and the spread of outcomes."""
-
-        def current(part: Any) -> Any:  # noqa: ANN401
-            is_object = isinstance(part, Mapping)
-            return {k: v for k, v in part.items() if k not in _FORMER} if is_object else part
-
-        if not isinstance(line, Mapping):
-            return line
-        evidence = line.get("evidence")
-        if isinstance(evidence, list | tuple):
-            line = {**line, "evidence": [current(part) for part in evidence]}
-        return {**line, "asked": current(line.get("asked"))}
 
     @field_validator("events", mode="before")
     @classmethod

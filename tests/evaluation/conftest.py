@@ -14,9 +14,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.prepare import Setup
+from dqa.evaluation.prepare import DatabaseLocation, Setup
 from dqa.evaluation.score import Judge
-from dqa.evaluation.targets import DatabaseLocation
 from dqa.loaders.generator.generate import generate
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize

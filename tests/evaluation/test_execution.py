@@ -22,7 +22,7 @@ from dqa.core.display import Value
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
 from dqa.evaluation.execution import compare_statements, efficiency_reward, rows_match
-from dqa.evaluation.targets import places_of
+from dqa.evaluation.prepare import places_of
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
 _Rows = list[tuple[Value, ...]]

@@ -8,7 +8,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.evaluation.executors import needed_variables, open_ray, share_options
+from dqa.evaluation.executors import needed_variables, share_options
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.prepare import prepare
 from dqa.evaluation.spec import ModelSpec, RunSpec
@@ -43,6 +43,8 @@ def test_nobody_at_an_address_is_said_at_once() -> None:
 def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     """Left to itself, Ray joins the latest that was started on the machine."""
     ray = pytest.importorskip("ray")
+    from dqa.evaluation.ray_cluster import connected
+
     asked: list[str] = []
     monkeypatch.setattr(ray, "init", lambda address, **_: asked.append(address))
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
@@ -55,7 +57,7 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         if variable is not None:
             monkeypatch.setenv("RAY_ADDRESS", variable)
-        with open_ray(RunOptions(engine="ray", ray_address=address)):
+        with connected(address):
             assert asked.pop() == joined
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import UnknownNameError
-from dqa.evaluation.connecting import connect
+from dqa.evaluation.connecting import GivenObjects, connect, with_each_model
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator.generate import generate
@@ -45,7 +45,9 @@ def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() 
 
 def test_every_epoch_has_the_seed_that_follows() -> None:
     """So the second epoch of a run is the first one of a run with the next seed."""
-    connected = connect(Deciding(seed=4), ["iterrag"], CallOptions(), epochs=3)
+    deciding = Deciding(seed=4)
+    contestants = with_each_model(["iterrag"], [deciding.model], GivenObjects())
+    connected = connect(deciding, contestants, CallOptions(), epochs=3)
     models = [model for chats in connected.chats for model in chats.values()]
     assert [model.seed for model in models if isinstance(model, ScriptedModel)] == [4, 5, 6]
 

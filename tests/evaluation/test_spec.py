@@ -12,9 +12,8 @@ import pytest
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
-from dqa.evaluation.prepare import prepare
+from dqa.evaluation.prepare import prepare, targets_of
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
-from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
 from dqa.loaders.sources import (
     GeneratedQuestions,

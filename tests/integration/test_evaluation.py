@@ -13,10 +13,9 @@ from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.prepare import Setup
+from dqa.evaluation.prepare import DatabaseLocation, Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.targets import DatabaseLocation
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from tests.evaluation.records import decide_all, open_store

@@ -20,10 +20,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import RunOptions
-from dqa.evaluation.prepare import Setup
+from dqa.evaluation.prepare import DatabaseLocation, Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.targets import DatabaseLocation
 from dqa.evaluation.traces import Trace
 from dqa.loaders.release import read_release
 from dqa.models.scripted import ScriptedModel, scripted_model

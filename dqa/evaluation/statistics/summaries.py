@@ -186,11 +186,8 @@ def tally(results: Iterable[Result]) -> dict[str, Any]:
 
 def estimates(judged: Sequence[Result]) -> dict[str, Any]:
     """Return the estimates of regret, relative regret and rank, by the name of their field."""
-    return {
-        "regret": estimate(judged, attrgetter("regret")),
-        "relative_regret": estimate(judged, attrgetter("relative_regret")),
-        "rank": estimate(judged, attrgetter("rank"), least=1.0),
-    }
+    least = {"regret": 0.0, "relative_regret": 0.0, "rank": 1.0}
+    return {name: estimate(judged, attrgetter(name), low) for name, low in least.items()}
 
 
 def _summary(results: Sequence[Result]) -> Summary:

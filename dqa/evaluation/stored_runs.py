@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
+from pydantic import ValidationError
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -38,6 +39,7 @@ from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.files import open_private, require_folder
+from dqa.core.records import problem_of
 from dqa.core.run_stores import TABLE_PREFIX, VERSION_TABLE, is_store_table
 from dqa.databases.store_locations import (
     LONG_BLOB,
@@ -306,8 +308,7 @@ class RunReader:
                 try:
                     yield Trace.from_json(json.loads(zlib.decompress(body)))
                 except (zlib.error, ValueError) as error:
-                    where = f"{self.location}: the trace of {DecisionKey(*key)}"
-                    raise DataError(f"{where} is damaged ({error}).") from error
+                    raise _unreadable(f"{self.location}: the trace", key, error) from error
 
     def seconds(self) -> Mapping[DecisionKey, float]:
         """Return the duration of each decision in seconds."""
@@ -367,8 +368,15 @@ def read_results(connection: Connection, run: int) -> list[Result]:
         try:
             results.append(Result.from_json(json.loads(written)))
         except ValueError as error:
-            raise DataError(f"The result of {DecisionKey(*key)} is damaged: {error}.") from error
+            raise _unreadable("The result", key, error) from error
     return results
+
+
+def _unreadable(what: str, key: Sequence[Any], error: Exception) -> DataError:
+    problem = problem_of(error) if isinstance(error, ValidationError) else error
+    return DataError(
+        f"{what} of {DecisionKey(*key)} is damaged, or another version of dqa wrote it: {problem}."
+    )
 
 
 def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:

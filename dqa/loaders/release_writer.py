@@ -56,7 +56,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             path = layout.database_file(folder, form, entry)
             if (name, form) not in rendered:
                 text = dialect.render(question_set.situation_of(question))
-                rendered[name, form] = text.encode("utf-8")
+                rendered[name, form] = _encode(text, question)
             # All files of one database share their content.
             contents[path] = rendered[name, form]
     for scenario, listed in entries.items():
@@ -70,6 +70,16 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             problem = problem_of_path(path, error, writing=True)
             raise UsageError(f"{problem}. {folder} is incomplete: remove it.") from error
     return tuple(sorted(contents))
+
+
+def _encode(text: str, question: Question) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"Question {question.key}: its data contains {error.object[error.start]!r}, a lone "
+            "surrogate, which a file in UTF-8 cannot store: replace it."
+        ) from error
 
 
 def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> ScenarioLayout:

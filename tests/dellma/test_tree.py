@@ -10,6 +10,7 @@ import pytest
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import EndingEvent, ParseFailureEvent
+from dqa.evaluation.traces import Trace
 from dqa_dellma.tree.decision_tree import DecisionTree, has_tree
 from tests.dellma.dellma_traces import SAMPLES, decided, results, traced, with_result
 
@@ -99,3 +100,12 @@ def test_a_run_without_the_steps_of_dellma_has_no_tree() -> None:
     assert not has_tree(other)
     with pytest.raises(UsageError, match=r"zero-shot on sqlite has no decision tree.*dqa show"):
         DecisionTree.of(other)
+
+
+def test_a_setting_of_another_version_is_named_in_one_line() -> None:
+    """Attitudes to risk that no longer exist were stored, too."""
+    document = json.dumps(decided().to_json())
+    document = document.replace('"attitude": "mean"', '"attitude": "exponential"')
+    with pytest.raises(UsageError, match=r"attitude: must be .*'exponential'") as caught:
+        DecisionTree.of(Trace.from_json(json.loads(document)))
+    assert "\n" not in str(caught.value)

@@ -122,3 +122,16 @@ def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> Non
         with pytest.raises(DataError, match=message):
             write_release(changed, tmp_path / "out")
         assert not (tmp_path / "out").exists()
+
+
+def test_a_lone_surrogate_in_the_data_is_refused(tmp_path: Path) -> None:
+    """A file in UTF-8 cannot store it."""
+    question_set = read_release(write_locating(tmp_path / "in", [locating_entry()]))
+    ((name, situation),) = question_set.situations.items()
+    country = situation["country"]
+    columns = {**country.columns, "home_node": ["\ud800"]}
+    damaged = {**situation.tables, "country": Table(country.schema, columns)}
+    changed = replace(question_set, situations={name: Situation(LOCATING, "q1", damaged)})
+    with pytest.raises(DataError, match="lone surrogate"):
+        write_release(changed, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

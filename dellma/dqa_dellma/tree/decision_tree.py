@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError, computed_field
 from dqa.core.errors import UsageError
 from dqa.core.events import ParseFailureEvent, PromptEvent, StepEvent, ToolEvent
 from dqa.core.question import Candidate
-from dqa.core.records import Record
+from dqa.core.records import Record, problem_of
 from dqa.evaluation.traces import Trace
 from dqa_dellma.findings import (
     ActionFigures,
@@ -153,8 +153,9 @@ class DecisionTree(Record):
             tree = cls._read(trace)
             tree.branches  # noqa: B018  (checks that the steps are consistent)
         except (IndexError, ValidationError, ValueError) as error:
+            problem = problem_of(error) if isinstance(error, ValidationError) else error
             raise UsageError(
-                f"The trace of {run} does not fit this version of DeLLMa's deciders: {error}. "
+                f"The trace of {run} does not fit this version of DeLLMa's deciders: {problem}. "
                 "Decide again, or read the trace with 'dqa show'."
             ) from error
         return tree

@@ -207,8 +207,10 @@ class Backend:
 
     def require_readable(self, location: str) -> None:
         """Raise `UsageError` if the location is malformed; do not connect."""
-        if not self.embedded and self.is_installed:
-            parse_url(location)
+        if self.embedded or not self.is_installed:
+            return
+        if not parse_url(location).host and self.kind == "graph":  # SQL servers have a default host
+            raise UsageError(f"The {self.name} URL names no host; write {self.example}.")
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """Return the situations in the database, sorted by namespace."""

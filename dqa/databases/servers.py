@@ -12,6 +12,7 @@ from dqa.databases.errors import one_line
 if TYPE_CHECKING:
     from sqlalchemy import URL, Engine
 
+_MOST_PORT = 65_535
 DRIVERS: Mapping[str, str] = {
     "mariadb": "mysql+pymysql",
     "mysql": "mysql+pymysql",
@@ -36,7 +37,8 @@ def parse_url(location: str) -> URL:
         url = make_url(location)
     except (ArgumentError, ValueError):
         url = None
-    if url is None or "@" in (url.host or ""):  # the end of a password that contains an @
+    # A host contains an @ if the password contains an @.
+    if url is None or "@" in (url.host or "") or (url.port or 0) > _MOST_PORT:
         # The message does not quote the URL, because any part of it may be the password.
         raise UsageError(
             "The database URL cannot be read; write scheme://user:password@host:port/database, "

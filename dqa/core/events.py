@@ -370,21 +370,8 @@ class AttemptEvent(Event):
     counts: bool
 
 
-CORE_EVENTS: tuple[type[Event], ...] = (
-    PromptEvent,
-    ReplyEvent,
-    FaultEvent,
-    ParseFailureEvent,
-    PlanEvent,
-    ToolEvent,
-    StepEvent,
-    WarningEvent,
-    BudgetEvent,
-    ReviewEvent,
-    MoveEvent,
-    AttemptEvent,
-    AnswerEvent,
-    EndingEvent,
+CORE_EVENTS: tuple[type[Event], ...] = tuple(
+    event for event in Event.__subclasses__() if event is not OtherEvent
 )
 """The events of all methods."""
 
@@ -405,8 +392,7 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
     Parameters
     ----------
     line
-        The event as JSON values, from a trace. Traces of version 0.1, with a field ``data``, are
-        accepted too.
+        The event as JSON values, from a trace.
     known
         The known event classes. An event that matches none of them becomes an `OtherEvent`.
 
@@ -415,13 +401,9 @@ def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE
     ValueError
         The event has no kind, or its step is not a number.
     """
-    flat = dict(line)
-    data = flat.pop("data", None)
-    if isinstance(data, Mapping):
-        flat = {"kind": flat.get("kind"), "step": flat.get("step", 0), **data}
-    kind = flat.get("kind")
+    kind = line.get("kind")
     found = next((event for event in known if kind in kinds_of(event)), OtherEvent)
     try:
-        return found.model_validate(flat)
+        return found.model_validate(line)
     except ValidationError:
-        return OtherEvent.model_validate(flat)
+        return OtherEvent.model_validate(line)

@@ -56,15 +56,11 @@ class FittedSchema:
         The names of the omitted parts, the most relevant first.
     named
         The number of omitted parts that the text names.
-    order
-        The positions of the parts in `schema`, the most relevant first; empty for the order in
-        `schema`.
     """
 
     schema: DatabaseSchema
     left_out: tuple[str, ...] = ()
     named: int = 0
-    order: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:
@@ -101,7 +97,11 @@ class FittedSchema:
 
 
 def fit_schema(
-    schema: DatabaseSchema, about: str = "", most: int = MOST_TOKENS, first: Collection[str] = ()
+    schema: DatabaseSchema,
+    about: str = "",
+    most: int = MOST_TOKENS,
+    first: Collection[str] = (),
+    before: FittedSchema | None = None,
 ) -> FittedSchema:
     """Return the most relevant parts of a schema that fit into a token limit.
 
@@ -115,28 +115,13 @@ def fit_schema(
         The maximum tokens of the text, as estimated by `estimate_tokens`.
     first
         The names of parts to rank before all others, e.g. the parts that a scenario names.
+    before
+        The result of an earlier call, if samples have since made its `schema` longer.
     """
-    if sum(_costs(schema.to_text().split("\n"))) <= most:
-        return FittedSchema(schema)
-    return _fill(schema, _rank(schema, about, first)[0], most, ())
-
-
-def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> FittedSchema:
-    """Fit a schema again after samples or other additions made it longer.
-
-    Parameters
-    ----------
-    fitted
-        The result of `fit_schema`.
-    schema
-        The longer schema, with its parts in the same order.
-    most
-        The maximum tokens of the text.
-    """
-    longer = replace(fitted, schema=schema)
-    if estimate_tokens(longer.to_text()) <= most:
-        return longer
-    return _fill(schema, fitted.order or range(len(schema.parts)), most, fitted.left_out)
+    whole = FittedSchema(schema) if before is None else replace(before, schema=schema)
+    if estimate_tokens(whole.to_text()) <= most:
+        return whole
+    return _fill(schema, _rank(schema, about, first)[0], most, whole.left_out)
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
@@ -165,8 +150,18 @@ def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Pa
 
 
 @lru_cache(maxsize=8)
-def _relevance(schema: DatabaseSchema) -> Relevance:
-    return Relevance(schema.parts)
+def _part_index(schema: DatabaseSchema) -> tuple[Index, list[list[int]]]:
+    """Return the index of the parts, and the positions of the parts that each part refers to."""
+    documents = (
+        (
+            (part.name,),
+            (part.comment,),
+            [field.name for field in part.fields],
+            [field.comment for field in part.fields],
+        )
+        for part in schema.parts
+    )
+    return Index(_WEIGHTS, documents), _references(schema.parts)
 
 
 @lru_cache(maxsize=8)
@@ -185,18 +180,17 @@ def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
 
 def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
     """Return the positions of the parts by relevance, and the number of parts the text names."""
-    parts, relevance = schema.parts, _relevance(schema)
+    parts, (_, references) = schema.parts, _part_index(schema)
     words, wanted = set(words_in(about)), {name.casefold() for name in first}
     named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]
     tiers = [
         0 if part.name.casefold() in wanted else 1 if is_named else 2
         for part, is_named in zip(parts, named, strict=True)
     ]
-    known = [position for position, tier in enumerate(tiers) if tier < 2]
-    worth = relevance.of(about, known)
+    worth = score_parts(schema, about, [n for n, tier in enumerate(tiers) if tier < 2])
     order = sorted(range(len(parts)), key=lambda position: (tiers[position], -worth[position]))
     # A join needs the parts that a part refers to, so they follow it.
-    pairs = ((position, *relevance.references[position]) for position in order)
+    pairs = ((position, *references[position]) for position in order)
     return list(dict.fromkeys(position for pair in pairs for position in pair)), sum(named)
 
 
@@ -226,12 +220,10 @@ def _fill(
         if shown.get(position) is brief[position] and more <= room:
             room -= more
             shown[position] = parts[position]
-    numbers = {position: number for number, position in enumerate(sorted(shown))}
     return FittedSchema(
-        schema.replace_parts([shown[position] for position in numbers]),
+        schema.replace_parts([shown[position] for position in sorted(shown)]),
         tuple(names),
         sum(1 for cost in costs_of_names if cost <= max(room, 0) + for_names),
-        tuple(numbers[position] for position in ranked if position in numbers),
     )
 
 
@@ -317,61 +309,44 @@ class Index:
         return scores
 
 
-class Relevance:
-    """Scores the parts of a schema by texts.
+def score_parts(schema: DatabaseSchema, about: str, known: Iterable[int] = ()) -> list[float]:
+    """Return the score of each part of a schema for a text; 0 without a match.
 
     Parameters
     ----------
-    parts
-        All parts.
-
-    Attributes
-    ----------
-    references
-        For each part, the positions of the parts that its keys refer to or that it connects.
+    schema
+        The schema.
+    about
+        The text.
+    known
+        The positions of parts that get the highest score independent of the text.
     """
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        named = (
-            ([f.name for f in part.fields], [f.comment for f in part.fields]) for part in parts
-        )
-        pairs = zip(parts, named, strict=True)
-        documents = (((part.name,), (part.comment,), *texts) for part, texts in pairs)
-        self._index = Index(_WEIGHTS, documents)
-        self.references = _references(parts)
-
-    def of(self, about: str, known: Iterable[int] = ()) -> list[float]:
-        """Return the score of each part for a text; 0 without a match.
-
-        Parameters
-        ----------
-        about
-            The text.
-        known
-            The positions of parts that get the highest score independent of the text.
-        """
-        worth = self._index.score(about)
-        best = max(worth, default=0.0) or 1.0
-        for position in known:
-            worth[position] = best
-        users: defaultdict[int, list[int]] = defaultdict(list)
-        for position, others in enumerate(self.references):
-            for other in others:
-                users[other].append(position)
-        share = {one: _DOWN / (1.0 + log(1.0 + len(found))) for one, found in users.items()}
-        # Parts that refer to the same part share scores: order notes and order lines.
-        few = {one: found for one, found in users.items() if len(found) <= _HUB}
-        shared = {one: max(worth[other] for other in found) for one, found in few.items()}
-        total = [
-            own + sum(share[other] * worth[other] for other in self.references[position])
-            for position, own in enumerate(worth)
-        ]
-        return [
-            own
-            + _UP * max((total[other] for other in users[position]), default=0.0)
-            + sum(share[one] * shared[one] for one in self.references[position] if one in shared)
-            for position, own in enumerate(total)
-        ]
+    index, references = _part_index(schema)
+    worth = index.score(about)
+    best = max(worth, default=0.0) or 1.0
+    for position in known:
+        worth[position] = best
+    users: defaultdict[int, list[int]] = defaultdict(list)
+    for position, others in enumerate(references):
+        for other in others:
+            users[other].append(position)
+    share = {one: _DOWN / (1.0 + log(1.0 + len(found))) for one, found in users.items()}
+    # Parts that refer to the same part share scores: order notes and order lines.
+    shared = {
+        one: max(worth[other] for other in found)
+        for one, found in users.items()
+        if len(found) <= _HUB
+    }
+    total = [
+        own + sum(share[other] * worth[other] for other in references[position])
+        for position, own in enumerate(worth)
+    ]
+    return [
+        own
+        + _UP * max((total[other] for other in users[position]), default=0.0)
+        + sum(share[one] * shared[one] for one in references[position] if one in shared)
+        for position, own in enumerate(total)
+    ]
 
 
 def _references(parts: Sequence[Part]) -> list[list[int]]:
@@ -398,20 +373,16 @@ def _is_near(word: str, other: str) -> bool:
     if word[0] != other[0] or word == other or not (word.isalpha() and other.isalpha()):
         return False
     short, long = sorted((word, other), key=len)
-    common = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), -1)
-    if common < 0:
-        return len(short) >= _SHORTEST_SHORT  # one word is the beginning of the other
+    common = next((n for n, letter in enumerate(short) if letter != long[n]), len(short))
+    if common == len(short):
+        return len(short) >= _SHORTEST_SHORT
     if common >= max(_SHORTEST_STEM, len(short) - 2):
         return True
-    return other is short and _shortens(short, long)
-
-
-def _shortens(short: str, long: str) -> bool:
-    """Return whether a word is another word without most of its vowels: ``whse``, ``prd``."""
-    if not _SHORTEST_SHORT <= len(short) < len(long) - 1 or set(short[1:-1]) & set("aeiou"):
-        return False
+    # A known word may be this word without most of its vowels: ``whse``, ``prd``.
     letters = iter(long)
-    return all(letter in letters for letter in short)
+    is_shorter = other is short and _SHORTEST_SHORT <= len(short) < len(long) - 1
+    has_vowels = set(short[1:-1]) & set("aeiou")
+    return is_shorter and not has_vowels and all(letter in letters for letter in short)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -420,15 +391,11 @@ def words_in(text: str) -> tuple[str, ...]:
 
     Simple English rules determine the singular.
     """
-    return tuple(singular(word) for word in split_words(text))
+    joined = _ONE_LETTER.sub(lambda found: f"{found[1]}{found[2]}".lower(), text)
+    return tuple(map(_singular, _WORD.findall(joined)))
 
 
-def split_words(text: str) -> list[str]:
-    """Return the words of a text or of a name."""
-    return _WORD.findall(_ONE_LETTER.sub(lambda found: f"{found[1]}{found[2]}".lower(), text))
-
-
-def singular(word: str) -> str:
+def _singular(word: str) -> str:
     """Return a word in the singular and in lower case."""
     word = word.casefold()
     if len(word) >= _SHORTEST_PLURAL and word.endswith("ies"):

@@ -34,15 +34,6 @@ _preloaded: set[str] = set()
 """The modules that the fork server imports."""
 
 
-def _platform_context() -> ForkServerContext | SpawnContext:
-    if sys.platform == "win32":
-        return multiprocessing.get_context("spawn")
-    return multiprocessing.get_context("forkserver")
-
-
-_CONTEXT = _platform_context()
-
-
 def minimal_environment() -> dict[str, str]:
     """Return the variables that engines and drivers need. API keys are not included."""
     return {
@@ -86,12 +77,13 @@ def start_process(
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
-            "A daemonic process, such as a worker of multiprocessing.Pool, may not "
-            "start the worker process of a "
-            'database. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the data '
-            "and the statements are your own."
+            "A worker of multiprocessing.Pool may not start the worker process of a database. Use "
+            'concurrent.futures.ProcessPoolExecutor, or isolation="none" if the data and the '
+            "statements are your own."
         )
-    context = multiprocessing.get_context("spawn") if preload is None else _CONTEXT
+    is_forked = preload is not None and sys.platform != "win32"
+    get = multiprocessing.get_context
+    context: ForkServerContext | SpawnContext = get("forkserver") if is_forked else get("spawn")
     variables = minimal_environment() if environment is None else dict(environment)
     try:
         ours, theirs = context.Pipe()
@@ -101,15 +93,11 @@ def start_process(
             given = (target, theirs, arguments, variables, quiet)
             process = context.Process(target=_run, args=given, daemon=daemon)
             process.start()
-    except EOFError as error:
+    except (EOFError, OSError) as error:
+        problem = getattr(error, "strerror", None) or "the process that forks workers has ended"
         raise InfrastructureError(
-            "A worker process cannot be started: the process that forks workers has ended. "
-            "Try again; if it ends again, look for the cause in the log of the system."
-        ) from error
-    except OSError as error:
-        raise InfrastructureError(
-            f"A worker process cannot be started: {error.strerror or error}. Give this process "
-            "more memory, processes or open files."
+            f"A worker process cannot be started: {problem}. Try again. If it fails again, give "
+            "this process more memory, processes or open files, and read the system's log."
         ) from error
     return process, ours
 
@@ -163,10 +151,9 @@ def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
     because an interpreter with -E ignores PYTHONSAFEPATH.
     """
     main, path, options = sys.modules["__main__"], sys.path, util._args_from_interpreter_flags  # type: ignore[attr-defined]  # noqa: SLF001
-    variables = minimal_environment() if environment is None else environment
     python_path = os.pathsep.join(_absolute(os.environ.get("PYTHONPATH", "").split(os.pathsep)))
     own = {"PYTHONPATH": python_path, "PYTHONSAFEPATH": "1", **_ONE_THREAD}
-    child = {**variables, **own}
+    child = {**(minimal_environment() if environment is None else environment), **own}
     sys.modules["__main__"], sys.path = types.ModuleType("__main__"), _absolute(map(str, path))
     util._args_from_interpreter_flags = lambda: [*options(), "-P"]  # type: ignore[attr-defined]  # noqa: SLF001
     try:

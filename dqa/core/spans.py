@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from dqa.core.secrets import redact, redacted
 
@@ -83,12 +83,9 @@ def start_span(
     kind
         ``client`` for a request to another system, such as a server.
     """
-    api = sys.modules.get(_API)  # The program that sets a provider imports the API.
-    if api is None:
-        yield Span()
-        return
-    provider: TracerProvider = api.get_tracer_provider()
-    if isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
+    api: Any = sys.modules.get(_API)  # The program that sets a provider imports the API.
+    provider: TracerProvider | None = None if api is None else api.get_tracer_provider()
+    if provider is None or isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
         yield Span()
         return
     from opentelemetry.trace import SpanKind

@@ -12,7 +12,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.display import MOST_TOKENS
 from dqa.core.errors import QueryError
 from dqa.core.events import WarningEvent
-from dqa.core.fitting import FittedSchema, fit_again, fit_schema
+from dqa.core.fitting import FittedSchema, fit_schema
 from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
@@ -224,7 +224,7 @@ def shown_schema(
         return fitted
     # Only the described parts are sampled. With samples they may be too long again.
     sampled = sampled_schema(database, samples, schema=fitted.schema)
-    return fit_again(fitted, sampled, most)
+    return fit_schema(sampled, about, most, first, fitted)
 
 
 def sampled_schema(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -112,19 +114,19 @@ class JsonLines:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            open_to_add(path).close()
-        except OSError as error:
-            raise AuditError(
-                f"The audit file {path} cannot be written: {error.strerror}. Name a file in a "
-                "folder that you may write to."
-            ) from error
+        with self._opened():
+            pass
 
     def __call__(self, entry: AuditEntry) -> None:
         """Append `entry`; raise `AuditError`, which ends a run, if the file cannot be written."""
+        with self._opened() as file:
+            add_line(file, json.dumps(redacted(asdict(entry))))
+
+    @contextmanager
+    def _opened(self) -> Iterator[FileIO]:
         try:
             with open_to_add(self._path) as file:
-                add_line(file, json.dumps(redacted(asdict(entry))))
+                yield file
         except OSError as error:
             raise AuditError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Without an "

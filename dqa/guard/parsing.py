@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
@@ -159,7 +158,7 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     _refuse_too_large(tokens)
     allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
     joins: set[str] = set()
-    adapted = [*_adapted(tokens, dialect, _calls(tokens, allowed, known), known, joins)]
+    adapted = [*_adapted(tokens, dialect, allowed, known, joins)]
     # MySQL reads VALUES ROW(...); MariaDB reads VALUES (...), as ANSI SQL does.
     reader = (
         "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
@@ -188,32 +187,10 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     return parsed
 
 
-def _calls(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> dict[int, str]:
-    """Return the marked names of called allowed functions by their positions."""
-    words, special = known.syntax | known["options"], known["special functions"]
-    ends_value = [
-        token.token_type in _VALUES
-        and not (token.token_type is TokenType.VAR and token.text.lower() in words)
-        for token in tokens
-    ]
-    calls: dict[int, str] = {}
-    for number, (token, after) in enumerate(pairwise(tokens)):
-        name = token.text if token.token_type is TokenType.IDENTIFIER else token.text.lower()
-        if after.token_type is not TokenType.L_PAREN or name not in allowed or name in special:
-            continue
-        before = tokens[number - 1].token_type if number else None
-        # A name after `SELECT *` is not a call, but a name after `2 *` may be one.
-        is_star = before is TokenType.STAR and (number < 2 or not ends_value[number - 2])
-        is_type = before in {TokenType.ALIAS, TokenType.DCOLON}
-        if not (is_star or is_type or (number and ends_value[number - 1])):
-            calls[number] = MARK + name
-    return calls
-
-
 def _adapted(
     tokens: Sequence[Token],
     dialect: str,
-    calls: Mapping[int, str],
+    allowed: frozenset[str],
     known: AllowLists,
     joins: set[str],
 ) -> Iterator[Token]:
@@ -222,6 +199,13 @@ def _adapted(
     The omitted words are harmless, and remain in the text for the database. The names of joins, as
     in PostgreSQL's ``USING (x) AS name``, are added to `joins`.
     """
+    words, allowed = known.syntax | known["options"], allowed - known["special functions"]
+    ends_value = [
+        token.token_type in _VALUES
+        and not (token.token_type is TokenType.VAR and token.text.lower() in words)
+        for token in tokens
+    ]
+    ends_value = [False, False, *ends_value]  # two positions later than the tokens
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # the token before the bracket that was just closed
@@ -232,7 +216,6 @@ def _adapted(
         kind, text = token.token_type, token.text
         if kind in _CLAUSES:
             clause = kind
-        begins_value = after.token_type in _VALUES or number + 1 in calls
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:
             brackets.append(before.token_type)
@@ -247,11 +230,16 @@ def _adapted(
                 continue
         elif number in braced or (is_mysql and _is_mysql_word(before, token, clause, known)):
             continue
-        if number in calls:
-            kind, text = TokenType.VAR, calls[number]
+        name = text if kind is TokenType.IDENTIFIER else text.lower()
+        if after.token_type is TokenType.L_PAREN and name in allowed:
+            # A name after `SELECT *` is not a call, but a name after `2 *` may be one.
+            is_star = before.token_type is TokenType.STAR and not ends_value[number]
+            is_type = before.token_type in {TokenType.ALIAS, TokenType.DCOLON}
+            if not (is_star or is_type or ends_value[number + 1]):
+                kind, text = TokenType.VAR, MARK + name
         elif opened_by is TokenType.IN and kind in _OPERATORS:
             kind, text = TokenType.AND, "AND"  # sqlglot reads no operator after IN (...)
-        elif clause is TokenType.LIMIT and kind is TokenType.MOD and begins_value:
+        elif clause is TokenType.LIMIT and kind is TokenType.MOD and after.token_type in _VALUES:
             kind, text = TokenType.STAR, "*"  # sqlglot reads LIMIT a % b as a percentage
         yield Token(kind, text, token.line, token.col, token.start, token.end, [])
 

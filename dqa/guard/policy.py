@@ -191,17 +191,18 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name in (*_LISTS, *_MAPPINGS):
-            entries = getattr(self, name)
-            if entries is not None:
-                entries = _by_names(name, entries)
-                object.__setattr__(self, name, entries)
-            for entry in entries or () if name in _OWNED else ():
-                if "." not in entry.strip("."):
-                    raise UsageError(f"The policy's {name} has '{entry}': write 'owner.{entry}'.")
-        for name, mask in self.masks.items():
-            _require_mask(name, mask)
-        conditions: Mapping[str, object] = self.row_filters
-        for name, condition in conditions.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _by_names(name, getattr(self, name)))
+        for name, mask in dict[str, object](self.masks).items():
+            is_infinite = isinstance(mask, float) and not math.isfinite(mask)
+            is_unsafe = isinstance(mask, str) and _UNSAFE.search(mask)
+            is_plain = isinstance(mask, str | int | float | None)
+            if not is_plain or is_infinite or is_unsafe:
+                raise UsageError(
+                    f"The policy's mask of {name} must be null, a number, a truth value, or a text "
+                    f"without backslashes and control characters, not {mask!r}."
+                )
+        for name, condition in dict[str, object](self.row_filters).items():
             if not isinstance(condition, str) or not condition.strip():
                 raise UsageError(f"The row filter of {name} must be a condition as text.")
 
@@ -478,6 +479,9 @@ def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (unchecked input o
     if not is_form or not all(isinstance(name, str) and name for name in names):
         form = "an object with names as keys" if is_mapping else "a list of names"
         raise UsageError(f"The policy's {what} must be {form}, not {given!r}.")
+    for name in names if what in _OWNED else ():
+        if "." not in name.strip("."):
+            raise UsageError(f"The policy's {what} has '{name}': write 'owner.{name}'.")
     fold = str if what in OF_GRAPH else str.casefold
     return {fold(n): given[n] for n in names} if is_mapping else frozenset(map(fold, names))
 
@@ -498,17 +502,6 @@ def _masked(name: str, mask: Mask) -> str:
     text = quoted(mask, "'") if isinstance(mask, str) else str(mask).upper()
     other = "" if mask is None else f" ELSE {text}"
     return f"CASE WHEN 1 = 0 THEN {name}{other} END AS {name}"
-
-
-def _require_mask(name: str, mask: object) -> None:
-    what = f"The policy's mask of {name}"
-    is_finite = not isinstance(mask, float) or math.isfinite(mask)
-    if not (mask is None or isinstance(mask, str | int | float)) or not is_finite:
-        raise UsageError(f"{what} must be null, a text, a number or a truth value, not {mask!r}.")
-    if isinstance(mask, str) and _UNSAFE.search(mask):
-        raise UsageError(
-            f"{what} contains a backslash or a control character; write a text without them."
-        )
 
 
 DEFAULT = Policy()

@@ -467,11 +467,11 @@ def _is_collation(node: exp.Expr) -> bool:
 
 def _builds_array(node: exp.Expr) -> bool:
     """Return whether a call builds an array or rows from numbers or long texts."""
-    if isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries):
-        return True
     name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
     is_splitter = name in _SPLITTERS or isinstance(node, exp.StringToArray)
-    return name in _SERIES or (is_splitter and not _has_literals_alone(node))
+    if is_splitter:
+        return any(not isinstance(one, exp.Literal) for one in node.iter_expressions())
+    return name in _SERIES or isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries)
 
 
 def _is_long_array(node: exp.Expr) -> bool:
@@ -480,10 +480,4 @@ def _is_long_array(node: exp.Expr) -> bool:
         node = node.this
     if isinstance(node, exp.Array):
         return any(isinstance(one, exp.Query) for one in node.expressions)
-    if isinstance(node, exp.Literal):
-        return False
-    return _builds_array(node) or not _has_literals_alone(node)
-
-
-def _has_literals_alone(node: exp.Expr) -> bool:
-    return all(isinstance(one, exp.Literal) for one in node.iter_expressions())
+    return not isinstance(node, exp.Literal)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.fitting import fit_again, fit_schema
+from dqa.core.fitting import fit_schema
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.text import estimate_tokens
 
@@ -84,8 +84,8 @@ def test_a_schema_that_grows_by_samples_is_cut_again_in_the_same_order() -> None
         fitted.schema,
         tables=tuple(replace(one, comment="x" * 100) for one in fitted.schema.tables),
     )
-    again = fit_again(fitted, longer, 1_000)
+    again = fit_schema(longer, "plants", 1_000, before=fitted)
     assert estimate_tokens(again.to_text()) <= 1_000
     assert again.total == fitted.total
     assert {"plants", "zz_order_lines"} <= {one.name for one in again.schema.tables}
-    assert fit_again(fitted, fitted.schema, 1_000) == fitted
+    assert fit_schema(fitted.schema, "plants", 1_000, before=fitted) == fitted

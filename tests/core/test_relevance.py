@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.fitting import Relevance, near_words, words_in
-from dqa.core.schema import Field, TableInfo
+from dqa.core.fitting import near_words, score_parts, words_in
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 
 
 def table(name: str, comment: str = "", *columns: str, to: str | None = None) -> TableInfo:
@@ -17,7 +17,7 @@ def table(name: str, comment: str = "", *columns: str, to: str | None = None) ->
 
 def best(tables: list[TableInfo], about: str) -> list[str]:
     """Return the names of the tables that a text is about, the likeliest first."""
-    worth = Relevance(tables).of(about)
+    worth = score_parts(DatabaseSchema(tuple(tables)), about)
     order = sorted(range(len(tables)), key=lambda place: (-worth[place], place))
     return [tables[place].name for place in order if worth[place] > 0.0]
 

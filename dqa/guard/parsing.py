@@ -214,8 +214,7 @@ def _adapted(
     for number, token in enumerate(tokens):
         before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
         kind, text = token.token_type, token.text
-        if kind in _CLAUSES:
-            clause = kind
+        clause = kind if kind in _CLAUSES else clause
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:
             brackets.append(before.token_type)

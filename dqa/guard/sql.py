@@ -194,10 +194,9 @@ class _Rules:
             name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
             if isinstance(node, exp.Literal):
                 size = abs(float(node.this)) if node.is_number else float(len(node.this))
-            elif name in self.known["functions of long texts"] or isinstance(node, exp.Mul):
-                size = prod(inner)
-                cost = size if name else 1.0
-            elif isinstance(node, exp.Array):  # the dimensions of array_fill
+            elif name in self.known["functions of long texts"]:
+                size = cost = prod(inner)
+            elif isinstance(node, exp.Mul | exp.Array):  # the dimensions of array_fill
                 size = prod(inner)
             elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
                 size = min(inner[0], 1e4) ** min(inner[1], 64.0)
@@ -268,13 +267,11 @@ class _Rules:
                 f"{name} describes more than {scope.own}; use SHOW TABLES or DESCRIBE instead"
             )
         is_known = name.casefold() in self.policy.visible_tables
-        if owner or not scope.finds_others or (is_known and scope.finds_own_first):
-            return
-        if is_known or not scope.finds_own_first:
+        if not owner and scope.finds_others and not (is_known and scope.finds_own_first):
+            hint = closest(name, self.policy.visible_tables) if not is_known else ""
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"
-            raise Refusal(f"the table {name} could be found outside of {scope.own}; write {full}")
-        hint = closest(name, self.policy.visible_tables) or " Use a table of the schema"
-        raise Refusal(f"the table {name} is not a table of {scope.own}.{hint}".rstrip(".?"))
+            problem = f"the table {name} could be outside of {scope.own}; write {full}.{hint}"
+            raise Refusal(problem.rstrip(".?"))
 
     def _check_source(self, node: exp.Table) -> None:
         """Refuse a function that may not be used in FROM."""

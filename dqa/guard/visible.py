@@ -35,57 +35,53 @@ _KINDS = {
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
-    """Return the tables, columns, labels, relationship types and properties that may be read."""
-    hidden = {t.name.casefold() for t in schema.tables if not policy.shows_table(t.name)}
-    if hidden or policy.restricts:
-        tables = [t for t in schema.tables if t.name.casefold() not in hidden]
-        shown = tuple(_visible_table(table, policy, hidden) for table in tables)
-        schema = replace(schema, tables=shown, notes=())  # notes may name a hidden table
-    return _visible_graph(schema, dialect, policy) if policy.limits_graph else schema
+    """Return the tables, columns, labels, relationship types and properties that may be read.
 
+    A comment that contains a hidden name is omitted. So are all notes if a table may be hidden.
+    """
+    shown, form = (policy.in_small_letters, str.lower) if dialect == "ladybug" else (policy, str)
 
-def _visible_table(table: TableInfo, policy: Policy, hidden: set[str]) -> TableInfo:
-    columns = [c for c in table.columns if policy.allows_column(table.name, c.name)]
-    names = {column.name for column in columns}
-    hidden = hidden | {c.name.casefold() for c in table.columns if c.name not in names}
-    return replace(
-        table,
-        columns=tuple(replace(c, comment=_without(c.comment, hidden)) for c in columns),
-        comment=_without(table.comment, hidden),
-        key=table.key if names.issuperset(table.key) else (),
-        references=tuple(
-            (column, other, key)
-            for column, other, key in table.references
-            if column in names and policy.shows_table(other) and policy.allows_column(other, key)
-        ),
-    )
+    def shows(part: Part) -> bool:
+        if isinstance(part, TableInfo):
+            return policy.shows_table(part.name)
+        if isinstance(part, EdgeInfo):
+            ends = map(form, (part.source, part.target))
+            return shown.shows_type(form(part.label)) and all(map(shown.shows_label, ends))
+        return shown.shows_label(form(part.label))
+
+    def visible(part: Part) -> Part:
+        if isinstance(part, TableInfo):
+            fields = [c for c in part.columns if policy.allows_column(part.name, c.name)]
+        else:
+            owner = form(part.name)
+            fields = [f for f in part.fields if shown.shows_property(owner, form(f.name))]
+        names = {field.name for field in fields}
+        secret = hidden | {f.name.casefold() for f in part.fields if f.name not in names}
+        fields = [replace(field, comment=_without(field.comment, secret)) for field in fields]
+        changes: dict[str, object] = {"comment": _without(part.comment, secret)}
+        if isinstance(part, TableInfo):
+            changes["key"] = part.key if names.issuperset(part.key) else ()
+            changes["references"] = tuple(
+                (column, other, key)
+                for column, other, key in part.references
+                if column in names
+                and policy.shows_table(other)
+                and policy.allows_column(other, key)
+            )
+        elif isinstance(part, NodeInfo) and part.key not in names:
+            changes["key"] = None
+        return replace_fields(part, fields, **changes)
+
+    hidden = {part.name.casefold() for part in schema.parts if not shows(part)}
+    if not (hidden or policy.restricts or policy.limits_graph):
+        return schema
+    parts = schema.replace_parts([visible(part) for part in schema.parts if shows(part)])
+    return replace(parts, notes=()) if schema.tables else parts
 
 
 def _without(comment: str, hidden: Collection[str]) -> str:
     """Return a comment, or an empty string if the comment contains a hidden name."""
     return "" if set(hidden) & set(map(str.casefold, _NAME.findall(comment))) else comment
-
-
-def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
-    is_folded = dialect == "ladybug"
-    shown, form = (policy.in_small_letters, str.lower) if is_folded else (policy, str)
-
-    def shows(part: Part) -> bool:
-        if isinstance(part, EdgeInfo):
-            ends = map(form, (part.source, part.target))
-            return shown.shows_type(form(part.label)) and all(map(shown.shows_label, ends))
-        return isinstance(part, TableInfo) or shown.shows_label(form(part.name))
-
-    def visible(part: Part) -> Part:
-        owner = form(part.name)
-        fields = [f for f in part.fields if shown.shows_property(owner, form(f.name))]
-        hidden = {field.name.casefold() for field in part.fields if field not in fields}
-        changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
-        if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
-            changes["key"] = None
-        return part if isinstance(part, TableInfo) else replace_fields(part, fields, **changes)
-
-    return schema.replace_parts([visible(part) for part in schema.parts if shows(part)])
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:

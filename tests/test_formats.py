@@ -104,11 +104,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "spec": [record["spec"]],
         "stored_run": json.loads(run("runs", folder, "--json")),
-        "trace": [
-            *lines(out / "traces.jsonl"),
-            *lines(farm / "traces.jsonl"),
-            json.loads(asked),
-        ],
+        "trace": [*lines(out / "traces.jsonl"), *lines(farm / "traces.jsonl"), json.loads(asked)],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -116,7 +116,7 @@ class Decided(looking.ToolRecord):
         require_decided(trace)
         same = ("choice", "answer", "ending", "error", "decider", "model", "warnings", "cost")
         found = {
-            **{name: getattr(trace, name) for name in same},
+            **{name: getattr(trace, name) for name in ("database", *same)},
             "plan": trace.plans[-1] if trace.plans else "",
             "statements": trace.evidence[:_MOST_STATEMENTS],
             "reviews": reviews_in(trace.events),
@@ -260,7 +260,7 @@ class AgentTool:
     arguments: type[BaseModel]
     result: type[looking.ToolRecord]
     action: Callable[..., looking.ToolRecord]
-    databases: Mapping[str, Database] = field(default_factory=dict)
+    databases: Mapping[str, Database]
 
     @property
     def asks_model(self) -> bool:
@@ -275,20 +275,17 @@ class AgentTool:
         UnparsableReplyError
             The arguments are invalid.
         DqaError
-            The tool failed. `is_mendable` returns whether the agent can fix the cause.
+            The tool failed. `is_fixable` returns whether the agent can fix the cause.
         """
         given = checked_arguments(self.name, self.arguments, arguments)
         name = given.pop("database", next(iter(self.databases)))
         found = self.action(self.databases[name], **given)
         # Agents know a database by its name, not by the path of its file.
-        return found.changed(database=name) if "database" in self.result.model_fields else found
+        return found.changed(database=name)
 
 
 def agent_tools(
-    databases: Databases,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    decisions: Decisions | None = None,
+    databases: Databases, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
 ) -> tuple[AgentTool, ...]:
     """Return the tools of an agent: ``schema``, ``describe``, ``sample``, ..., ``query``, ``ask``.
 
@@ -306,32 +303,43 @@ def agent_tools(
     if not opened:
         raise UsageError("databases is empty: pass an open database, or several by name.")
     languages = ", ".join(dict.fromkeys(database.language for database in opened.values()))
-    bounds = f"at most {limits.rows:,} rows within {limits.seconds:g} seconds"
-    tools = [
-        *_LOOKING,
-        _tool(
-            "query",
-            f"Run one read-only statement ({languages}). Returns {bounds}, or says what to change.",
-            partial(looking.query, limits=limits),
-        ),
-    ]
+    queries = (
+        f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows within "
+        f"{limits.seconds:g} seconds, or says what to change."
+    )
+    tools = [_tool(opened, name, action) for name, action in _LOOKING.items()]
+    tools.append(_tool(opened, "query", partial(looking.query, limits=limits), queries))
     if decisions is not None:
         fields = AskedQuestion.model_fields.items()
         asked = {name: (one.annotation, one) for name, one in fields}
-        tools.append(_tool("ask", _ASKING, decisions.ask, **asked))
-    return tuple(
-        replace(tool, arguments=_naming_database(tool.arguments, tuple(opened)), databases=opened)
-        for tool in tools
-    )
+        tools.append(_tool(opened, "ask", decisions.ask, _ASKING, **asked))
+    return tuple(tools)
+
+
+_ASKING = (
+    "Have a whole question decided: a decider plans, queries the database and chooses one of the "
+    "candidates, with its evidence. Takes minutes, and may cost money."
+)
+_LOOKING: Mapping[str, Callable[..., looking.ToolRecord]] = {
+    "schema": looking.describe_database,
+    "describe": looking.describe_table,
+    "sample": looking.sample_rows,
+    "find": looking.find_columns,
+    "check": looking.check_statement,
+}
 
 
 def _tool(
+    databases: Mapping[str, Database],
     name: str,
-    description: str,
     action: Callable[..., looking.ToolRecord],
+    description: str = "",
     **arguments: Any,  # noqa: ANN401  (types and fields)
 ) -> AgentTool:
-    """Return a tool. By default, its arguments are the parameters of the action."""
+    """Return a tool. By default, the docstring and the parameters of the action describe it.
+
+    With several databases, the tool has a further argument that names the database.
+    """
     signature = inspect.signature(action, eval_str=True)
     texts = descriptions(getattr(action, "func", action), "Parameters")
     for one in [*signature.parameters.values()][1:] if not arguments else ():
@@ -339,55 +347,16 @@ def _tool(
             is_required = one.default is one.empty
             field = Field(... if is_required else one.default, description=texts[one.name].text)
             arguments[one.name] = (Text if is_required else one.annotation, field)
+    if len(databases) > 1:
+        names: Any = Literal[tuple(databases)]
+        arguments["database"] = (names, Field(description="the database to use"))
     model = create_model(f"{name.capitalize()}Arguments", __base__=_Strict, **arguments)
-    return AgentTool(name, description, model, signature.return_annotation, action)
+    summary = (inspect.getdoc(action) or "").partition("\n\nParameters\n")[0]
+    description = description or " ".join(summary.split())
+    return AgentTool(name, description, model, signature.return_annotation, action, databases)
 
 
-_ASKING = (
-    "Have a whole question decided: a decider plans, queries the database and chooses one of the "
-    "candidates, with its evidence. Takes minutes, and may cost money."
-)
-_LOOKING = (
-    _tool(
-        "schema",
-        "List the contents of a database: tables, columns, types and keys; or labels, relationship "
-        "types and properties. If not all can be described, a question selects what matters.",
-        looking.describe_database,
-    ),
-    _tool(
-        "describe",
-        "Describe one table, or label or relationship type: columns, types, keys, references "
-        "and, where counting is quick, the number of rows.",
-        looking.describe_table,
-    ),
-    _tool(
-        "sample",
-        "Show some rows of one table, or label or relationship type.",
-        looking.sample_rows,
-    ),
-    _tool(
-        "find",
-        "Find the columns or properties that match some words, in any table, label or "
-        "relationship type.",
-        looking.find_columns,
-    ),
-    _tool(
-        "check",
-        "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
-        looking.check_statement,
-    ),
-)
-
-
-def _naming_database(arguments: type[BaseModel], names: tuple[str, ...]) -> type[BaseModel]:
-    """Return an arguments model with an additional field that names the database."""
-    if len(names) == 1:
-        return arguments
-    field: Any = (Literal[names], Field(description="the database to use"))
-    return create_model(arguments.__name__, __base__=arguments, database=field)
-
-
-def is_mendable(error: DqaError) -> bool:
+def is_fixable(error: DqaError) -> bool:
     """Whether an agent can fix the cause of an error."""
     if isinstance(error, AuditError):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -12,19 +12,12 @@ from uuid import uuid4
 
 from dqa import plugins
 from dqa.api.databases import opened
-from dqa.api.running import Named, default_deciders, name_deciders, name_models
+from dqa.api.running import Named, default_deciders, name_objects
+from dqa.core import errors
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import (
-    BudgetSpentError,
-    CrashError,
-    DqaError,
-    InfrastructureError,
-    StoppedError,
-    UsageError,
-)
-from dqa.core.events import EndingEvent, Event, ReviewKind
+from dqa.core.events import EndingEvent, ReviewKind
 from dqa.core.evidence import LOOKING_UP
 from dqa.core.files import problem_of_path, require_new_file, write_private
 from dqa.core.provenance import utc_now
@@ -39,8 +32,13 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.asked import AskedQuestion
-from dqa.evaluation.connecting import Connected, GivenObjects, connect, with_each_model
-from dqa.evaluation.decide import decide_or_end, decision_span, describe_decision
+from dqa.evaluation.connecting import Connected, connect, with_each_model
+from dqa.evaluation.decide import (
+    decide_or_end,
+    decision_span,
+    describe_decision,
+    end_decision,
+)
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
@@ -80,19 +78,13 @@ class ConnectedDecider:
     @classmethod
     def of(cls, decider: Named | None, calls: CallOptions, fields: Mapping[str, Any]) -> Self:
         """Find a decider and connect its models. `fields` are the fields of a `Deciding`."""
-        names, passed = name_deciders(default_deciders("ask")[0] if decider is None else decider)
-        named, chats = name_models(fields)
+        (names,), named, given = name_objects(fields, decider or default_deciders("ask")[0])
         deciding = Deciding(**named)
-        given = GivenObjects(passed, chats)
         contestants = with_each_model(names, (deciding.model,), given)
-        connected = connect(deciding, contestants, calls, given=given)
-        return cls(names[0], deciding, calls, connected)
+        return cls(names[0], deciding, calls, connect(deciding, contestants, calls, given=given))
 
     def with_new_budget(self) -> Self:
-        """Return a copy with an unspent budget.
-
-        The copy shares the limits of rate and concurrency.
-        """
+        """Return a copy with an unspent budget, and the same limits of rate and concurrency."""
         settings = self.connected.settings
         budget = self.calls.policy(self.fields.seed, Usage).budget
         limited = replace(settings, calls=replace(settings.calls, budget=budget))
@@ -100,8 +92,7 @@ class ConnectedDecider:
 
     def make(self) -> Decider:
         """Return a new decider."""
-        (deciders,) = self.connected.deciders(self.fields.rule_set)
-        return deciders[self.name]
+        return self.connected.deciders(self.fields.rule_set)[0][self.name]
 
     @property
     def queries(self) -> bool:
@@ -178,7 +169,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     QueryError, DataError, InfrastructureError
         The question cannot be created from the database's contents.
     """
-    asked = _question_of(question, fields)
+    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
+    if not isinstance(question, AskedQuestion):
+        question, given = AskedQuestion(question=question, **given), {}
+    asked = question.changed(**given)
     if asked.scenario is not None:
         scenario_name(asked.scenario)  # the folder of a scenario may define deciders
     if not isinstance(record, bool):
@@ -192,27 +186,19 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         reviewed_by(reviewing),
     ):
         if not allow_no_evidence and not there.schema().parts:
-            raise UsageError(
+            raise errors.UsageError(
                 f"'{there.name}' has no table that may be read, so no data can support a "
                 "decision: name another database, or allow tables with policy and tables "
                 "(--policy, --tables)."
             )
         needs_evidence = not allow_no_evidence
-        trace = _asked(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
+        trace = _decide(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
     if record is not False:
-        trace = store_record(trace, None if record is True else Path(record))
+        trace = _store_record(trace, None if record is True else Path(record))
     return tell_observers(trace)
 
 
-def _question_of(question: str | AskedQuestion | None, fields: dict[str, Any]) -> AskedQuestion:
-    """Return the question to ask. Remove its fields from `fields`."""
-    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
-    if isinstance(question, AskedQuestion):
-        return question.changed(**given) if given else question
-    return AskedQuestion(question=question, **given)
-
-
-def _asked(  # noqa: PLR0913  (as `ask`)
+def _decide(  # noqa: PLR0913  (as `ask`)
     database: Database,
     asked: AskedQuestion,
     decider: ConnectedDecider,
@@ -236,25 +222,10 @@ def _asked(  # noqa: PLR0913  (as `ask`)
             made = _require_evidence(made, question, queries=decider.queries)
         return _review(made, question, described, reviewing)
 
-    trace = _traced(decide, decider, question, database, debug=debug)
-    rule_set = decider.fields.rule_set
-    return trace.changed(asked=record_alternatives(question, described, trace.choice, rule_set))
-
-
-def _traced(
-    decide: Callable[[], Decision],
-    decider: ConnectedDecider,
-    question: Question,
-    database: Database,
-    *,
-    debug: bool,
-) -> Trace:
-    """Make a decision, and return its trace."""
-    decision_id, time = uuid4().hex, utc_now()
-    key = DecisionKey(question.key, database.name, decider.name)
-    model, prices = decider.connected.models[decider.name], decider.calls.prices
+    key, time = DecisionKey(question.key, database.name, decider.name), utc_now()
+    model, prices, named = decider.connected.models[decider.name], decider.calls.prices, uuid4().hex
     with (
-        decision_span(key, question, decision=decision_id, model=model) as span,
+        decision_span(key, question, decision=named, model=model) as span,
         attempt_by(question.key, decider.name),
     ):
         decision = decide_or_end(decide, debug=debug)
@@ -265,7 +236,8 @@ def _traced(
         kind=database.kind,
         model=model,
         cost=None if prices is None else prices.known_cost(spent.usage),
-        provenance=Provenance.of(decision, decision_id, time),
+        provenance=Provenance.of(decision, named, time),
+        asked=_alternatives(question, described, spent.choice, decider.fields.rule_set),
     )
 
 
@@ -273,11 +245,11 @@ def require_decided(trace: Trace) -> None:
     """Raise the error of a decision that a failure unrelated to the question ended."""
     problem = trace.error or "A server, the network or a provider failed."
     if trace.ending is Ending.INFRASTRUCTURE:
-        raise InfrastructureError(problem)
+        raise errors.InfrastructureError(problem)
     if trace.ending is Ending.BUDGET:
-        raise BudgetSpentError(problem)
+        raise errors.BudgetSpentError(problem)
     if trace.ending is Ending.CRASHED:
-        raise CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
+        raise errors.CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
 def _require_evidence(decision: Decision, question: Question, *, queries: bool) -> Decision:
@@ -295,15 +267,9 @@ def _require_evidence(decision: Decision, question: Question, *, queries: bool) 
         f"No data supports the answer '{shortened(decision.answer, _LONGEST)}': {ran}. Allow it "
         "with --allow-no-evidence (allow_no_evidence=True)."
     )
-    return replace(_ended(decision, Ending.NO_EVIDENCE, problem), answer=decision.answer)
-
-
-def _ended(
-    decision: Decision, ending: Ending, problem: str, trace: Sequence[Event] = ()
-) -> Decision:
-    """Return a decision that ended without an answer."""
-    events = (*(trace or decision.trace), EndingEvent.of(ending, decision.steps, problem))
-    return replace(decision, ending=ending, answer="", choice=None, error=problem, trace=events)
+    event = EndingEvent.of(Ending.NO_EVIDENCE, decision.steps, problem)
+    ended = replace(decision, ending=Ending.NO_EVIDENCE, choice=None, error=problem)
+    return replace(ended, trace=(*decision.trace, event))
 
 
 def _review(
@@ -323,22 +289,23 @@ def _review(
             return read_statement(answer, database)
         return choice_of(answer, question, choices_of(question, database))
 
-    problem = None
+    stopped: errors.StoppedError | None = None
     try:
         settled, choice = settle_decision(decision.answer, decision.choice, choose)
-    except StoppedError as error:
-        problem = str(error)
-    trace = (*decision.trace, *reviewing.events[before:])
-    if problem is None and settled.text is not None:
-        return replace(decision, answer=settled.text, choice=choice, trace=trace)
-    if problem is None:
-        who = f" ({settled.by})" if settled.by else ""
-        why = f": {settled.reason}" if settled.reason else ""
-        problem = f"A person{who} refused the decision{why}. Its decider cannot continue."
-    return _ended(decision, Ending.STOPPED, problem, trace)
+    except errors.StoppedError as error:
+        stopped = error
+    reviewed = replace(decision, trace=(*decision.trace, *reviewing.events[before:]))
+    if stopped is not None:
+        return end_decision(reviewed, stopped)
+    if settled.text is not None:
+        return replace(reviewed, answer=settled.text, choice=choice)
+    who = f" ({settled.by})" if settled.by else ""
+    why = f": {settled.reason}" if settled.reason else ""
+    refused = f"A person{who} refused the decision{why}. Its decider cannot continue."
+    return end_decision(reviewed, errors.StoppedError(refused))
 
 
-def record_alternatives(
+def _alternatives(
     question: Question, database: Database, choice: Candidate | None, rule_set: str | None
 ) -> AskedRecord:
     """Return the question and its candidates, with outcomes if its scenario has them.
@@ -366,13 +333,12 @@ def record_alternatives(
         simulation = Simulation(whole, database, rule_set)
         outcomes = simulation.outcomes()
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
-        kind = "" if isinstance(error, DqaError) else f"{type(error).__name__}: "
+        kind = "" if isinstance(error, errors.DqaError) else f"{type(error).__name__}: "
         return asked.changed(problem=f"{kind}{error}")
+    chosen = () if choice is None else (choice,)
     return asked.changed(
         total=len(outcomes.candidates),
-        alternatives=Alternative.among(
-            outcomes, () if choice is None else (choice,), _STORED - _WORST, _WORST
-        ),
+        alternatives=Alternative.among(outcomes, chosen, _STORED - _WORST, _WORST),
         unit=simulation.unit,
         goal=outcomes.goal,
         baseline=outcomes.baseline,
@@ -399,7 +365,7 @@ def record_file(trace: Trace) -> Path | None:
     return records_folder() / f"{made.time[:19].replace(':', '')}-{made.decision[:12]}.json"
 
 
-def store_record(trace: Trace, named: Path | None) -> Trace:
+def _store_record(trace: Trace, named: Path | None) -> Trace:
     """Store the record of a decision in a named file, or in `records_folder`.
 
     If a named file cannot be written, an error is raised. If `records_folder` cannot be written,
@@ -416,7 +382,7 @@ def store_record(trace: Trace, named: Path | None) -> Trace:
     except OSError as error:
         problem = f"The record is not stored: {problem_of_path(file, error, writing=True)}."
         if named is not None:
-            raise InfrastructureError(f"{problem} The answer was: {trace.answer}") from error
+            raise errors.InfrastructureError(f"{problem} The answer was: {trace.answer}") from error
         return trace.changed(warnings=(*trace.warnings, problem))
     return trace
 

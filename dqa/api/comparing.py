@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import open_run
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.question import Candidate
 from dqa.core.text import counted
 from dqa.evaluation.results import MOST_TIES, Result
 from dqa.evaluation.spec import PlaySpec, RunSpec
-from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
+from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
@@ -125,14 +124,13 @@ def compare_games(
     results, contestants = [], dict[str, str]()
     for run, label in zip(read, _labels(read), strict=True):
         for result, game in ((one, one.game) for one in run.results if one.game is not None):
-            name = _named(label, game.player)
+            name = f"{label}{game.player}"
             contestants[name] = game.player
             if not players or not {name, game.player}.isdisjoint(players):
                 results.append(result.changed(game=game.changed(player=name)))
-    for player in players:
-        _require_known("player", player, {*contestants, *contestants.values()})
+    _require_known("player", players, {*contestants, *contestants.values()})
     if against is not None:
-        _require_known("player", against, {one.game.player for one in results if one.game})
+        _require_known("player", [against], {one.game.player for one in results if one.game})
     found = count_games(
         results,
         mirrored=specs[0].mirror,
@@ -155,19 +153,17 @@ def _select(
         There are fewer than two.
     """
     if scenario is not None:
-        _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
+        _require_known("scenario", [scenario], {r.scenario for one in found for r in one.results})
         found = _limited(found, lambda result: result.scenario == scenario)
         found = [one for one in found if one.results]
-    for name in deciders:
-        _require_known("decider", name, {one.decider for one in found})
-    chosen = [one for name in deciders for one in found if one.decider == name]
-    chosen = chosen if deciders else list(found)
+    _require_known("decider", deciders, {one.decider for one in found})
+    named = [one for name in deciders for one in found if one.decider == name]
+    chosen = named if deciders else list(found)
     if len(chosen) < 2:
         taking_part = ", ".join(f"'{one.name}'" for one in chosen) or "no decider"
         raise UsageError(
-            f"A comparison needs at least two contestants, but {taking_part} took "
-            "part. Name a run with several "
-            "deciders, or several runs."
+            f"A comparison needs at least two contestants, but {taking_part} took part. Name a run "
+            "with several deciders, or several runs."
         )
     return chosen
 
@@ -177,9 +173,10 @@ def _limited(found: Sequence[Contestant], includes: Callable[[Result], bool]) ->
     return [replace(one, results=tuple(filter(includes, one.results))) for one in found]
 
 
-def _require_known(kind: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise UnknownNameError(kind, name, known)
+def _require_known(kind: str, names: Sequence[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
 
 
 _SHOWN = 3
@@ -216,66 +213,54 @@ def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant],
 
     Equal questions get the same name in all runs.
     """
-    labels = _labels(runs)
+    labels = [None] if len(runs) == 1 else name_runs(runs)
     names, differing = match_questions([run.results for run in runs], labels)
     found = []
-    for run, label, new in zip(runs, labels, names, strict=True):
-        took = run.seconds if times else {}
-        seconds = {renamed(run.by_key[key], new).key: one for key, one in took.items()}
+    for run, label, prefix, new in zip(runs, labels, _labels(runs), names, strict=True):
+        seconds, cost = None, None if run.prices is None else run.prices.cost
+        if times:
+            seconds = {renamed(run.by_key[key], new).key: one for key, one in run.seconds.items()}
         results = (renamed(result, new) for result in run.results)
         for decider, decided in grouped(results, lambda result: result.decider).items():
-            cost = None if run.prices is None else run.prices.cost
-            timed = seconds if times else None
-            found.append(Contestant(_named(label, decider), tuple(decided), label, cost, timed))
+            found.append(Contestant(f"{prefix}{decider}", tuple(decided), label, cost, seconds))
     return found, differing
 
 
-def _labels(runs: Sequence[Run]) -> Sequence[str | None]:
-    """Return the names of the runs; None if there is only one run."""
-    return [None] if len(runs) == 1 else name_runs(runs)
-
-
-def _named(label: str | None, name: str) -> str:
-    """Return the name of a contestant: a decider or a player of a run."""
-    return name if label is None else f"{label}:{name}"
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """Return the prefixes of contestants' names; empty if there is only one run."""
+    return [""] if len(runs) == 1 else [f"{name}:" for name in name_runs(runs)]
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
     """Return the contestant with this name, or the only contestant with this decider."""
     named = [one for one in found if name == one.name]
     named = named or [one for one in found if name == one.decider]
+    if not named:
+        raise UnknownNameError("contestant", name, [one.name for one in found])
     if len(named) > 1:
         raise UsageError(
             f"Several contestants have the decider {name}: "
-            f"{', '.join(one.name for one in named)}. Name "
-            "one of them (against, --against)."
+            f"{', '.join(one.name for one in named)}. Name one of them (against, --against)."
         )
-    if not named:
-        raise UnknownNameError("contestant", name, [one.name for one in found])
     return named[0]
 
 
 def _require_one_truth(found: Sequence[Contestant]) -> None:
     """Raise `UsageError` if the right answers to one question differ."""
-    first: dict[str, tuple[str, Result]] = {}
+    first: dict[str, tuple[str, object]] = {}
     for one in found:
         for result in one.results:
             if not result.ties:  # not judged, because a server failed
                 continue
-            name, other = first.setdefault(result.question, (one.name, result))
-            truth, known = ((each.situation, each.official, each.match) for each in (result, other))
-            if truth != known or _right_answers(result).isdisjoint(_right_answers(other)):
+            # A right statement follows the gold statements.
+            answers = result.ties[:1] if result.match is not None else result.ties[:MOST_TIES]
+            truth = (result.situation, result.official, result.match is None, answers)
+            name, known = first.setdefault(result.question, (one.name, truth))
+            if truth != known:
                 raise UsageError(
                     f"{result.question} has different right answers for {name} and {one.name}. "
                     "Compare runs on one set of questions (the same release, seed or file)."
                 )
-
-
-def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
-    """Return the set of possible right answers of a judged question."""
-    answers = result.ties[:MOST_TIES]
-    ends_in_own = result.match is not None and len(answers) > 1 and answers[-1] == result.choice
-    return {answers, answers[:-1]} if ends_in_own else {answers}
 
 
 def _on_shared_questions(
@@ -286,34 +271,20 @@ def _on_shared_questions(
     shared, every = set.intersection(*asked.values()), set.union(*asked.values())
     if shared == every:
         return list(found), 0
-    if not only_shared or not shared:
-        counts, differences = _describe_different(asked, differing)
-        if not shared:
-            raise UsageError(
-                f"The contestants share no question on the same database: {counts}.{differences}"
-            )
-        raise UsageError(
-            f"The contestants were asked different questions: {counts}. All share "
-            f"{len(dict(shared))} of them. Add --shared (only_shared=True) to compare on "
-            f"these.{differences}"
-        )
-    limited = _limited(found, lambda result: (result.question, result.database) in shared)
-    return limited, len(every) - len(shared)
-
-
-def _describe_different(
-    asked: Mapping[str, Collection[Asked]], differing: Sequence[str]
-) -> tuple[str, str]:
-    """Describe how many questions each contestant was asked, and which questions differ."""
-    counts = (f"{name} {counted(len(dict(keys)), 'question')}" for name, keys in asked.items())
-    databases = {
-        name: ", ".join(sorted({database for _, database in keys})) for name, keys in asked.items()
-    }
-    differences = ""
-    if len({*databases.values()}) > 1:
-        listed = (f"{name} on {database}" for name, database in databases.items())
-        differences = f" Databases: {'; '.join(listed)}."
+    if shared and only_shared:
+        limited = _limited(found, lambda result: (result.question, result.database) in shared)
+        return limited, len(every) - len(shared)
+    counts = ", ".join(
+        f"{name} {counted(len(dict(keys)), 'question')} on "
+        f"{', '.join(sorted({database for _, database in keys}))}"
+        for name, keys in asked.items()
+    )
     if differing:
         more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
-        differences += f" {'; '.join(differing[:_SHOWN])}{more}."
-    return ", ".join(counts), differences
+        counts += f". {'; '.join(differing[:_SHOWN])}{more}"
+    if not shared:
+        raise UsageError(f"The contestants share no question on the same database: {counts}.")
+    raise UsageError(
+        f"The contestants were asked different questions: {counts}. All share {len(dict(shared))} "
+        "of them: add --shared (only_shared=True) to compare on these."
+    )

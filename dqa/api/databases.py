@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
@@ -23,7 +23,7 @@ from dqa.core.session import Advice
 from dqa.core.situation import Situation
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import LoadedSituation, namespace_for
+from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_of
 from dqa.evaluation.prepare import configured
 from dqa.guard import Audit, Policy
 from dqa.loaders.locations import variable_of, whole_url
@@ -195,15 +195,9 @@ def _load(backend: Backend, situation: Situation, location: str, replace: str | 
     started = perf_counter()
     backend.load(situation, location, replace).close()
     was_there = situation.content_hash in {one.content_hash for one in held}
-    return LoadedHere(
-        namespace=location if backend.embedded else namespace_for(situation),
-        scenario=situation.schema.scenario,
-        name=situation.name,
-        content_hash=situation.content_hash,
-        rows=situation.row_count,
-        done="was there" if was_there else "loaded",
-        seconds=perf_counter() - started,
-    )
+    tag = tag_of(situation, location if backend.embedded else namespace_for(situation))
+    done, seconds = "was there" if was_there else "loaded", perf_counter() - started
+    return LoadedHere(**asdict(tag), done=done, seconds=seconds)
 
 
 def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
@@ -261,14 +255,19 @@ class DatabaseHealth(Record):
 
 
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
-    """Connect to every installed or configured database and to `locations`; return their states.
+    """Connect to databases, and return their states.
 
-    A server is configured if its URL is in the environment. The list also contains databases that
-    are not installed or not configured, without an error.
+    Parameters
+    ----------
+    locations
+        The databases. By default, all installed and configured databases: a server is configured if
+        its URL is in the environment. The result then also has an entry, without an error, for
+        each database that is not installed or not configured.
     """
+    if locations:
+        return tuple(_examine("", str(location)) for location in locations)
     urls = configured()
-    known = [_examine(name, urls.get(name)) for name in plugins.names("database")]
-    return (*known, *(_examine("", str(location)) for location in locations))
+    return tuple(_examine(name, urls.get(name)) for name in plugins.names("database"))
 
 
 def _examine(name: str, location: str | None) -> DatabaseHealth:
@@ -280,30 +279,26 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
     try:
         backend = plugins.backend(name) if name else plugins.backend_for(location or "")
         health = health.changed(database=backend.name)
-        if location is None and (missing := _missing(backend)) is not None:
-            return health.changed(**missing)
-        seen = backend.examine(location)
+        missing = None if location is not None else _missing(backend)
+        if missing is not None:
+            return health.changed(state=missing[0], problem=missing[1])
+        return health.changed(state=HealthState.WORKS, **asdict(backend.examine(location)))
     except DqaError as error:
-        return health.changed(problem=" ".join(redact(str(error)).split()))
+        problem = str(error)
     except Exception as error:  # noqa: BLE001  (a bug of a driver or of a plug-in)
-        bug = " ".join(redact(f"{type(error).__name__}: {error}").split())
-        return health.changed(problem=f"{bug}. This is a bug of the backend or of its driver.")
-    same = ("version", "role", "may_write", "advice")
-    found = {field: getattr(seen, field) for field in same}
-    return health.changed(state=HealthState.WORKS, **found)
+        bug = f"{type(error).__name__}: {error}"
+        problem = f"{bug}. This is a bug of the backend or of its driver."
+    return health.changed(problem=" ".join(redact(problem).split()))
 
 
-def _missing(backend: Backend) -> dict[str, object] | None:
-    """Return the state of a backend that is not set up; None if it can be connected."""
+def _missing(backend: Backend) -> tuple[HealthState, str] | None:
+    """Return why a backend cannot be used yet, and how to set it up; None if it can be used."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
         need = f"To use it: {install_command(backend.name)}{then}."
-        problem = f"The driver '{backend.driver}' is missing. {need}"
-        return {"state": HealthState.NOT_INSTALLED, "problem": problem}
-    if not backend.embedded:
-        return {"state": HealthState.NOT_CONFIGURED, "problem": f"To use one, {url}."}
-    return None
+        return HealthState.NOT_INSTALLED, f"The driver '{backend.driver}' is missing. {need}"
+    return None if backend.embedded else (HealthState.NOT_CONFIGURED, f"To use one, {url}.")
 
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
@@ -361,29 +356,22 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         "limits": limits,
         "isolation": isolation,
     }
-    with _temporary(content, engine, location, access) as database:
+    is_script = isinstance(content, Path) and content.suffix.lower() in _SCRIPTS
+    if (isinstance(content, Path) and not is_script) or _is_url(content):
+        existing, where = _backend_at(str(content))
+        found: AbstractContextManager[Database] = closing(existing.open(where, **access))
+    else:
+        backend, server = plugins.backend(engine), None if location is None else whole_url(location)
+        if isinstance(content, Situation):
+            found = _loaded(content, backend, server, access)
+        else:
+            found = backend.scratch(_script(content, backend), server, **access)
+    with found as database:
         yield database
 
 
-def _temporary(
-    content: Content, engine: str, location: str | None, access: BackendAccess
-) -> AbstractContextManager[Database]:
-    existing = _existing(content)
-    if existing is not None:
-        existing_backend, where = _backend_at(existing)
-        return closing(existing_backend.open(where, **access))
-    backend = plugins.backend(engine)
-    server = None if location is None else whole_url(location)
-    if isinstance(content, Situation):
-        return _loaded(content, backend, server, access)
-    return backend.scratch(_script(content, backend), server, **access)
-
-
-def _existing(content: Content) -> str | Path | None:
-    """Return the location of an existing database; None if `content` creates a new database."""
-    if isinstance(content, Path):
-        return None if content.suffix.lower() in _SCRIPTS else content
-    return content if isinstance(content, str) and _URL.fullmatch(content) else None
+def _is_url(content: Content) -> bool:
+    return isinstance(content, str) and _URL.fullmatch(content) is not None
 
 
 def _script(content: Content, backend: Backend) -> str:

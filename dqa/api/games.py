@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,18 +13,15 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from dqa import plugins
-from dqa.api.running import Named, StoredWork, name_deciders, name_models
+from dqa.api.running import Named, StoredWork, name_objects
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
-from dqa.core.decider import Decider
 from dqa.core.errors import PluginError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.records import Record
 from dqa.core.secrets import redact
-from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import thread_executor
-from dqa.evaluation.games import CannotPlayError, GameSetup, prepare_games
+from dqa.evaluation.games import CannotPlayError, prepare_games
 from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.papers import PaperView, Publication, view_games
@@ -100,69 +97,54 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             "Games run in this process: leave out engine (--engine) and processes (--processes). "
             "To use several processes, start the same command several times."
         )
-    named_fields, chats = name_models(fields)
-    spec, given = _play_spec(world, players, opponents, named_fields, work.earlier)
-    with watch_training(work.watcher):
-        setup = prepare_games(
-            spec,
-            calls=work.calls,
-            resumed=work.resumed,
-            given=GivenObjects(given, chats),
+    (names, others), named, given = name_objects(fields, players, opponents)
+    if names:
+        named["pairs"] = all_pairs(names, others)
+    elif others:
+        raise UsageError(
+            "Name both the players (players, --player) and the opponents (--opponent)."
         )
-    named = None if history is None else _absolute(str(history))
-    told = None if named is None else redact(named)
-    games = GamesRecord(run=uuid4().hex, history=told, weights=dict(setup.weights))
+    spec = _spec(world, named, work.earlier)
+    with watch_training(work.watcher):
+        setup = prepare_games(spec, calls=work.calls, resumed=work.resumed, given=given)
+    where = None if history is None else _absolute(str(history))
+    recorded = None if where is None else redact(where)
+    games = GamesRecord(run=uuid4().hex, history=recorded, weights=dict(setup.weights))
     with ExitStack() as opened:
         with work.storing(spec, setup.content_hash, spec.size, games) as store:
             games = store.record.games or games
             executor = None
             if store.done < spec.size:  # a finished run does not need the history
-                where = named or _locate_history(games.history, store.location, opened)
+                where = where or _locate_history(games.history, store.location, opened)
                 setup = setup.with_history(where)
                 log = History(where, isolation=work.options.isolation, run=games.run)
-                executor = thread_executor(GameWorker(setup, log), _threads(work.options, setup))
+                # Programs only compute, so several threads would slow them down.
+                threads = work.options.workers if setup.connected.models else 1
+                executor = thread_executor(GameWorker(setup, log), threads)
             results = work.decide(store, setup, executor)
         return work.finish(store, results)
 
 
-def _threads(options: RunOptions, setup: GameSetup) -> int:
-    """Return the number of threads. Programs only compute, so several threads slow them down."""
-    return options.workers if setup.connected.models else 1
-
-
-def _play_spec(
-    world: PlaySpec | str | None,
-    players: Named | Sequence[Named],
-    opponents: Named | Sequence[Named],
-    fields: Mapping[str, Any],
-    earlier: RunRecord | None,
-) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
-    """Return the spec, and the contestant objects by name."""
-    (players, given), (opponents, others) = name_deciders(players), name_deciders(opponents)
-    given |= others
-    changed = dict(fields)
-    if players:
-        changed["pairs"] = all_pairs(players, opponents)
-    elif opponents:
-        raise UsageError(
-            "Name both the players (players, --player) and the opponents (--opponent)."
-        )
+def _spec(
+    world: PlaySpec | str | None, fields: dict[str, Any], earlier: RunRecord | None
+) -> PlaySpec:
+    """Return the spec. The run to resume supplies arguments that are missing."""
     if isinstance(world, PlaySpec):
-        return world.changed(**changed), given
+        return world.changed(**fields)
     if world is not None:
-        changed["world"] = world
+        fields["world"] = world
     if earlier is not None:
         if not isinstance(earlier.spec, PlaySpec):
             raise UsageError(
                 "This is a run of questions, not of games: resume it with 'dqa eval --resume'."
             )
-        return earlier.spec.changed(**changed), given
-    if "world" not in changed or "pairs" not in changed:
+        return earlier.spec.changed(**fields)
+    if not {"world", "pairs"} <= fields.keys():
         raise UsageError(
             "Name a world (--world), a player (--player) and, if two play it, an opponent "
             "(--opponent); 'dqa list' and 'dqa list --worlds' show the names."
         )
-    return PlaySpec(**changed), given
+    return PlaySpec(**fields)
 
 
 def _absolute(location: str) -> str:
@@ -270,10 +252,8 @@ def learning_players(world: str) -> tuple[str, ...]:
     policies = plugins.world(world).policies
     learning = tuple(made.name for made in policies.values() if made.trainer is not None)
     if not learning:
-        raise UsageError(
-            f"No player of '{world}' can be trained: "
-            f"{', '.join(policies) or 'no program'} can play it without training."
-        )
+        programs = f" Its programs need no training: {', '.join(policies)}." if policies else ""
+        raise UsageError(f"The world '{world}' has no player that learns.{programs}")
     return learning
 
 
@@ -285,7 +265,7 @@ def _trainer(world: str, player: str) -> Trainer:
     if trainer is None:
         learning = ", ".join(learning_players(world))
         raise UsageError(
-            f"'{player}' plays '{world}' without training. Players that can be trained: {learning}."
+            f"The player '{player}' needs no training. Players of '{world}' that learn: {learning}."
         )
     return trainer
 
@@ -342,50 +322,41 @@ def play_tournament(
         `dqa.play`.
     """
     require_writable(None if out is None else locate_run(out))
-    is_alone = count_players(plugins.world(world)) == 1
+    factory = plugins.world(world)
+    is_alone = count_players(factory) == 1
     tables = [table for paper in _papers() for table in paper.tables if table.world == world]
     rows = [row.decider for table in tables for row in table.rows if row.decider]
     faced = [] if is_alone else [name for table in tables for name in table.opponents]
-    programs = plugins.world(world).policies
-    references: list[str | None] = [t.reference for t in tables if t.reference in programs]
-    references = [how.pop("reference")] if "reference" in how else [*references, None]
     by_default = dict.fromkeys([*([] if players else rows), *([] if opponents else faced)])
+    if "reference" in how:
+        references = [how.pop("reference")]
+    else:
+        references = [*(t.reference for t in tables if t.reference in factory.policies), None]
     how.setdefault("mirror", not is_alone)
     problems: dict[str, str] = {}
     run: Run | None = None
     while run is None:
-        able = [name for name in by_default if name not in problems]
-        playing = players or [name for name in able if name in rows]
-        against = opponents or [name for name in able if name in faced]
+        playing = players or [name for name in by_default if name in rows and name not in problems]
+        against = opponents or [n for n in by_default if n in faced and n not in problems]
         if not (playing and (against or is_alone)):
-            raise UsageError(_no_player(world, problems, has_table=bool(tables), alone=is_alone))
-        usable = (name for name in references if name not in problems)
-        reference = next(usable, references[-1])
+            why = f"No installed package has a paper's table of games of '{world}'"
+            if tables:
+                why = f"No player in the papers' tables of '{world}' can play here"
+            names = "--players" if is_alone else "--players, --opponents"
+            reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
+            raise UsageError(f"{why}: name the players ({names}).{reasons}")
+        reference = next((n for n in references if n not in problems), references[-1])
+        how["reference"] = reference
         try:
-            run = play(
-                world, playing, against, out=out, watcher=watcher, reference=reference, **how
-            )
+            run = play(world, playing, against, out=out, watcher=watcher, **how)
         except CannotPlayError as error:  # before anything is played
-            may_go = error.player in by_default or (error.player == reference and references[1:])
-            if error.player in problems or not may_go:
+            is_optional = error.player == reference and len(references) > 1
+            if error.player in problems or not (error.player in by_default or is_optional):
                 raise
             problems[error.player] = str(error)
-    views = [
-        view_games(paper, run.games) for paper in _papers() if world in paper.worlds and run.games
-    ]
+    views = [view_games(one, run.games) for one in _papers() if world in one.worlds and run.games]
     left_out = (f"{name}: {problems[name]}" for name in by_default if name in problems)
     return Tournament(run, tuple(views), tuple(left_out))
-
-
-def _no_player(world: str, problems: Mapping[str, str], *, has_table: bool, alone: bool) -> str:
-    """Return the message that no default player can play, with the options that name players."""
-    why = f"No installed package has a paper's table of games of '{world}'"
-    if has_table:
-        why = f"No player of the papers' tables of '{world}' can play here"
-    reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
-    return (
-        f"{why}: name the players ({'--players' if alone else '--players, --opponents'}).{reasons}"
-    )
 
 
 def _papers() -> Iterator[Publication]:

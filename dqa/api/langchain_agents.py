@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn, TypeAlias, TypedDict
+from typing import Any, NoReturn, TypedDict
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -13,7 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import interrupt
 
-from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_mendable
+from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_fixable
 from dqa.api.looking import ToolRecord
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
@@ -21,11 +21,6 @@ from dqa.core.events import ReviewKind
 from dqa.core.journal import Journal, use_journal
 from dqa.core.review import Review, ReviewAnswer, Reviewer, review_kinds
 from dqa.deciders.tools import describe_misfit
-
-PausingNode: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
-"""A graph node that can pause for a person's review."""
-Decide: TypeAlias = Callable[[Mapping[str, Any], Reviewer], dict[str, Any]]
-"""A function that decides the question in a graph's state and asks a reviewer for reviews."""
 
 _JOURNAL, _PENDING = "dqa_journal", "dqa_pending"
 _CHECKPOINTER = "__pregel_checkpointer"
@@ -40,31 +35,29 @@ class _Pending(BaseException):
         self.review = review
 
 
-def pausing_node(
-    decide: Decide, question: str, decision: str, review: Sequence[ReviewKind]
-) -> PausingNode:
+def _pausing_node(
+    decide: Callable[[Mapping[str, Any], Reviewer], dict[str, Any]], question: str, decision: str
+) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a node that decides a question and pauses for a person's reviews.
 
     Parameters
     ----------
     decide
-        The function that decides. The graph stores its requests to models, databases and reviewer.
+        Decides the question in a state, and asks a reviewer. The graph stores its requests to
+        models, databases and the reviewer.
     question, decision
         The keys of the question and the decision in the state.
-    review
-        The kinds of review.
-
-    Raises
-    ------
-    UsageError
-        `review` has an unknown kind.
     """
-    review_kinds(review)
-    kept = {_JOURNAL: list[str], _PENDING: dict[str, Any] | None}
-    inner = _state("Deciding", {question: Any, decision: Any, **kept})
+    stored = {_JOURNAL: list[str], _PENDING: dict[str, Any] | None}
+    inner = _state("Deciding", {question: Any, decision: Any, **stored})
 
-    def go_on(state: Any, config: RunnableConfig) -> dict[str, Any]:  # noqa: ANN401
-        _require_checkpointer(config)
+    def resume(state: Any, config: RunnableConfig) -> dict[str, Any]:  # noqa: ANN401
+        if not config.get("configurable", {}).get(_CHECKPOINTER):
+            raise UsageError(
+                "A review waits for a person, but the graph does not store its state: compile it "
+                "with a checkpointer, e.g. compile(checkpointer=InMemorySaver()), and invoke it "
+                "with a thread_id."
+            )
         journal = Journal(state.get(_JOURNAL) or ())
         try:
             with use_journal(journal):
@@ -83,7 +76,7 @@ def pausing_node(
         input_schema=_state("Asked", {question: Any}),
         output_schema=_state("Decided", {decision: Any}),
     )
-    graph.add_node("decide", go_on)
+    graph.add_node("decide", resume)
     graph.add_node("review", ask)
     graph.add_edge(START, "decide")
     graph.add_conditional_edges(
@@ -113,20 +106,8 @@ def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
             shown["problem"] = str(error)
 
 
-def _require_checkpointer(config: RunnableConfig) -> None:
-    if not config.get("configurable", {}).get(_CHECKPOINTER):
-        raise UsageError(
-            "A review waits for a person, but the graph does not store its state: compile it "
-            "with a checkpointer, e.g. compile(checkpointer=InMemorySaver()), and invoke it with a "
-            "thread_id."
-        )
-
-
 def langchain_tools(
-    databases: Databases,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    decisions: Decisions | None = None,
+    databases: Databases, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
 ) -> list[BaseTool]:
     """Return LangChain tools for open databases, to use in ``create_agent`` or any other agent.
 
@@ -147,7 +128,7 @@ def _langchain(tool: AgentTool) -> StructuredTool:
         try:
             found = tool.call(arguments)
         except DqaError as error:
-            if is_mendable(error):
+            if is_fixable(error):
                 raise ToolException(bounded(str(error))) from error
             raise
         return found.to_text(), found
@@ -216,5 +197,6 @@ def decision_node(
             ) from error
 
     if review:
-        return pausing_node(decide, question, decision, review)
+        review_kinds(review)
+        return _pausing_node(decide, question, decision)
     return lambda state: {decision: decide(state)}

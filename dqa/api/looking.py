@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeAlias, Unpack
 
@@ -15,16 +14,7 @@ from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS, Display
 from dqa.core.errors import QueryError, UnknownNameError
 from dqa.core.records import Record
-from dqa.core.schema import (
-    DatabaseSchema,
-    EdgeInfo,
-    NodeInfo,
-    Part,
-    PartKind,
-    TableInfo,
-    cypher_name,
-    edge_pattern,
-)
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, PartKind, TableInfo, cypher_name
 
 _COUNTING = Limits(rows=1, seconds=1.0)
 """The limits of counting the rows of a table."""
@@ -35,23 +25,18 @@ _Few: TypeAlias = Annotated[int, Ge(1), Le(100)]
 
 
 class ToolRecord(Record):
-    """The result of a tool: a record, and the text that a model reads."""
+    """The result of a tool: data for programs, and the text that a model reads."""
+
+    database: str
 
     @abstractmethod
     def to_text(self) -> str:
         """Return the text that a model reads."""
 
 
-class _Shown(ToolRecord):
-    """A record with the text that a model reads.
+class ToolText(ToolRecord):
+    """The text that a model reads."""
 
-    Attributes
-    ----------
-    text
-        The text that a model reads.
-    """
-
-    database: str
     text: str
 
     def to_text(self) -> str:
@@ -59,7 +44,7 @@ class _Shown(ToolRecord):
         return self.text
 
 
-class ShownSchema(_Shown):
+class ShownSchema(ToolText):
     """The schema of a database, as a model sees it.
 
     Attributes
@@ -71,7 +56,7 @@ class ShownSchema(_Shown):
     left_out
         The names of tables, labels and relationship types that do not fit into the text.
     warning
-        The number of names that are left out, and how to see them; None if nothing is left out.
+        The number of omitted names, and how to see them; None if nothing is omitted.
     """
 
     kind: Kind
@@ -81,30 +66,13 @@ class ShownSchema(_Shown):
     warning: str | None = None
 
 
-class SchemaText(_Shown):
-    """The contents of a database, as the tool ``schema`` returns them.
-
-    Attributes
-    ----------
-    kind, language
-        The kind of database, and the language of its statements.
-    described, total
-        The number of described tables (or labels and relationship types), and the total number.
-    """
-
-    kind: Kind
-    language: str
-    described: int
-    total: int
-
-
 class QueriedRows(ToolRecord):
     """The result of a statement.
 
     Attributes
     ----------
     database, statement
-        The database, and the statement that ran.
+        The database, and the statement of the caller.
     columns, rows
         The names of the columns, and the values of the rows with all digits.
     cut
@@ -117,7 +85,6 @@ class QueriedRows(ToolRecord):
         The statement that ran, if it was translated from another dialect.
     """
 
-    database: str
     statement: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -140,9 +107,8 @@ class QueriedRows(ToolRecord):
 
 
 class StatementVerdict(ToolRecord):
-    """Whether a statement may run on a database, with the reason if it may not."""
+    """Whether a statement may run on a database, and the reason if it may not."""
 
-    database: str
     statement: str
     allowed: bool
     reason: str = ""
@@ -152,26 +118,7 @@ class StatementVerdict(ToolRecord):
         return "Allowed." if self.allowed else f"Refused: {self.reason}."
 
 
-class DescribedColumn(Record):
-    """A column or property.
-
-    Attributes
-    ----------
-    type
-        The type as the database names it.
-    is_key
-        Whether the column is part of the primary key, or the property identifies a node.
-    references
-        The columns that the column references, as ``table.column``.
-    """
-
-    name: str
-    type: str
-    is_key: bool = False
-    references: tuple[str, ...] = ()
-
-
-class DescribedTable(_Shown):
+class DescribedTable(ToolText):
     """A table, or a graph's label or relationship type.
 
     Attributes
@@ -180,17 +127,14 @@ class DescribedTable(_Shown):
         The first 200 columns or properties.
     column_count
         The number of all columns or properties.
-    between
-        The patterns of the labels that a relationship type connects.
     row_count
         The number of rows, nodes or relationships; None if counting takes more than a second.
     """
 
     name: str
     kind: PartKind
-    columns: tuple[DescribedColumn, ...]
+    columns: tuple[Field, ...]
     column_count: int
-    between: tuple[str, ...] = ()
     row_count: int | None = None
 
 
@@ -203,7 +147,7 @@ class FoundColumn(Record):
     comment: str = ""
 
 
-class FoundColumns(_Shown):
+class FoundColumns(ToolText):
     """The columns that match a search, best match first."""
 
     columns: tuple[FoundColumn, ...]
@@ -259,8 +203,10 @@ def describe_database(
     database: Database,
     question: str = "",
     tokens: Annotated[int, Ge(LEAST_TOKENS), Le(MOST_TOKENS)] = MOST_TOKENS,
-) -> SchemaText:
-    """Describe the contents of an open database.
+) -> ToolText:
+    """List the tables, columns, types and keys of a database, or the contents of a graph.
+
+    A question selects what matters if not everything can be described.
 
     Parameters
     ----------
@@ -272,15 +218,7 @@ def describe_database(
         The approximate maximum number of tokens of the description.
     """
     shown = read_schema(database, about=question, tokens=tokens)
-    described = len(shown.described.parts)
-    return SchemaText(
-        database=shown.database,
-        text=f"{shown.language}\n{shown.text}",
-        kind=shown.kind,
-        language=shown.language,
-        described=described,
-        total=described + len(shown.left_out),
-    )
+    return ToolText(database=shown.database, text=f"{shown.language}\n{shown.text}")
 
 
 def query(
@@ -317,7 +255,7 @@ def query(
 def check_statement(
     database: str | Path | Database, statement: str, **access: Unpack[Access]
 ) -> StatementVerdict:
-    """Return whether a statement is allowed on a database, without running it.
+    """Return whether a statement may run on a database, and if not, why. Nothing is run.
 
     Parameters
     ----------
@@ -332,15 +270,12 @@ def check_statement(
         else:
             found = guard.check(statement, there.dialect)
         return StatementVerdict(
-            database=there.name,
-            statement=statement,
-            allowed=found.allowed,
-            reason=found.reason,
+            database=there.name, statement=statement, allowed=found.allowed, reason=found.reason
         )
 
 
 def describe_table(database: Database, table: str) -> DescribedTable:
-    """Describe one table, or label or relationship type: columns, types, keys, number of rows.
+    """Describe one table, or label or relationship type: columns, keys, references, number of rows.
 
     Parameters
     ----------
@@ -361,8 +296,7 @@ def describe_table(database: Database, table: str) -> DescribedTable:
 
     schema = database.schema()
     parts = _find(schema, table)
-    columns = {column.name: column for part in parts for column in _columns(part)}
-    edges = [part for part in parts if isinstance(part, EdgeInfo)]
+    columns = tuple({column.name: column for part in parts for column in part.fields}.values())
     count = _count(database, parts[0], schema)
     rows = "not counted within a second" if count is None else f"{count:,}"
     lines = (*describe_parts(schema, parts), *describe_neighbours(schema, parts))
@@ -370,16 +304,15 @@ def describe_table(database: Database, table: str) -> DescribedTable:
         database=database.name,
         name=parts[0].name,
         kind=parts[0].kind,
-        columns=tuple(columns.values())[:MOST_COLUMNS],
+        columns=columns[:MOST_COLUMNS],
         column_count=len(columns),
-        between=tuple(edge_pattern(edge, f":{cypher_name(edge.label)}") for edge in edges),
         row_count=count,
         text="\n".join([*lines, f"Rows: {rows}."]),
     )
 
 
 def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
-    """Return some rows of one table, label or relationship type. Long cells are shortened.
+    """Show some rows of one table, label or relationship type. Long cells are shortened.
 
     Parameters
     ----------
@@ -441,20 +374,6 @@ def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
         names = {part.name for part in schema.parts}
         raise UnknownNameError(kind_of_parts(schema), name, names)
     return tuple(part for part in found if type(part) is type(found[0]))
-
-
-def _columns(part: Part) -> Iterator[DescribedColumn]:
-    keys = part.key if isinstance(part, TableInfo) else (getattr(part, "key", None),)
-    references: dict[str, list[str]] = {}
-    for own, table, column in part.references if isinstance(part, TableInfo) else ():
-        references.setdefault(own, []).append(f"{table}.{column}" if column else table)
-    for field in part.fields:
-        yield DescribedColumn(
-            name=field.name,
-            type=field.type,
-            is_key=field.name in keys,
-            references=tuple(references.get(field.name, ())),
-        )
 
 
 def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None:

@@ -9,16 +9,16 @@ import socket
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from weakref import WeakValueDictionary
 
-from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_mendable
+from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_fixable
 from dqa.api.databases import Access, audit_of, open_database, policy_of
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version
@@ -42,10 +42,7 @@ _MOST_OF_CLIENT = 8
 
 
 def mcp_server(
-    databases: Databases,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    decisions: Decisions | None = None,
+    databases: Databases, *, limits: Limits = DEFAULT_LIMITS, decisions: Decisions | None = None
 ) -> Server[Any]:
     """Return a server of the Model Context Protocol for open databases.
 
@@ -144,7 +141,7 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
         listening = None
         names: tuple[str, ...] = ()
         if transport == "http":
-            names = _names(host, port, allowed_hosts)
+            names = _names(host, allowed_hosts)
             listening = stack.enter_context(_listen(host, port))
         opened: dict[str, Database] = {}
         access: Access = {"policy": policy_of(policy), "audit": audit_of(audit), "tables": tables}
@@ -153,7 +150,9 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
             opened[name] = open_database(whole, limits=limits, **access)
             stack.callback(opened[name].close)
         server = mcp_server(opened, limits=limits, decisions=decisions)
-        stack.enter_context(_leaving_on_signals())
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                stack.callback(signal.signal, number, signal.signal(number, _exit))
         if listening is None:
             anyio.run(_serve_stdio, server)
         else:
@@ -173,13 +172,10 @@ def _require_sdk() -> None:
 def _listed(tool: AgentTool) -> Tool:
     from mcp_types import Tool, ToolAnnotations
 
-    taken = tool.arguments.model_json_schema()
-    taken.pop("description", None)  # the tool's description has it
-
     return Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=taken,
+        input_schema=tool.arguments.model_json_schema(),
         output_schema=tool.result.json_schema(),
         annotations=ToolAnnotations(
             read_only_hint=True,
@@ -217,7 +213,7 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
         found = tool.call(arguments)
     except DqaError as error:
         message = bounded(str(error))
-        if not is_mendable(error):
+        if not is_fixable(error):
             raise MCPError(INTERNAL_ERROR, message) from error
         return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
     except Exception as error:
@@ -274,9 +270,9 @@ async def _serve_http(
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 
-    class Leaving(uvicorn.Server):
+    class HttpServer(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            _leave(sig, frame)  # does not wait for streams that clients keep open
+            _exit(sig, frame)  # does not wait for streams that clients keep open
 
     # The SDK compares patterns such as `localhost:*` by prefix, so every name needs a port.
     where = listening.getsockname()
@@ -292,13 +288,11 @@ async def _serve_http(
     sys.stderr.write(f"Serving at http://{shown}:{where[1]}{PATH}\n")
     sys.stderr.flush()
     config = uvicorn.Config(app, log_level="warning", log_config=None, lifespan="on")
-    await Leaving(config).serve(sockets=[listening])
+    await HttpServer(config).serve(sockets=[listening])
 
 
-def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
+def _names(host: str, allowed: Sequence[str]) -> tuple[str, ...]:
     """Return the host names that the server accepts."""
-    if not 0 <= port < 1 << 16:
-        raise UsageError(f"The port {port} (--port) is invalid: give a number from 0 to 65535.")
     if host in _LOCAL:
         return (*("127.0.0.1", "localhost", "[::1]"), *allowed)
     if host in _ANYWHERE and not allowed:
@@ -314,29 +308,15 @@ def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise UsageError(
-            f"Cannot listen at {host}, port {port} (--host, --port): "
-            f"{error.strerror or error}. Name another address or port."
+            f"Cannot listen at {host}, port {port} (--host, --port): {error}. Name another address "
+            "or port."
         ) from error
 
 
-@contextmanager
-def _leaving_on_signals() -> Iterator[None]:
-    """End the process immediately on a signal, without waiting for calls or input."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, _leave) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+def _exit(number: int, _frame: FrameType | None) -> NoReturn:
+    """End the process on a signal, without waiting for calls or input."""
     # Worker processes end too, because their connections to this process close.
     os.write(2, b"Interrupted.\n" if number == signal.SIGINT else b"")
     os._exit(128 + number)

@@ -182,12 +182,15 @@ def export_run(
     found.require_results("nothing to export")
     try:
         if wanted == "inspect":
-            _write_logs(found, file, questions)
+            from dqa.report.inspect_log import write_logs
+
+            logs = write_logs(found, export_rows(found), _questions(found, questions))
+            files.make_private_folder(file)
+            for name, content in logs:
+                files.write_private(file / name, content)
         else:
             rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
             files.write_private(file, rows, new=True)
-    except FileExistsError as error:
-        raise UsageError(f"{file} exists already: name a new file.") from error
     except OSError as error:
         problem = files.problem_of_path(file, error, writing=True)
         raise UsageError(f"{problem}. The run is unchanged.") from error
@@ -198,26 +201,14 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     """Return the format with a name. Raise `UsageError` if it is unknown or has no formulas."""
     known = get_args(ExportFormat)
     if name not in known:
-        problem = (
-            f"'{name}' is not an export format"
-            if name
-            else "The ending of the file's name is not an export format"
+        raise UsageError(
+            f"'{name}' is not an export format: name one of {', '.join(known)} (--format)."
         )
-        raise UsageError(f"{problem}: name one of {', '.join(known)} (--format).")
     if for_spreadsheets and name != "csv":
         raise UsageError(
             f"for_spreadsheets (--for-spreadsheets) is only for CSV: leave it out for {name}."
         )
     return cast("ExportFormat", name)
-
-
-def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
-    from dqa.report.inspect_log import write_logs
-
-    logs = write_logs(run, export_rows(run), _questions(run, questions))
-    files.make_private_folder(folder)
-    for name, content in logs:
-        files.write_private(folder / name, content)
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:

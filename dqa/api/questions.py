@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from dqa.api.databases import audit_of, open_database, policy_of
+from dqa.core.database import Kind
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
@@ -143,13 +144,6 @@ class ShownSituation(Record):
     rows: dict[str, int] = Field(description="by table; empty if they were not counted")
 
 
-class ShownSchema(Record):
-    """The lines of a database's schema as a model reads it."""
-
-    relational: tuple[str, ...]
-    graph: tuple[str, ...]
-
-
 class ShownQuestion(Record):
     """A question as a decider sees it, and its right answer.
 
@@ -164,6 +158,8 @@ class ShownQuestion(Record):
     outcomes
         The outcome of each candidate; in a generated world, its true expected utility. None if
         unknown.
+    tables
+        The lines of the database's schema as a model reads it, by kind of database.
     """
 
     key: str
@@ -177,7 +173,7 @@ class ShownQuestion(Record):
     answers: tuple[Candidate, ...]
     outcomes: tuple[float, ...] | None
     situation: ShownSituation
-    tables: ShownSchema = Field(serialization_alias="schema")
+    tables: dict[Kind, tuple[str, ...]] = Field(serialization_alias="schema")
 
     def to_text(self) -> str:
         """Return the sections of the question as text."""
@@ -187,7 +183,7 @@ class ShownQuestion(Record):
             "Question": self.question.strip(),
             "Rules": self.rules.strip(),
             f"Database {self.situation.name} ({where})": "\n".join(
-                [*self.tables.relational, *self.tables.graph]
+                line for lines in self.tables.values() for line in lines
             ),
             "Candidates": str(len(self.candidates)) if self.candidates else "not listed",
             "Answer": ", ".join(map(str, self.answers)) or "not known",
@@ -233,8 +229,8 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
         answers=truth.answers,
         outcomes=truth.outcomes,
         situation=situation,
-        tables=ShownSchema(
-            relational=tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
-            graph=tuple(replace(schema, tables=()).to_text().splitlines()),
-        ),
+        tables={
+            "relational": tuple(replace(schema, nodes=(), edges=()).to_text().splitlines()),
+            "graph": tuple(replace(schema, tables=()).to_text().splitlines()),
+        },
     )

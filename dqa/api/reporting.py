@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,7 @@ _NO_REPORT = (
 
 
 def read_report(
-    *runs: AnyRun,
-    title: str | None = None,
-    questions: QuestionSet | Path | str | None = None,
+    *runs: AnyRun, title: str | None = None, questions: QuestionSet | Path | str | None = None
 ) -> Report:
     """Return the data that `write_report` shows: the summary statistics of runs.
 
@@ -94,10 +92,7 @@ def write_report(
 
 
 def _read_runs(
-    runs: Sequence[AnyRun],
-    questions: QuestionSet | Path | str | None,
-    *,
-    details: bool | None,
+    runs: Sequence[AnyRun], questions: QuestionSet | Path | str | None, *, details: bool | None
 ) -> tuple[list[ReportedRun], bool]:
     """Return the runs with their names, and whether the report has details.
 
@@ -109,14 +104,14 @@ def _read_runs(
     for run in opened:
         run.require_questions(_NO_REPORT)
         run.require_results("nothing to report")
-    reported = [ReportedRun(run, name) for run, name in zip(opened, name_runs(opened), strict=True)]
-    count = sum(len(run.results) for run in opened)
-    is_detailed = count <= MOST_DETAILS if details is None else details
-    if is_detailed:
-        for number, one in enumerate(reported):
-            asked, lacking = find_questions(one.run, questions)
-            reported[number] = replace(one, asked=asked, lacking=lacking)
-    return reported, is_detailed
+    is_detailed = details
+    if is_detailed is None:
+        is_detailed = sum(len(run.results) for run in opened) <= MOST_DETAILS
+    none = (None, None)
+    return [
+        ReportedRun(run, name, *(find_questions(run, questions) if is_detailed else none))
+        for run, name in zip(opened, name_runs(opened), strict=True)
+    ], is_detailed
 
 
 def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: bool) -> Report:
@@ -162,11 +157,10 @@ def _truth(one: ReportedRun, decided: Sequence[Result]) -> QuestionTruth | None:
     question = one.questions.get(decided[0].question)
     if one.judge is None or question is None:
         return None
-    chosen = [result.choice for result in decided if result.choice is not None]
-    try:
+    outcomes = None
+    with suppress(DqaError):  # a result has the outcomes that the judge used
         outcomes = one.judge.outcomes_of(question)
-    except DqaError:  # a result has the outcomes that the judge used
-        outcomes = None
+    chosen = [result.choice for result in decided if result.choice is not None]
     return truth_of(question, outcomes, chosen)
 
 

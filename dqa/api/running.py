@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dqa import plugins
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
+from dqa.core import errors
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
-from dqa.core.errors import (
-    CrashError,
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    InfrastructureError,
-    ModelUnavailableError,
-    PluginError,
-    UsageError,
-)
 from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import DeciderFactory
@@ -87,7 +78,7 @@ class StoredWork:
         retry_failed: bool,
     ) -> None:
         if (resume or retry_failed) and out is None:
-            raise UsageError(
+            raise errors.UsageError(
                 "resume (--resume) and retry_failed (--retry-failed) are only for a stored run: "
                 "name the run as out (--out)."
             )
@@ -98,23 +89,24 @@ class StoredWork:
             self.location, self.earlier = stored.location, stored.record
         require_writable(self.location)  # before reading questions and calling models
         recorded = self.earlier or RunRecord(spec=None)
-        self.options = options or recorded.options
-        self.calls = calls or recorded.calls
+        self.options, self.calls = options or recorded.options, calls or recorded.calls
         self.watcher = watcher or Watcher()
         is_folder = self.location is not None and self.location.folder is not None
         self._retry_failed = retry_failed or resume or is_folder
         self._store: RunStore | None = None
-        # A recording may be continued only by the run that started it.
+        # Only the run that started a recording may continue it.
         recording = None if resume or self.location is None else self.calls.record
         self._begun = recording if recording is not None and recording.exists() else None
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
         """A function that returns the recorded usage; None if no recording can be continued."""
-        begun, location = self._begun, self.location
-        if location is None or not (begun is None or has_recorded(location, begun)):
+        if self.location is None or not self._may_continue(self.location):
             return None
         return lambda: Usage() if self._store is None else self._store.used_elsewhere
+
+    def _may_continue(self, location: RunLocation) -> bool:
+        return self._begun is None or has_recorded(location, self._begun)
 
     @contextmanager
     def storing(
@@ -131,16 +123,15 @@ class StoredWork:
             versions=versions(),
             games=games,
         )
-        if self.location is not None and self._begun is not None:
+        if self.location is not None:
             own = self.location.named(self.location.name or name_run(record))
-            if not has_recorded(own, self._begun):
-                raise UsageError(
+            if not self._may_continue(own):
+                raise errors.UsageError(
                     f"--record {self._begun} contains the replies of another run in "
                     f"{self.location.store}: name a new file."
                 )
-        store = RunStore(self.location, record, retry_failed=self._retry_failed)
+        self._store = store = RunStore(self.location, record, retry_failed=self._retry_failed)
         store.on_elsewhere = self.watcher.decided_elsewhere
-        self._store = store
         with _handling_errors(store):
             yield store
 
@@ -188,85 +179,91 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
         yield
         store.close()
         store.write_lines()
-    except (DataError, ModelUnavailableError, PluginError, UsageError):
+    except (errors.DataError, errors.ModelUnavailableError, errors.PluginError, errors.UsageError):
         store.discard()
         raise
-    except DatabaseUnavailableError:
+    except errors.DatabaseUnavailableError:
         raise
-    except InfrastructureError as error:
-        raise InfrastructureError(f"{error}{stored}") from error
-    except OSError as error:
-        problem = describe_file_error(error, None if location is None else location.file)
+    except (errors.InfrastructureError, OSError) as error:
+        file = None if location is None else location.file
+        problem = describe_file_error(error, file) if isinstance(error, OSError) else str(error)
         if problem is None:
             raise
-        raise InfrastructureError(f"{problem}{stored}") from error
-    except CrashError as error:
+        raise errors.InfrastructureError(f"{problem}{stored}") from error
+    except errors.CrashError as error:
         spec = store.record.spec
         repeated = spec is not None and spec.epochs > 1
         how = how_to_report(store.crashed[-1], location, repeated=repeated)
-        raise CrashError(f"{error} {how}") from error
+        raise errors.CrashError(f"{error} {how}") from error
     finally:
         if not store.is_closed:
             store.close()
-            with suppress(OSError, DqaError):  # raise the first error
+            with suppress(OSError, errors.DqaError):  # raise the first error
                 store.write_lines()
 
 
-def name_deciders(
-    named: Named | Sequence[Named],
-) -> tuple[tuple[str, ...], dict[str, Decider | DeciderFactory]]:
-    """Return the names of all deciders, and a mapping from names to decider objects.
+def name_objects(
+    fields: Mapping[str, Any], *groups: Named | Sequence[Named]
+) -> tuple[list[tuple[str, ...]], dict[str, Any], GivenObjects]:
+    """Replace deciders and chat models by their names.
+
+    Parameters
+    ----------
+    fields
+        The fields of a spec. The fields ``model`` and ``models`` may contain chat models.
+    *groups
+        One or more deciders, or their names.
+
+    Returns
+    -------
+    tuple
+        The names in each group, the fields with the names of the models, and the objects by name.
 
     Raises
     ------
     UsageError
-        An item is neither a name nor a decider.
+        An object is neither a name nor a decider or chat model, or two models have the same name.
     """
-    several: tuple[Any, ...] = (named,)
-    if isinstance(named, Iterable) and not isinstance(named, str | Decider | DeciderFactory):
-        several = tuple(named)
-    for one in several:
-        if not isinstance(one, str | Decider | DeciderFactory):
-            raise UsageError(
-                f"{one!r} is not a decider: give a name, or an object of a class that inherits "
-                "from dqa.Decider."
-            )
-    names = tuple(one if isinstance(one, str) else one.name for one in several)
-    return names, {one.name: one for one in several if not isinstance(one, str)}
-
-
-def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, BaseChatModel]]:
-    """Replace chat models in the fields by names; also return the chat models by name.
-
-    Raises
-    ------
-    UsageError
-        A model is neither a name nor a chat model, or two models have the same name.
-    """
-    named: dict[str, Any] = dict(fields)
+    deciders: dict[str, Decider | DeciderFactory] = {}
     chats: dict[str, BaseChatModel] = {}
-
-    def name(field: str, value: Any) -> object:  # noqa: ANN401  (as a caller gives it)
-        if value is None or isinstance(value, str | Mapping | ModelSpec):
-            return value
-        if not hasattr(value, "get_name"):
-            raise UsageError(
-                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
-                "LangChain chat model."
-            )
-        called = value.get_name()
-        if chats.setdefault(called, value) is not value:
-            raise UsageError(
-                f"Two chat models have the name '{called}', one of them in {field}: give one of "
-                "them another name."
-            )
-        return ModelSpec(name=called)
-
+    names = []
+    for group in groups:
+        is_one = isinstance(group, str | Decider | DeciderFactory)
+        several: list[Any] = [group] if is_one or not isinstance(group, Iterable) else list(group)
+        for one in several:
+            if not isinstance(one, str | Decider | DeciderFactory):
+                raise errors.UsageError(
+                    f"{one!r} is not a decider: give a name, or an object of a class that inherits "
+                    "from dqa.Decider."
+                )
+        names.append(tuple(one if isinstance(one, str) else one.name for one in several))
+        deciders |= {one.name: one for one in several if not isinstance(one, str)}
+    named = dict(fields)
     for field in {"model", "models"} & fields.keys():
         value = fields[field]
-        several = isinstance(value, list | tuple)
-        named[field] = tuple(name(field, one) for one in value) if several else name(field, value)
-    return named, chats
+        if isinstance(value, list | tuple):
+            named[field] = tuple(_name_model(field, one, chats) for one in value)
+        else:
+            named[field] = _name_model(field, value, chats)
+    return names, named, GivenObjects(deciders, chats)
+
+
+def _name_model(field: str, value: Any, chats: dict[str, BaseChatModel]) -> object:  # noqa: ANN401
+    """Return the name of a chat model, and add the model to `chats`."""
+    if value is None or isinstance(value, str | Mapping | ModelSpec):
+        return value
+    if not hasattr(value, "get_name"):
+        raise errors.UsageError(
+            f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+            "LangChain chat model."
+        )
+    name = value.get_name()
+    if chats.setdefault(name, value) is not value:
+        raise errors.UsageError(
+            f"Two chat models have the name '{name}', one of them in {field}: give one of them "
+            "another name."
+        )
+    return ModelSpec(name=name)
 
 
 def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -326,10 +323,8 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many decisions crashed.
     """
     work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
-    names, objects = name_deciders(deciders)
-    named_fields, chats = name_models(fields)
-    given = GivenObjects(objects, chats)
-    spec = _spec(what, names, named_fields, work)
+    (names,), named, given = name_objects(fields, deciders)
+    spec = _spec(what, named | ({"deciders": names} if names else {}), work)
     check_engine(work.options, work.calls)
     setup = prepare(
         spec,
@@ -352,10 +347,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _spec(
-    what: RunSpec | QuestionSet | QuestionSource | None,
-    names: tuple[str, ...],
-    fields: Mapping[str, Any],
-    work: StoredWork,
+    what: RunSpec | QuestionSet | QuestionSource | None, fields: dict[str, Any], work: StoredWork
 ) -> RunSpec:
     """Return the spec. The run to resume supplies arguments that are missing."""
     whole = what if isinstance(what, RunSpec) else None
@@ -363,21 +355,17 @@ def _spec(
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."
         whole = require_questions(work.earlier.spec, str(work.location), why)
     if whole is None and what is None:
-        raise UsageError(
+        raise errors.UsageError(
             "There are no questions: give questions or their source, or resume a stored run."
         )
-    changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
     if isinstance(what, QuestionSet):
-        changed["questions"] = PassedQuestions(
-            name=what.name,
-            content_hash=what.content_hash,
-            in_place=all(map(what.is_in_place, what.questions)),
-        )
-    elif what is not None and what is not whole:
-        changed["questions"] = what
+        is_own = all(map(what.is_in_place, what.questions))
+        what = PassedQuestions(name=what.name, content_hash=what.content_hash, in_place=is_own)
+    if what is not None and what is not whole:
+        fields = {**fields, "questions": what}
     if whole is not None:
-        return whole.changed(**changed)
-    return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
+        return whole.changed(**fields)
+    return RunSpec(**({"deciders": default_deciders("evaluate")} | fields))
 
 
 def default_deciders(use: str) -> tuple[str, ...]:
@@ -395,5 +383,5 @@ def default_deciders(use: str) -> tuple[str, ...]:
     """
     meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
-        raise UsageError("No installed package defines a default decider: name a decider.")
+        raise errors.UsageError("No installed package defines a default decider: name a decider.")
     return meant

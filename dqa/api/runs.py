@@ -116,9 +116,9 @@ class Run:
     @property
     def name(self) -> str | None:
         """The name of the run's folder, or of the run in a store; None for a run in memory."""
-        if self.location is None or self.location.folder is None:
-            return None if self.location is None else self.location.name
-        return self.location.folder.resolve().name
+        if self.folder is not None:
+            return self.folder.resolve().name
+        return None if self.location is None else self.location.name
 
     @property
     def where(self) -> str:
@@ -161,8 +161,9 @@ class Run:
         UsageError
             The run is not stored.
         """
-        stored = self._asked or self.reader.traces(question)
-        return (trace for trace in stored if self._asked or trace.key in self.by_key)
+        if self._asked:
+            return iter(self._asked)
+        return (one for one in self.reader.traces(question) if one.key in self.by_key)
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
@@ -173,13 +174,9 @@ class Run:
         UsageError
             The run is not stored, or there is no finished decision.
         """
-        return self._traces_of(None)
-
-    def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
-        traces = tuple(self.each_trace(question))
+        traces = tuple(self.each_trace())
         if not traces:
-            of = "" if question is None else f" of {question}"
-            raise UsageError(f"{self.location} has no finished decision yet{of}.")
+            raise UsageError(f"{self.where} has no finished decision yet.")
         return traces
 
     @cached_property
@@ -331,11 +328,7 @@ class Run:
             The run has no question, database, decider or scenario with this name.
         """
         wanted = _narrow(
-            *(self.results, ""),
-            scenario=scenario,
-            question=question,
-            database=database,
-            decider=decider,
+            self.results, scenario=scenario, question=question, database=database, decider=decider
         )
         ended = set(outcomes)
         ended |= {o for o in Outcome if wrong and o.judged and o is not Outcome.CORRECT}
@@ -371,13 +364,14 @@ class Run:
             raise UsageError(
                 "A file of 'dqa ask --trace' contains a single decision: leave out QUESTION."
             )
-        if self.results:
-            _narrow(self.results, "", question=question)
-        of = "" if question is None else f" that decided {question}:"
-        traces = self.traces if question is None else self._traces_of(question)
+        if question is None:
+            traces, of = self.traces, ""
+        else:
+            _narrow(self.results, question=question)
+            traces, of = tuple(self.each_trace(question)), f" that decided {question}:"
         wanted = _narrow(traces, of, database=database, decider=decider, epoch=epoch)
         questions = sorted({trace.question for trace in wanted})
-        if question is None and len(questions) > 1:
+        if len(questions) > 1:
             raise UsageError(
                 f"Name one of the {counted(len(questions), 'question')} of this run, e.g. "
                 f"{questions[0]}."
@@ -395,9 +389,9 @@ class Run:
 
 def name_runs(runs: Sequence[Run]) -> list[str]:
     """Return the names of runs in a report or comparison. Equal names are numbered."""
-    if len(runs) == 1:
-        return [runs[0].name or "this run"]
-    names = [run.name or str(number) for number, run in enumerate(runs, 1)]
+    names = [
+        run.name or (str(number) if runs[1:] else "this run") for number, run in enumerate(runs, 1)
+    ]
     if len(set(names)) == len(names):
         return names
     return [f"{number}-{name}" for number, name in enumerate(names, 1)]
@@ -406,7 +400,7 @@ def name_runs(runs: Sequence[Run]) -> list[str]:
 _Item = TypeVar("_Item")
 
 
-def _narrow(items: Sequence[_Item], of: str, **wanted: str | int | None) -> list[_Item]:
+def _narrow(items: Sequence[_Item], of: str = "", **wanted: str | int | None) -> list[_Item]:
     """Return the items whose fields have the wanted values.
 
     A wanted value of None matches any value.

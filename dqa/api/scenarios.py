@@ -250,11 +250,13 @@ def check_scenario(
             problem = "fix this first; the rest of the folder was not checked on the database"
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
-            _require_targets(read.scenario, target or {})
+            keys = list(dict.fromkeys(read.scenario.template.get_identifiers()))
+            for key in (target or {}).keys() - set(keys):
+                kind = f"target of scenario '{read.scenario.name}' called"
+                raise UnknownNameError(kind, key, keys)
             trial = StatementTrial(read.scenario, there, found, seconds)
             check_schema(read.scenario.document, there, found)
             _check_texts(read.scenario, found)
-            keys = _keys_of(read.scenario)
             decisions = DecisionCheck(read.scenario, trial, keys)
             targets, count = decisions.check(target or {}), trial.count
         _check_guesses(place, found)
@@ -267,31 +269,17 @@ def check_scenario(
         )
 
 
-def _keys_of(scenario: Scenario) -> list[str]:
-    return list(dict.fromkeys(scenario.template.get_identifiers()))
-
-
-def _require_targets(scenario: Scenario, given: Mapping[str, str]) -> None:
-    keys = _keys_of(scenario)
-    for key in given:
-        if key not in keys:
-            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
-
-
 def _check_texts(scenario: Scenario, found: Findings) -> None:
     """Report empty texts."""
-    folder = Path(scenario.folder)
-    texts: dict[str, tuple[str, Level, str]] = {
-        "question.txt": (scenario.template.template, "error", "write the question to decide"),
-        "rules.md": (
-            scenario.rules,
-            "warning",
-            "explain here the rules that the statements calculate",
-        ),
-    }
-    for name, (text, level, fix) in texts.items():
+    texts: tuple[tuple[str, str, Level, str], ...] = (
+        ("question.txt", scenario.template.template, "error", "write the question to decide"),
+        ("rules.md", scenario.rules, "warning", "explain the rules that the statements calculate"),
+    )
+    for name, text, level, fix in texts:
         if not text.strip():
-            found.add(level, str(folder / name), None, f"it is empty: {fix}, in words")
+            found.add(
+                level, str(Path(scenario.folder, name)), None, f"it is empty: {fix}, in words"
+            )
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:

@@ -104,15 +104,13 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
     found: dict[str, RunLocation] = {}
     for named in folders or ("runs", "."):
         location = locate_run(named)
-        if location.folder is not None:
-            if folders:
-                require_folder(
-                    location.folder, "Name folders in which to look for runs, or stores."
-                )
-            runs = list(_runs_below(location.folder))
-        else:
+        if location.folder is None:
             names = [location.name] if location.name else run_names(location)
             runs = [location.named(name) for name in names]
+        else:
+            if folders:
+                require_folder(location.folder, "Name folders with runs, or stores.")
+            runs = list(_runs_below(location.folder))
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
@@ -211,15 +209,14 @@ def _read_questions(run: Run, folder: Path | str | None) -> QuestionSet:
 
 def _read_asked(file: Path) -> Trace:
     """Read a file of ``dqa ask --trace``."""
-    problem = "not written by 'dqa ask --trace' of this version"
     try:
         written = read_json(file, most=DATA_BYTES)
         # Records of the first version lack two fields.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
-    except ValidationError as error:
-        raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ParseError(file, None, f"{problem}: {error!r}") from error
+        why = problem_of(error) if isinstance(error, ValidationError) else repr(error)
+        problem = f"not written by 'dqa ask --trace' of this version: {why}"
+        raise ParseError(file, None, problem) from error
 
 
 def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> RunLocation:
@@ -291,10 +288,8 @@ def _describe(location: RunLocation) -> StoredRun:
         record, counted = reader.record, reader.counts()
     except DqaError as error:
         return StoredRun(folder=str(location), problem=str(error))
-    spec = record.spec
-    deciders = [row.decider for row in counted]
-    databases = [row.database for row in counted]
-    labelled: tuple[str, ...] = ()
+    spec, labelled = record.spec, tuple[str, ...]()
+    deciders, databases = [row.decider for row in counted], [row.database for row in counted]
     questions = ", ".join(dict.fromkeys(row.scenario for row in counted))
     if isinstance(spec, PlaySpec):
         deciders, questions = list(spec.contestants), spec.description
@@ -303,7 +298,7 @@ def _describe(location: RunLocation) -> StoredRun:
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
         labelled = tuple(model.description for model in spec.models if model.label)
         questions = ": ".join(filter(None, [spec.questions.description, questions]))
-    models = [row.model for row in counted if row.model != NO_MODEL]
+    models = dict.fromkeys(row.model for row in counted if row.model != NO_MODEL)
     outcomes = Counter[Outcome]()
     for row in counted:
         outcomes[Outcome(row.outcome)] += row.decisions
@@ -313,7 +308,7 @@ def _describe(location: RunLocation) -> StoredRun:
         questions=questions,
         deciders=tuple(dict.fromkeys(deciders)),
         databases=tuple(dict.fromkeys(databases)),
-        model=", ".join(dict.fromkeys(models)) or None,
+        model=", ".join(models) or None,
         epochs=1 if spec is None else spec.epochs,
         labelled=labelled,
         games=isinstance(spec, PlaySpec),

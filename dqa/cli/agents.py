@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
+import typer
 from annotated_types import Ge, Le
 
 from dqa.cli import options
-from dqa.cli.fields import DECIDING
+from dqa.cli.fields import DECIDING, given_by, spec_fields
 from dqa.cli.options import with_options
+from dqa.core.database import DEFAULT_LIMITS
 from dqa.evaluation.options import CallOptions
 
-_DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
+_DECIDING = DECIDING._replace(names=(*DECIDING.names, "seconds"))
 
 
 @with_options(deciding=_DECIDING, calling=CallOptions, access=options.AccessOptions)
 def mcp(  # noqa: PLR0913  (one parameter per option)
     *,
+    ctx: typer.Context,
     database: list[str],
     access: options.AccessOptions,
     transport: Literal["stdio", "http"] = "stdio",
@@ -27,7 +29,6 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     model: str = "",
     decider: str | None = None,
     scenario: list[str] | None = None,
-    deciding: dict[str, Any],
     calling: CallOptions,
 ) -> None:
     """Serve databases to agents over the Model Context Protocol (MCP), read-only.
@@ -58,15 +59,16 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.agents import Decisions
     from dqa.api.mcp_server import serve_mcp
 
-    decisions = None
+    fields = spec_fields(given_by(ctx))
+    limits, decisions = fields.get("limits", DEFAULT_LIMITS), None
+    if not model:  # its server alone is not a model
+        fields.pop("model", None)
     if model or decider is not None:
-        if not model:
-            del deciding["model"]
-        decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **deciding)
+        decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **fields)
     serve_mcp(
         database,
         **access.fields(),
-        limits=deciding["limits"],
+        limits=limits,
         decisions=decisions,
         transport=transport,
         host=host,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dqa.cli import options
-from dqa.cli.fields import DECIDING, RuleSet, SpecFields
+from dqa.cli.fields import ASKED, DECIDING, RuleSet, given_by, spec_fields
 from dqa.cli.options import names_in, with_options
 from dqa.cli.output import echo, show
 from dqa.cli.progress import Steps
@@ -163,22 +163,6 @@ def _edited(console: Console, review: Review) -> str:
     return "\n".join(iter(lambda: _line(console, "> "), ""))
 
 
-class _QuestionFields(SpecFields):
-    """The options of a question."""
-
-    def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
-        """Convert values of options into the fields of a question."""
-        rules = values["rules"]
-        return values | {
-            "target": options.pairs_in("--target", values["target"] or ()),
-            "rules": None if rules is None else options.text_in("--rules", rules),
-            "context": tuple(values["context"] or ()),
-        }
-
-
-_QUESTION = _QuestionFields(tuple(AskedQuestion.model_fields), spec=AskedQuestion)
-
-
 def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: ANN401  (any option)
     """Return the value of the option that is set. Raise `UsageError` if both are set."""
     (name, value), (other, instead) = first, second
@@ -187,16 +171,15 @@ def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: AN
     return instead if value is None else value
 
 
-@with_options(asked=_QUESTION, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)
+@with_options(asked=ASKED, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
+    ctx: typer.Context,
     database: options.DatabaseLocation,
-    asked: dict[str, Any],
     rules_text: str | None = None,
     candidate: list[str] | None = None,
     rule_set: RuleSet = None,
     decider: str | None = None,
-    deciding: dict[str, Any],
     approve: str | None = None,
     approved_by: str | None = None,
     calling: CallOptions,
@@ -239,16 +222,22 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         If a bug occurs, stop with its traceback.
     """
     from dqa.api.asking import ask as ask_one
-    from dqa.api.asking import record_file, store_record, write_decision_page
+    from dqa.api.asking import record_file, write_decision_page
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
     reviewer = _reviewer(kinds, approved_by)
-    asked["rules"] = _one_of(("--rules", asked["rules"]), ("--rules-text", rules_text))
+    given = given_by(ctx)
+    asked = {name: given[name] for name in ASKED.names if name in given}
+    asked["target"] = options.pairs_in("--target", given.get("target", ()))
+    rules = options.text_in("--rules", given["rules"]) if "rules" in given else None
+    asked["rules"] = _one_of(("--rules", rules), ("--rules-text", rules_text))
     listed = tuple(candidate) if candidate else None
-    asked["candidates"] = _one_of(("--candidates", asked["candidates"]), ("--candidate", listed))
+    asked["candidates"] = _one_of(
+        ("--candidates", asked.get("candidates")), ("--candidate", listed)
+    )
     question = AskedQuestion(**asked)
-    for file in filter(None, (trace, html)):
-        require_new_file(file)
+    if html is not None:
+        require_new_file(html)
     with Steps(calling.prices) as steps:
         if reviewer is not None:
             reviewer.steps = steps
@@ -262,16 +251,14 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             review=kinds,
             debug=debug,
             allow_no_evidence=allow_no_evidence,
-            record=trace is None and not no_record,
+            record=trace or not no_record,
             rule_set=rule_set,
             **access.fields(),
-            **deciding,
+            **spec_fields(given),
         )
     interrupted = reviewer is not None and reviewer.was_interrupted
     if not interrupted:  # the record is stored anyway
         _print(decided, as_json=as_json)
-    if trace is not None:  # last, because writing may fail and the answer was paid for
-        store_record(decided, trace)
     if html is not None:
         write_decision_page(decided, html)
     if interrupted:

@@ -65,10 +65,7 @@ def query(  # noqa: PLR0913  (one parameter per option)
     if as_csv and as_json:
         raise UsageError("--csv and --json exclude each other: give one of them.")
     found = query_one(
-        database,
-        _statement(statement, file),
-        limits=Limits(rows=row_limit),
-        **access.fields(),
+        database, _statement(statement, file), limits=Limits(rows=row_limit), **access.fields()
     )
     if as_csv:
         _print_csv(found)
@@ -224,9 +221,10 @@ def doctor(
 ) -> None:
     """Report which databases work, which are broken, and which are not set up.
 
-    For a working server, the report suggests safer settings: a role that can only read, and
-    missing limits. Suggestions are not errors. With --scenario, the command instead reports the
-    problems in a scenario's folder by file and line.
+    By default, all installed and configured databases are checked. For a working server, the report
+    suggests safer settings: a role that can only read, and missing limits. Suggestions are not
+    errors. With --scenario, the command instead reports the problems in a scenario's folder by file
+    and line.
 
     The exit code is 1 if the scenario's folder has an error, or if a database fails that is
     installed, configured or named with --database.
@@ -234,7 +232,7 @@ def doctor(
     Parameters
     ----------
     database : URL|PATH
-        Also check this database. May be repeated.
+        Check only this database. May be repeated.
     scenario : DIR
         Check this folder of a scenario against --database instead.
     target : KEY=VALUE
@@ -303,10 +301,7 @@ def init(
     from dqa.api.scenarios import propose_scenario
 
     proposed = propose_scenario(
-        database,
-        out,
-        question=options.nonempty("--question", question),
-        **access.fields(),
+        database, out, question=options.nonempty("--question", question), **access.fields()
     )
     show(proposed, [proposed.to_text()], as_json=as_json)
 

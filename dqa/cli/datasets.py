@@ -64,7 +64,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Minimum number of candidates that are better than doing nothing.
     distractors
         Number of additional irrelevant items in each database.
-    mix : direct=X,far=X
+    mix : direct=X,far=Y
         Shares of questions by the distance of the answer: 1 step (direct), or at least 2 steps
         (far; at least --hops if that is more).
     per_database
@@ -141,7 +141,7 @@ def _mix(given: str | None) -> Mix | None:
         return None
     from dqa.scenarios.generation import Mix
 
-    shares = options.pairs_in("--mix", given.split(","), "direct=X,far=X")
+    shares = options.pairs_in("--mix", given.split(","), "direct=X,far=Y")
     known = [item.name for item in fields(Mix)]
     for name in shares:
         if name not in known:

@@ -15,9 +15,9 @@ import typer
 from annotated_types import Ge
 
 from dqa.cli import options
-from dqa.cli.fields import EVALUATING, PLAYING, spec_fields
+from dqa.cli.fields import EVALUATING, PLAYING, given_by, spec_fields
 from dqa.cli.options import names_in, with_options
-from dqa.cli.output import echo, echo_json, show
+from dqa.cli.output import echo, show
 from dqa.cli.progress import Progress
 from dqa.cli.questions import AnyQuestionOptions, set_in
 from dqa.core.errors import BudgetSpentError, UsageError
@@ -48,7 +48,7 @@ _TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
 )
 def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
-    context: typer.Context,
+    ctx: typer.Context,
     scenarios: str | None = None,
     limit: options.CountOrNone = None,
     spec: Path | None = None,
@@ -78,7 +78,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.running import evaluate as evaluate_all
 
     del scenarios, limit, strict  # `given_by` reads them from the context
-    given = given_by(context)
+    given = given_by(ctx)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
     if spec is not None and storing.resume is not None:
@@ -127,7 +127,7 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
 )
 def play(  # noqa: PLR0913  (one parameter per option)
     *,
-    context: typer.Context,
+    ctx: typer.Context,
     player: str | None = None,
     opponent: str | None = None,
     storing: options.ResumingOptions,
@@ -160,7 +160,7 @@ def play(  # noqa: PLR0913  (one parameter per option)
         run = play_all(
             players=names_in("--player", player),
             opponents=names_in("--opponent", opponent),
-            **_arguments(given_by(context), record, record.spec),
+            **_arguments(given_by(ctx), record, record.spec),
             **stored,
             history=history,
             watcher=progress,
@@ -173,7 +173,7 @@ def play(  # noqa: PLR0913  (one parameter per option)
 )
 def tournament(  # noqa: PLR0913  (one parameter per option)
     *,
-    context: typer.Context,
+    ctx: typer.Context,
     players: str | None = None,
     opponents: str | None = None,
     mirror: bool | None = None,
@@ -205,17 +205,15 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     from dqa.report.game_tables import difference_table
     from dqa.report.paper_tables import paper_notes, paper_tables
 
-    how = _arguments(given_by(context), _record_of(storing), None)
-    world = how.pop("world", None)
-    if world is None:
+    how = _arguments(given_by(ctx), _record_of(storing), None)
+    if "world" not in how:
         raise UsageError("Name a world (--world); 'dqa list --worlds' describes them.")
     if how.get("reference") == "none":
         how["reference"] = None
     with _progress_of(storing.out, games=True) as progress:
         found = play_tournament(
-            world,
-            names_in("--players", players),
-            names_in("--opponents", opponents),
+            players=names_in("--players", players),
+            opponents=names_in("--opponents", opponents),
             **how,
             **storing.arguments(),
             history=history,
@@ -263,26 +261,17 @@ def train(  # noqa: PLR0913  (one parameter per option)
     names = names_in("--player", player) or learning_players(world)
     if out is not None and len(names) != 1:
         raise UsageError(f"--out stores one player, not {len(names)}: select one with --player.")
-
-    trained = []
     with Progress() as watcher:
-        for name in names:
-            one = train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
-            trained.append(one)
-            if not as_json:
-                what = "was already trained" if one.was_kept else "was trained"
-                echo(f"{name} {what}: {one.iterations} iterations, seed {seed}, {one.file}")
-    if as_json:
-        echo_json(trained)
-
-
-def given_by(context: typer.Context) -> dict[str, Any]:
-    """Return the values of the options that the user wrote, by parameter."""
-    return {
-        name: value
-        for name, value in context.params.items()
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-    }
+        trained = [
+            train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
+            for name in names
+        ]
+    lines = (
+        f"{one.player} was {'already ' if one.was_kept else ''}trained: {one.iterations} "
+        f"iterations, seed {seed}, {one.file}"
+        for one in trained
+    )
+    show(trained, lines, as_json=as_json)
 
 
 def _record_of(storing: options.StoringOptions) -> RunRecord:
@@ -344,10 +333,10 @@ def _progress_of(
         try:
             yield progress
         except KeyboardInterrupt:
-            _leave(progress, out, games=games)
+            _interrupt(progress, out, games=games)
 
 
-def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
+def _interrupt(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
     """Exit with code 130, even if a worker is waiting for a reply."""
     what, made = ("game", "played") if games else ("decision", "made")
     line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"

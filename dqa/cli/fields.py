@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, get_type_hints
 
+import typer
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -18,6 +19,7 @@ from dqa.cli.help import LIMITS
 from dqa.cli.options import declared, names_in, pairs_in, parameter
 from dqa.core.docstrings import Described, descriptions
 from dqa.core.records import Record
+from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.spec import PARAMETERS, Deciding, PlaySpec, RunSpec
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
@@ -51,27 +53,19 @@ _TYPES: Mapping[str, object] = {
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 
 
-@dataclass(frozen=True, slots=True)
-class SpecFields:
-    """A selection of the options of a spec.
+class SpecFields(NamedTuple):
+    """A selection of the options of a spec. `spec_fields` converts their values.
 
     Attributes
     ----------
     names
         Names of the options.
-    sets
-        Whether ``--set`` may also name a set of questions.
     spec
         Class of the spec.
     """
 
     names: tuple[str, ...]
-    sets: bool = False
     spec: type[Record] = RunSpec
-
-    def __call__(self, **values: Any) -> dict[str, Any]:  # noqa: ANN401  (of the options)
-        """Convert values of options into fields of a spec."""
-        return spec_fields(values, sets=self.sets)
 
 
 _DECIDING = (
@@ -80,15 +74,24 @@ _DECIDING = (
     *("reply_tokens", "max_steps", "row_limit", *_PARTS["display"], *_PARTS["budget"], "settings"),
 )
 DECIDING = SpecFields(_DECIDING)
-PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), spec=PlaySpec)
+PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), PlaySpec)
 EVALUATING = SpecFields(
     (
         *("deciders", "models", "epochs", "databases", "policy"),
         *("rule_set", "strict_official", "r_ves"),
         *_DECIDING,
-    ),
-    sets=True,
+    )
 )
+ASKED = SpecFields(tuple(AskedQuestion.model_fields), AskedQuestion)
+
+
+def given_by(context: typer.Context) -> dict[str, Any]:
+    """Return the values of the options that the user wrote, by parameter."""
+    return {
+        name: value
+        for name, value in context.params.items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
 
 
 def options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
@@ -135,7 +138,8 @@ def spec_fields(
     Parameters
     ----------
     given
-        Values of options, by name. Options that do not belong to a spec are ignored.
+        Values of options that the user wrote, by name. Options that do not belong to a spec are
+        ignored.
     base
         Spec that supplies the unchanged parts of fields; None for the defaults.
     sets
@@ -147,33 +151,32 @@ def spec_fields(
         A value has the wrong form, or options contradict each other.
     """
     base = base or Deciding()
+    parts = {
+        field: {inner: given[name] for name, inner in names.items() if name in given}
+        for field, names in _PARTS.items()
+    }
     found: dict[str, Any] = {}
-    for field, parts in _PARTS.items():
-        part = {inner: given[name] for name, inner in parts.items() if name in given}
+    for field, part in parts.items():
         if part:
             whole: Any = getattr(base, field)
             is_record = isinstance(whole, Record)
             found[field] = whole.changed(**part) if is_record else replace(whole, **part)
     for name, value in given.items():
-        if name not in _FIELDS or name in _PATHS:
-            continue
         if name == "settings":
-            pairs = [one for one in value or () if not sets or "=" in one]
-            if pairs or value is None:
+            pairs = [one for one in value if not sets or "=" in one]
+            if pairs:
                 found[name] = pairs_in("--set", pairs, "NAME=VALUE")
-        elif name not in ("deciders", "databases", "models"):
-            found[name] = value
-        elif name != "models" and value is not None:
+        elif name in ("deciders", "databases"):
             found[name] = names_in(f"--{name}", value)
-        elif value is not None:
+        elif name == "models":
             like = found.get("model", base.model)
             names = names_in("--models", value, once=False)
             found[name] = tuple(like.changed(name=one, label=None) for one in names)
-    if "models" in found:
-        found["model"] = found["models"][0]
-    elif "model" in found and "model" not in given and isinstance(base, RunSpec) and base.models:
-        part = {inner: given[name] for name, inner in _PARTS["model"].items() if name in given}
-        found["models"] = tuple(one.changed(**part) for one in base.models)
+        elif name in _FIELDS and name not in _PATHS:
+            found[name] = value
+    if parts["model"] and not {"model", "models"} & given.keys() and isinstance(base, RunSpec):
+        found["models"] = tuple(one.changed(**parts["model"]) for one in base.models)
+    if found.get("models"):
         found["model"] = found["models"][0]
     return found
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable
 from typing import Any, Final
 
 import typer
@@ -46,23 +44,23 @@ _RARE = """
 RARE: Final = frozenset(_RARE.split())
 """Options that a command with more than 25 options lists only with ``--help-all``."""
 _MOST = 25
-_COLUMN = 28
+_COLUMN = 26
 _ALL = "--help-all"
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+"""Replaces hyphens while lines are wrapped, so that the names of options stay whole."""
 
 
 class _PlainHelp:
-    """Writes the help of a command.
+    """Writes the help of a command as plain text, with its options in groups.
 
-    Typer's own help cuts words at hyphens and draws boxes around groups.
+    Typer's own help draws boxes around groups, and its plain help has no groups.
     """
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  (Typer's own)
         """Write the usage line, the description and the groups of options."""
         command: Any = self
-        pieces = " ".join(command.collect_usage_pieces(ctx))
-        formatter.write(_wrapped(f"Usage: {ctx.command_path} {pieces}", formatter, "", " " * 7))
-        for paragraph in textwrap.dedent(command.help or "").strip().split("\n\n"):
-            formatter.write("\n" + _wrapped(paragraph, formatter, "  ", "  "))
+        command.format_usage(ctx, formatter)
+        command.format_help_text(ctx, formatter)
         # The group of output options stays last, even after a plug-in's own groups.
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {group: [] for group in GROUPS[:-1]}
@@ -71,24 +69,29 @@ class _PlainHelp:
         for one in parameters:
             group = getattr(one, "rich_help_panel", None) or OUTPUT
             group = "Arguments" if one.param_type_name == "argument" else group
-            if not (getattr(one, "hidden", False) or (is_short and one.name in RARE)):
-                sections.setdefault(group, []).append((_name(one), _help(one)))
+            record = one.get_help_record(ctx)
+            if record is not None and not (is_short and one.name in RARE):
+                name = one.metavar if group == "Arguments" else record[0]
+                sections.setdefault(group, []).append((name, _help(one)))
         output = sections.pop(OUTPUT, [])
         alone = not any(rows for name, rows in sections.items() if name != "Arguments")
         sections["Options" if alone else OUTPUT] = output
         for title, rows in (sections | self.sections()).items():
             if rows:
-                _write_section(formatter, title, rows)
+                with formatter.section(title):
+                    formatter.write_dl(
+                        [(name, text.replace("-", _HYPHEN)) for name, text in rows], _COLUMN
+                    )
         if is_short:
             formatter.write(f"\n{_ALL} lists all options.\n")
+        formatter.buffer[:] = [part.replace(_HYPHEN, "-") for part in formatter.buffer]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Return the words after the command's name in the usage line."""
         command: Any = self
         arguments = [one for one in command.get_params(ctx) if one.param_type_name == "argument"]
-        pieces = (_name(one) if one.required else f"[{_name(one)}]" for one in arguments)
-        commands = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
-        return ["[OPTIONS]", *pieces, *commands]
+        pieces = (one.metavar if one.required else f"[{one.metavar}]" for one in arguments)
+        return ["[OPTIONS]", *pieces, *(["COMMAND ..."] if hasattr(self, "commands") else [])]
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """Return the subcommands by section, each with the first paragraph of its help."""
@@ -113,40 +116,6 @@ class Command(_PlainHelp, TyperCommand):
 
 class Group(_PlainHelp, TyperGroup):
     """A group of commands with help as plain text."""
-
-
-def _write_section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:  # noqa: ANN401
-    """Write a heading and its rows. Each row has a name, and its text to the right or below."""
-    listed = list(rows)
-    column = min(max(len(name) for name, _ in listed) + 2, _COLUMN)
-    later = "  " + " " * column
-    formatter.write(f"\n{title}:\n")
-    for name, text in listed:
-        is_long = len(name) + 2 > column
-        first = later if is_long else f"  {name:<{column}}"
-        formatter.write(
-            (f"  {name}\n" if is_long else "") + _wrapped(text, formatter, first, later)
-        )
-
-
-def _wrapped(text: str, formatter: Any, first: str, later: str) -> str:  # noqa: ANN401
-    wrapper = textwrap.TextWrapper(
-        formatter.width,
-        initial_indent=first,
-        subsequent_indent=later,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-    return wrapper.fill(" ".join(text.split())) + "\n"
-
-
-def _name(parameter: Any) -> str:  # noqa: ANN401
-    if parameter.param_type_name == "argument":
-        name = parameter.metavar or parameter.name.upper()
-        return name if parameter.nargs == 1 or name.endswith("...") else f"{name}..."
-    named = "/".join([", ".join(sorted(parameter.opts, key=len)), *parameter.secondary_opts])
-    is_flag = parameter.is_flag or parameter.count
-    return named if is_flag else f"{named} {parameter.metavar or 'VALUE'}"
 
 
 def _help(parameter: Any) -> str:  # noqa: ANN401

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
 from typer.main import get_command, get_group
 
 from dqa import plugins
-from dqa.cli.help import OUTPUT, Command, Group
+from dqa.cli.help import Command, Group
 from dqa.cli.options import documented
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError, UsageError
@@ -178,19 +178,16 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_Version: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+    ),
+]
+
+
 @app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="Print the version and exit.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-) -> None:
+def _options(version: _Version = False) -> None:
     """Decision QA: find the best decision for a question, business rules and a database."""
 
 

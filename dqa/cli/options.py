@@ -6,22 +6,12 @@ come from the command's docstring (``out : DIR``), and its group from `dqa.cli.h
 
 from __future__ import annotations
 
-import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import typer
 from annotated_types import Ge
@@ -111,24 +101,6 @@ def declared(
     return Annotated[kind, option(spelling, group, text, least=least, most=most)]
 
 
-def documented(command: Callable[..., None]) -> Callable[..., None]:
-    """Declare a command's options as described in its docstring."""
-    texts = descriptions(command, "Parameters")
-    parameters = inspect.signature(command, eval_str=True).parameters.values()
-    types = {
-        one.name: one.annotation
-        if one.annotation is typer.Context
-        else declared(one.name, one.annotation, texts.get(one.name))
-        for one in parameters
-    }
-    command.__doc__ = (inspect.getdoc(command) or "").split("\nParameters\n---")[0]
-    command.__annotations__ = types
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [one.replace(annotation=types[one.name]) for one in parameters]
-    )
-    return command
-
-
 _Command: TypeAlias = Callable[..., None]
 
 
@@ -138,33 +110,48 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     Parameters
     ----------
     **bundles
-        Bundles by the name of the parameter. A bundle is a `dqa.cli.fields.SpecFields`, a `Record`
-        class, or a dataclass of options. The command receives a dictionary of fields for
-        `SpecFields`, and otherwise an instance of the class. A command without a parameter of that
-        name reads the options from its context. If two bundles declare the same option, the
-        command has it once. The command's own parameters take precedence over a bundle's.
+        Bundles by the name of the parameter. A bundle is a `Record` class or a dataclass of
+        options, of which the command receives an instance, or a `dqa.cli.fields.SpecFields`. A
+        command without a parameter of that name reads the options from its context. If two bundles
+        declare the same option, the command has it once. The command's own parameters take
+        precedence over a bundle's.
     """
+
+    def note(command: _Command) -> _Command:
+        command.bundles = bundles  # type: ignore[attr-defined]
+        return command
+
+    return note
+
+
+def documented(command: _Command) -> _Command:
+    """Return a command for Typer, whose options are described by its docstring and bundles."""
+    bundles: dict[str, Any] = getattr(command, "bundles", {})
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
+    texts = descriptions(command, "Parameters")
+    parameters = inspect.signature(command, eval_str=True).parameters
+    spread: dict[str, inspect.Parameter] = {}
+    for name, one in parameters.items():
+        if name not in bundles:
+            is_option = one.annotation is not typer.Context
+            kind = declared(name, one.annotation, texts.get(name)) if is_option else one.annotation
+            spread[name] = one.replace(annotation=kind)
+    own = tuple(spread)
+    for one in (one for bundle in options.values() for one in bundle):
+        spread.setdefault(one.name, one)
 
-    def given_to(command: _Command) -> _Command:
-        signature = inspect.signature(command, eval_str=True)
-        own = {name: one for name, one in signature.parameters.items() if name not in bundles}
+    def run(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
+        made = {
+            name: bundles[name](**{one.name: given[one.name] for one in options[name]})
+            for name in bundles.keys() & parameters.keys()
+        }
+        command(**{name: given[name] for name in own}, **made)
 
-        @functools.wraps(command)
-        def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
-            made = {
-                name: bundles[name](**{one.name: given[one.name] for one in options[name]})
-                for name in bundles.keys() & signature.parameters.keys()
-            }
-            command(**{name: given[name] for name in own}, **made)
-
-        spread: dict[str, inspect.Parameter] = {}
-        for one in (*own.values(), *(one for bundle in options.values() for one in bundle)):
-            spread.setdefault(one.name, one)
-        taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
-        return taking
-
-    return given_to
+    run.__name__ = command.__name__
+    run.__doc__ = (inspect.getdoc(command) or "").split("\nParameters\n---")[0]
+    run.__annotations__ = {name: one.annotation for name, one in spread.items()}
+    run.__signature__ = inspect.Signature([*spread.values()])  # type: ignore[attr-defined]
+    return run
 
 
 def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
@@ -172,14 +159,14 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in
         from dqa.cli.fields import options_of  # specs take a while to import
 
         return options_of(bundle)
-    hints = get_type_hints(bundle, include_extras=True)
-    texts: dict[str, Described] = {}
+    kinds: dict[str, Any] = {}
     for part in bundle.__mro__:
-        texts |= descriptions(part, "Attributes")
-    return [
-        parameter(one.name, declared(one.name, hints[one.name], texts.get(one.name)), one.default)
-        for one in fields(bundle)
-    ]
+        texts = descriptions(part, "Attributes")
+        kinds |= {
+            name: declared(name, kind, texts.get(name))
+            for name, kind in inspect.get_annotations(part, eval_str=True).items()
+        }
+    return [parameter(one.name, kinds[one.name], one.default) for one in fields(bundle)]
 
 
 def parameter(name: str, annotation: object, default: object) -> inspect.Parameter:

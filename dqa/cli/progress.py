@@ -7,21 +7,13 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
 from dqa.cli.output import echo, report_defects
-from dqa.core.events import (
-    Event,
-    FaultEvent,
-    ParseFailureEvent,
-    PlanEvent,
-    PromptEvent,
-    ToolEvent,
-    WarningEvent,
-)
+from dqa.core import events
 from dqa.core.recorder import DecisionWatcher
 from dqa.core.text import counted, shortened, visible
 
@@ -50,60 +42,13 @@ _WORDS = {
 _Item = TypeVar("_Item")
 
 
-def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
-    """Yield the items, and show a progress bar with the number of processed items."""
-    with closing(Bar()) as bar:
-        bar.start(what, len(items))
-        for item in items:
-            yield item
-            bar.update(advance=1)
+def track(items: Sequence[_Item], what: str = "Loading") -> Iterable[_Item]:
+    """Return the items, and show a progress bar with the number of processed items."""
+    from rich import progress
+    from rich.console import Console
 
-
-class Bar:
-    """A progress bar; it shows nothing if stderr is not a terminal."""
-
-    def __init__(self) -> None:
-        self._bar: RichProgress | None = None
-
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-    def start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
-        """Show a new bar. `detail` is a Rich template of the fields ``correct`` and ``failed``."""
-        from rich import progress
-        from rich.console import Console
-
-        self.close()
-        columns: list[str | ProgressColumn] = [
-            progress.TextColumn("{task.description}", markup=False),
-            progress.BarColumn(),
-            progress.MofNCompleteColumn(),
-            *([progress.TextColumn(detail)] if detail else []),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-        ]
-        console = Console(stderr=True)
-        self._bar = progress.Progress(*columns, console=console, disable=not sys.stderr.isatty())
-        self._bar.start()
-        self._task = self._bar.add_task(
-            visible(what), total=total, completed=done, correct=0, failed=0
-        )
-
-    def update(self, **shown: int | None) -> None:
-        """Update the numbers ``advance``, ``completed``, ``total``, ``correct`` and ``failed``."""
-        if self._bar is not None:
-            self._bar.update(self._task, **shown)  # type: ignore[arg-type]
-
-    def warn(self, text: str) -> None:
-        """Print a warning above the bar."""
-        line = f"warning: {visible(text)}"
-        if self._bar is None or self._bar.disable:
-            echo(line, err=True)
-        else:
-            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+    hidden = not sys.stderr.isatty()
+    return progress.track(items, what, console=Console(stderr=True), disable=hidden)
 
 
 class Progress(Watcher):
@@ -120,7 +65,7 @@ class Progress(Watcher):
     def __init__(self, *, verbose: bool = False) -> None:
         self.total = self.done = 0
         self._verbose = verbose
-        self._bar = Bar()
+        self._bar: RichProgress | None = None
         self._correct = self._failed = self._elsewhere = 0
         self._counting = threading.Lock()
         self._printed: set[str] = set()
@@ -129,37 +74,72 @@ class Progress(Watcher):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
+        """Show a new bar. `detail` is a Rich template of the fields ``correct`` and ``failed``."""
+        from rich import progress
+        from rich.console import Console
+
+        self.__exit__()
+        columns: list[str | ProgressColumn] = [
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            *([progress.TextColumn(detail)] if detail else []),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+        ]
+        console = Console(stderr=True)
+        self._bar = progress.Progress(*columns, console=console, disable=not sys.stderr.isatty())
+        self._bar.start()
+        self._task = self._bar.add_task(
+            visible(what), total=total, completed=done, correct=0, failed=0
+        )
+
+    def _update(self, **shown: int | None) -> None:
+        """Update the numbers ``advance``, ``completed``, ``total``, ``correct`` and ``failed``."""
+        if self._bar is not None:
+            self._bar.update(self._task, **shown)  # type: ignore[arg-type]
+
+    def _warn(self, text: str) -> None:
+        """Print a warning above the bar."""
+        line = f"warning: {visible(text)}"
+        if self._bar is None or self._bar.disable:
+            echo(line, err=True)
+        else:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def started(self, setup: PreparedRun | GameSetup, done: int) -> None:
         """Print the defects in the data, and show the progress bar."""
         from dqa.evaluation.prepare import PreparedRun
 
         for warning in setup.warnings:
-            self._bar.warn(warning)
+            self._warn(warning)
         self.total, self.done = len(setup.tasks), done
         if isinstance(setup, PreparedRun):
             report_defects(setup.questions.defects, self._verbose)
-            self._bar.start("Deciding", self.total, done, "{task.fields[correct]} correct")
+            self._start("Deciding", self.total, done, "{task.fields[correct]} correct")
         else:
-            self._bar.start("Playing", self.total, done, "{task.fields[failed]} failed")
+            self._start("Playing", self.total, done, "{task.fields[failed]} failed")
 
     def training(self, players: Sequence[str]) -> None:
         """Show the progress bar for training players."""
-        self._bar.start(f"Training {', '.join(players)}", len(players))
+        self._start(f"Training {', '.join(players)}", len(players))
 
     def advanced(self, done: int, iterations: int) -> None:
         """Show the progress of training a single player."""
-        self._bar.update(completed=done, total=iterations)
+        self._update(completed=done, total=iterations)
 
     def trained(self, player: str) -> None:
         """Advance the progress bar by one trained player."""
         del player
-        self._bar.update(advance=1)
+        self._update(advance=1)
 
     def unreadable(self, text: str) -> None:
         """Print why a stored player cannot be read."""
-        self._bar.warn(text)
+        self._warn(text)
 
     def decided(self, result: Result) -> None:
         """Advance the progress bar by one decision."""
@@ -169,28 +149,28 @@ class Progress(Watcher):
             self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
         self._failed += result.outcome.repeated
-        self._bar.update(completed=self.done, correct=self._correct, failed=self._failed)
+        self._update(completed=self.done, correct=self._correct, failed=self._failed)
 
     def decided_elsewhere(self, count: int) -> None:
         """Update the number of decisions that other processes have made for this run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
-        self._bar.update(completed=self.done)
+        self._update(completed=self.done)
 
-    def faulted(self, fault: FaultEvent) -> None:
+    def faulted(self, fault: events.FaultEvent) -> None:
         """Print the first failure of each kind; the traces contain the others."""
         if fault.fault not in _REPAIRED:
             self._warn_once(fault.fault, step_line(fault) or "")
 
-    def warned(self, warning: WarningEvent) -> None:
+    def warned(self, warning: events.WarningEvent) -> None:
         """Print the first warning of each kind; the traces contain the others."""
         self._warn_once(warning.about, warning.text)
 
     def _warn_once(self, kind: str, text: str) -> None:
         if kind not in self._printed:
             self._printed.add(kind)
-            self._bar.warn(f"{text} (the traces contain further warnings of this kind)")
+            self._warn(f"{text} (the traces contain further warnings of this kind)")
 
 
 class Steps(DecisionWatcher):
@@ -236,7 +216,7 @@ class Steps(DecisionWatcher):
         if self._status is not None:
             self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
 
-    def happened(self, event: Event, usage: Usage) -> None:
+    def happened(self, event: events.Event, usage: Usage) -> None:
         """Print a line for an important event."""
         if self._console is None:
             return
@@ -244,36 +224,36 @@ class Steps(DecisionWatcher):
             known = None if self._prices is None else self._prices.known_cost(usage)
             cost = "" if known is None else f", cost {known:.4f}"
             self._spent = f"  ({tokens:,} tokens{cost})"
-        if isinstance(event, PromptEvent):
+        if isinstance(event, events.PromptEvent):
             self._purpose = "" if event.purpose is None else f" about {visible(event.purpose)}"
         if line := step_line(event):
-            spends = not isinstance(event, FaultEvent | WarningEvent)
+            spends = not isinstance(event, events.FaultEvent | events.WarningEvent)
             text = f"{line}{self._spent}" if spends else line
             self._console.print(visible(text), markup=False, soft_wrap=True)
 
 
-def step_line(event: Event) -> str | None:
+def step_line(event: events.Event) -> str | None:
     """Describe an event in one line; return None for an unimportant event."""
     match event:
-        case ToolEvent():
+        case events.ToolEvent():
             text = f"{shortened(event.statement, _LONGEST)} -> {_outcome(event)}"
-        case PlanEvent():
+        case events.PlanEvent():
             plan = "a plan" if event.kind == "plan" else "a new plan"
             text = f"{plan} of {len(event.text.strip().splitlines())} lines"
-        case ParseFailureEvent():
+        case events.ParseFailureEvent():
             text = f"the reply has an error: {shortened(event.problem, _LONGEST)}"
-        case FaultEvent():
+        case events.FaultEvent():
             wait = event.wait
             after = "not asked again" if wait is None else f"asked again in {wait:.1f} s"
             text = f"attempt {event.attempt} failed, {after}: {event.message}"
-        case WarningEvent():
+        case events.WarningEvent():
             return f"warning: {event.text}"
         case _:
             return None
     return f"Step {event.step}: {text}"
 
 
-def _outcome(event: ToolEvent) -> str:
+def _outcome(event: events.ToolEvent) -> str:
     if event.error is not None:
         return _WORDS.get(event.error, f"failed: {shortened(event.observation, _LONGEST)}")
     rows = counted(event.row_count, "row")

@@ -32,7 +32,7 @@ _STDOUT = "-"
 
 def list_runs(
     *,
-    folders: Annotated[list[str] | None, argument("FOLDER|STORE")] = None,
+    folders: Annotated[list[str] | None, argument("FOLDER|STORE...")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List the runs in folders and stores, with their progress and accuracy.
@@ -135,11 +135,7 @@ def show(  # noqa: PLR0913  (one parameter per option)
     found = read_run(run)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
     if found.location is not None and (question is None or any(ended.values())):
-        if not found.results:
-            from dqa.report.hints import resume_command
-
-            how = resume_command(found.location)
-            raise UsageError(f"The run {run} has no finished decisions yet. Resume it: '{how}'.")
+        found.require_results("resume it with 'dqa eval --resume RUN'")
         if not (any(ended.values()) or scenario or database or decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
@@ -182,18 +178,13 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
 
 def _worth(result: Result) -> str:
     """Describe the choice, the right answer, and the error of a decision."""
-    error = "" if result.error is None else f". {result.error}"
-    if result.match is not None:
-        gold = result.ties[0] if result.ties else None
-        wrote = "Wrote nothing." if result.choice is None else f"Wrote {result.choice}"
-        return wrote + ("" if gold in {None, result.choice} else f"; gold is {gold}") + error
     text = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
     if result.ties:
         more = " ..." if len(result.ties) > _TIES else ""
         text += f"; right is {' or '.join(map(str, result.ties[:_TIES]))}{more}"
     if result.official is not None and result.ties != (result.official,):
         text += f"; the official answer is {result.official}"
-    return text + (error or ".")
+    return f"{text}. {result.error or ''}".rstrip()
 
 
 def export(

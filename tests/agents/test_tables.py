@@ -34,7 +34,7 @@ def test_every_part_of_a_schema_can_be_described_and_sampled(database: Database)
     for name in edges:
         told = dqa.describe_table(database, name)
         assert told.kind == "relationship type"
-        assert told.between
+        assert "-[:" in told.text
         assert (told.row_count or 0) > 0
 
 

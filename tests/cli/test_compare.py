@@ -101,7 +101,10 @@ def test_other_questions_are_refused_and_counted(
     other = another(fewer)
     ran = dqa("compare", finished, other, "--deciders", "first")
     assert ran.code == 2
-    assert "run:first 4 questions, another:first 3 questions. All share 3" in ran.err
+    assert (
+        "run:first 4 questions on sqlite, another:first 3 questions on sqlite. All share 3"
+        in ran.err
+    )
     assert "--shared" in ran.err
     ran = dqa("compare", finished, other, "--deciders", "first", "--shared")
     assert ran.code == 0
@@ -117,10 +120,7 @@ def test_other_questions_are_refused_and_counted(
     ],
 )
 def test_questions_of_one_name_may_be_others(
-    finished: Path,
-    another: Callable[[Change], Path],
-    change: dict[str, Any],
-    words: str,
+    finished: Path, another: Callable[[Change], Path], change: dict[str, Any], words: str
 ) -> None:
     """Another seed makes other questions with the same names; another database other pairs."""
     other = another(lambda line: line | change)

@@ -35,9 +35,9 @@ def asking(shop: Path, column: str, *more: object) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize(
-    "decider", ["dellma-pairs", "dellma-naive", "zero-shot", "self-consistency"]
+    ("decider", "column", "best"),
+    [("dellma-pairs", "id", 12), ("zero-shot", "name", "south"), ("dellma-naive", "name", "south")],
 )
-@pytest.mark.parametrize(("column", "best"), [("id", 12), ("name", "south")])
 def test_a_user_s_own_database_is_decided_on(
     column: str, best: object, decider: str, dqa: Command, shop: Path
 ) -> None:

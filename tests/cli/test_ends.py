@@ -44,7 +44,7 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
         (("eval", "--generate", 1, "--out", file / "run"), f"{file} is a file"),
         (("data", "generate", "--out", file), f"{file} is a file: name a folder"),
         (("data", "generate", "--out", tmp_path), f"{tmp_path} is not empty"),
-        (("data", "audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} is a folder"),
+        (("data", "audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} exists already"),
         (("data", "audit", "--generate", 1, "--html", file), f"{file} exists already"),
         (("data", "audit", "--generate", 1, "--html", tmp_path / "no/a.html"), "does not exist"),
     ):

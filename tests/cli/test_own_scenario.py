@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,29 +14,12 @@ from tests.scenarios.live_plants import make_embedded
 
 Command = Callable[..., Any]
 
-FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
-SUPPLIERS, RELEASE = FIFTH / "suppliers", FIFTH / "release"
-
 
 @pytest.fixture(autouse=True)
 def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget, after each test, what it registered."""
     monkeypatch.setattr(catalogue, "_registered", {})
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-
-
-def test_a_folder_with_an_error_is_one_line(dqa: Command, tmp_path: Path) -> None:
-    """File, line and field, and how to mend it."""
-    folder = tmp_path / "shop"
-    shutil.copytree(SUPPLIERS, folder)
-    document = folder / "scenario.toml"
-    text = document.read_text("utf-8").replace('unit = "bill"', 'units = "bill"')
-    document.write_text(text, "utf-8")
-    ran = dqa("eval", "--release", RELEASE, "--scenarios", folder, "--deciders", "first")
-    assert ran.code == 2
-    (line,) = ran.err.strip().splitlines()
-    assert "scenario.toml:" in line
-    assert "outcomes" in line
 
 
 LIVE = Path(__file__).parents[1] / "scenarios" / "live"

@@ -150,20 +150,3 @@ def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -
         assert "has no attribute 'PLUGIN'" in told["nothing"]
         assert "has the wrong type: it is of type" in told["contract"]
         assert not [line for line in told.values() if "\n" in line]
-
-
-@pytest.mark.slow
-def test_what_is_broken_is_one_line_where_it_is_named(
-    with_broken: dict[str, str],
-) -> None:
-    """As a decider, as a command, as a format."""
-    for arguments in (
-        ("eval", "--generate", "1", "--deciders", "raising"),
-        ("syntax",),
-        ("data", "formats", "contract"),
-    ):
-        done = ran(with_broken, *arguments)
-        assert (done.returncode, done.stdout) == (1, "")
-        (line,) = done.stderr.splitlines()
-        assert line.startswith("error: The ")
-        assert f"'{arguments[-1]}' is registered as broken_{arguments[-1]}:PLUGIN" in line

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.models.model_server import answering
 
 Command = Callable[..., Any]
@@ -19,16 +17,8 @@ ANSWER = "Thought: done\nFinal Answer: Süd"
 
 def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
     """Cost where prices are given."""
-    base: tuple[object, ...] = (
-        "ask",
-        "--database",
-        shop,
-        "--question",
-        "Which?",
-        "--decider",
-        "iterrag",
-    )
-    base += ("--tables", "supplier", "--model", "openai:test")
+    base = ("ask", "--database", shop, "--question", "Which?", "--decider", "iterrag")
+    base = (*base, "--tables", "supplier", "--model", "openai:test")  # type: ignore[assignment]
     with answering(RETRIEVE, ANSWER) as server:
         text = dqa(*base, "--base-url", server.url, "--price-input", 1, "--price-output", 2)
         plain = dqa(*base, "--base-url", server.url, "--json")
@@ -39,31 +29,19 @@ def test_tokens_and_cost_are_told_at_the_end(dqa: Command, shop: Path) -> None:
     assert json.loads(plain.out)["cost"] is None
 
 
-@pytest.mark.parametrize("command", ["ask", "eval"])
-def test_a_model_that_nobody_serves_is_named_at_once(
-    dqa: Command, shop: Path, command: str
-) -> None:
+def test_a_model_that_nobody_serves_is_named_at_once(dqa: Command, shop: Path) -> None:
     """By its URL, with what is wrong and how to mend it, before anything is asked."""
     with answering(ANSWER) as server:
         gone = server.url
-    given: tuple[object, ...] = (
-        "--generate",
-        1,
-        "--scenarios",
-        "building",
-        "--databases",
-        "sqlite",
-    )
-    if command == "ask":
-        given = ("--database", shop, "--question", "?")
+    asked = ("ask", "--database", shop, "--question", "?", "--model", "openai:test", "--base-url")
     for url, words in (
         (gone, "connection refused: no server listens there; start the server"),
         ("http://no-such-host.invalid/v1", "no such host"),
     ):
-        ran = dqa(command, *given, "--model", "openai:test", "--base-url", url)
+        ran = dqa(*asked, url)
         assert (ran.code, ran.out) == (1, "")
         assert f"openai:test cannot be reached at {url}" in ran.err
         assert words in ran.err
-    ran = dqa(command, *given, "--model", "openai:test", "--base-url", "localhost:8000/v1")
+    ran = dqa(*asked, "localhost:8000/v1")
     assert ran.code == 2
     assert "--base-url http://localhost:8000/v1" in ran.err

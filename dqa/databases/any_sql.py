@@ -6,14 +6,14 @@ them returns late, with an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Thread
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Engine as SqlalchemyEngine
-from sqlalchemy import Inspector, NullPool, String, create_engine, inspect
+from sqlalchemy import Inspector, NullPool, String, inspect
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
@@ -26,8 +26,13 @@ from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.engine_session import Connection, EngineSession
 from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
-from dqa.databases.servers import display_name
-from dqa.databases.sql_namespaces import ServerNamespaces
+from dqa.databases.servers import (
+    display_name,
+    make_engine,
+    parse_url,
+    split_namespace,
+    unreachable,
+)
 
 _PLACES: Sequence[Any] = range(1_000)
 """Default positions for the columns of a primary key."""
@@ -188,21 +193,30 @@ def _columns(
     return {name: columns for (_, name), columns in found.items()}, broken
 
 
-class SqlalchemyNamespaces(ServerNamespaces):
+class SqlalchemyNamespaces(Namespaces):
     """The schemas of a database that dqa can only read."""
 
-    title = "The database"
-    dialect = "ansi"
-    read, situations = Namespaces.read, Namespaces.situations
+    def __init__(self, engine: SqlalchemyEngine, schema: str | None, default: str | None) -> None:
+        self.location = display_name(engine.url)
+        self._engine, self._schema, self._default = engine, schema, default
+
+    @classmethod
+    @contextmanager
+    def connect(cls, location: str) -> Iterator[Self]:
+        """Connect once, and translate the driver's errors."""
+        url, schema = split_namespace(parse_url(location))
+        engine = make_engine(url, poolclass=NullPool)
+        try:
+            with engine.connect() as connection:
+                default = connection.dialect.default_schema_name
+        except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+            raise unreachable(display_name(url), error) from error
+        yield cls(engine, schema, default)
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
         """Return the schema that ``?schema=`` names."""
-        return ",".join(self._wanted) or None
+        return self._schema
 
     def open(self, namespace: str | None) -> AnySql:
         """Return a session of a schema; None means the user's default schema."""
-        is_sqlite = self._dialect.name == "sqlite"
-        schema, default = (
-            (None, None) if is_sqlite else (namespace, self._dialect.default_schema_name)
-        )
-        return AnySql(create_engine(self._url, poolclass=NullPool), schema, default)
+        return AnySql(self._engine, namespace, self._default)

@@ -34,13 +34,11 @@ from dqa.databases.files import FileNamespaces, existing_file, file_path
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
+from dqa.databases.tables import quote, write_situation
 from dqa.databases.values import iso_text, loaded
 
 if TYPE_CHECKING:
-    from sqlalchemy import Executable, Table
-
-    from dqa.core.situation import Situation
-    from dqa.core.situation import Table as RowTable
+    from dqa.core.situation import Situation, Table
 
 
 _LOCK_SECONDS = 10.0
@@ -412,24 +410,18 @@ def _write(
 ) -> None:
     import pyarrow as pa
 
-    from dqa.databases.tables import define_tables, quote, spelled, write_tables
-
-    def fill(table: Table, rows: RowTable) -> None:
+    def fill(table: str, rows: Table) -> None:
         """Insert rows as an Arrow table, because `executemany` would take minutes."""
         kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
         arrays = {
             name: pa.array(rows[name], kind, from_pandas=True)  # NaN becomes NULL
             for name, kind in kinds.items()
         }
-        target, names = quote("duckdb", table.name), quote("duckdb", *arrays)
+        names = quote("duckdb", *arrays)
         connection.register(_ROWS, pa.table(arrays))
-        connection.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
+        connection.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
         connection.unregister(_ROWS)
 
-    def run(statement: Executable) -> None:
-        connection.execute(spelled(statement, "duckdb"))
-
-    tables = define_tables(situation.schema)
     connection.execute("BEGIN")
-    write_tables(situation, tag, tables, dialect="duckdb", run=run, fill=fill)
+    write_situation(situation, tag, "duckdb", run=connection.execute, fill=fill)
     connection.execute("COMMIT")

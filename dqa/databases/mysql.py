@@ -9,10 +9,9 @@ the server from sending the remaining rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from socket import SHUT_RDWR
 from typing import Any
 
@@ -21,21 +20,23 @@ from pymysql.connections import Connection as Driver
 from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
-from pymysql.err import MySQLError
-from sqlalchemy import URL, Executable, text
+from pymysql.err import MySQLError, ProgrammingError
+from sqlalchemy import URL
 
 from dqa.core.database import Limits
 from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
+from dqa.core.situation import Table
 from dqa.databases.catalogue import CatalogueQueries
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
+from dqa.databases.namespaces import ROW_COLUMN
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
-from dqa.databases.sql_namespaces import ServerNamespaces
-from dqa.databases.tables import quote
+from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
+from dqa.databases.tables import insert_statements, quote
 from dqa.databases.values import loaded
 
 CONNECT_SECONDS = 10.0
@@ -283,36 +284,54 @@ class MysqlNamespaces(ServerNamespaces):
 
     title = "MySQL or MariaDB"
     dialect = "mysql"
-    driver = "mysql+pymysql"
-    numbers_rows = True
+    drivername = "mysql+pymysql"
+    errors = (MySQLError, ProgrammingError)
     no_access = r"\((?:1044|1045|1049|1130|1698),"
     no_right = r"\((?:1044|1142|1227|1290|1370|1410|1836),"
     right = "make, fill and drop databases whose names begin with dqa_"
-    lock = "SELECT 1, GET_LOCK(:name, :seconds)"
+    contents = """
+        SELECT t.table_name FROM information_schema.schemata s
+        LEFT JOIN information_schema.tables t ON t.table_schema = s.schema_name
+        WHERE s.schema_name = %s
+    """
+    names = "SHOW DATABASES"
+    lock = f"SELECT 1, GET_LOCK(%s, {LOCK_SECONDS})"
 
     @classmethod
-    def connect_options(cls, url: URL) -> Mapping[str, Any]:
-        """Return options with a time limit and a mode that rejects values that do not fit."""
-        strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
-        options = {"init_command": strict, "client_flag": CLIENT.MULTI_STATEMENTS}
-        creator = partial(connect, url, autocommit=False, **options)
-        return {"creator": creator, "isolation_level": "READ COMMITTED"}
+    def open_driver(cls, url: URL, *, autocommit: bool = True) -> Driver[Any]:
+        """Connect in a mode that rejects values that do not fit.
 
-    def _product(self) -> tuple[str, tuple[int, ...]]:
-        return self._flavour.title, self._flavour.least
+        Every statement is committed, because the engine commits after each definition anyway.
+        """
+        del autocommit
+        strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+        return connect(url, init_command=strict, client_flag=CLIENT.MULTI_STATEMENTS)
+
+    def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+        version = self._driver.get_server_info().removeprefix("5.5.5-")  # of old MariaDB servers
+        found = tuple(map(int, re.findall(r"\d+", version)[:3]))
+        return self._flavour.title, found, self._flavour.least
 
     @property
-    def _flavour(self) -> Any:  # noqa: ANN401
-        dialect: Any = self._dialect
-        return MARIADB if dialect.is_mariadb else MYSQL
+    def _flavour(self) -> Flavour:
+        return MARIADB if "mariadb" in self._driver.get_server_info().lower() else MYSQL
 
     def _database_creation(self, name: str) -> str:
         """Return a statement that creates a database in which different texts are never equal."""
         collation = self._flavour.collation
         return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 
-    def _creation(self, schema: str) -> Executable:
-        return text(self._database_creation(schema))
+    _creation = _database_creation
+
+    def _fill(self, table: str, rows: Table) -> None:
+        """Insert rows as literals, because the driver escapes each value separately."""
+        columns: list[tuple[Sequence[Any], str]] = [
+            (rows[column.name].tolist(), column.stored) for column in rows.schema.columns
+        ]
+        names = [*rows.schema.column_names, ROW_COLUMN]
+        columns.append((range(len(rows)), "integer"))
+        for statement in insert_statements(table, names, columns, "mysql"):
+            self._run(statement)
 
     def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
         """Return the database in the URL; raise `UsageError` if it is not completely loaded."""

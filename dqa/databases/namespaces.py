@@ -62,6 +62,8 @@ class OtherContent(StrEnum):
     UNFINISHED = "a load that was never finished"
 
 
+WORTHLESS = frozenset({OtherContent.EMPTY, OtherContent.UNFINISHED})
+"""Contents that a load may drop."""
 NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 """The content of a namespace; None if the namespace does not exist yet."""
 
@@ -155,7 +157,7 @@ class Namespaces(ABC):
             if content is None:
                 self.create(situation, tag)
             elif not self.holds(tag):  # otherwise another process has just loaded it
-                may_drop = content in {OtherContent.EMPTY, OtherContent.UNFINISHED}
+                may_drop = content in WORTHLESS
                 if not may_drop and (replace is None or self.resolve(replace) != tag.namespace):
                     raise in_the_way(tag.namespace, content)
                 self.replace(situation, tag)

@@ -10,7 +10,7 @@ limit cuts a result, the statement is cancelled.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, islice
@@ -19,24 +19,25 @@ from uuid import uuid4
 
 import psycopg
 from psycopg import Connection as Driver
+from psycopg import IsolationLevel
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg.types.string import TextLoader
-from sqlalchemy import URL, Table, inspect
+from sqlalchemy import URL
 
-from dqa.core import situation as content
 from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
+from dqa.core.situation import Table
 from dqa.databases.catalogue import CatalogueQueries, enumeration
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, one_line, read_faults
 from dqa.databases.rows import columns_of, no_result
 from dqa.databases.servers import display_name, schema_names
-from dqa.databases.sql_namespaces import ServerNamespaces
+from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
@@ -336,54 +337,58 @@ class PostgresNamespaces(ServerNamespaces):
 
     title = "PostgreSQL"
     dialect = "postgres"
-    driver = "postgresql+psycopg"
+    drivername = "postgresql+psycopg"
+    errors = (psycopg.Error, psycopg.ProgrammingError)
     is_atomic = True
     no_access = "FATAL: "  # such errors have no code
     no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
     right = "make schemas: GRANT CREATE ON DATABASE"
-    lock = (
-        "SELECT set_config('lock_timeout', :seconds || 's', true), "
-        "pg_advisory_xact_lock(hashtextextended(:name, 0))"
-    )
+    contents = """
+        SELECT c.relname FROM pg_namespace n LEFT JOIN pg_class c
+            ON c.relnamespace = n.oid AND c.relkind IN ('r', 'v', 'm', 'f', 'p')
+        WHERE n.nspname = %s
+    """
+    names = "SELECT nspname FROM pg_namespace"
+    lock = f"""
+        SELECT set_config('lock_timeout', '{LOCK_SECONDS}s', true),
+            pg_advisory_xact_lock(hashtextextended(%s, 0))
+    """
     drop_option = " WITH (FORCE)"
 
     @classmethod
-    def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
-        """Return options that set a time limit and omit the search for extension types."""
-        return {
-            "connect_args": {"connect_timeout": CONNECT_SECONDS},
-            "isolation_level": "READ COMMITTED",
-            "use_native_hstore": False,
-        }
+    def open_driver(cls, url: URL, *, autocommit: bool = False) -> Driver[Any]:
+        """Connect. A transaction sees what other loads have committed before each statement."""
+        driver = connect(url, autocommit=autocommit)
+        driver.isolation_level = IsolationLevel.READ_COMMITTED
+        return driver
 
-    def _product(self) -> tuple[str, tuple[int, ...]]:
-        return self.title, (14,)  # the first version that reports whether a session is read-only
+    def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+        major, minor = divmod(self._driver.info.server_version, 10_000)
+        # The first version that reports whether a session is read-only.
+        return self.title, (major, minor), (14,)
 
-    def _fill(self, table: Table, rows: content.Table) -> None:
+    def _fill(self, table: str, rows: Table) -> None:
         """Insert rows with COPY and collect statistics."""
-        target = f"{quote('postgres', table.schema or '')}.{quote('postgres', table.name)}"
         names = quote("postgres", *rows.schema.column_names)
-        driver: Any = self._connection.connection.driver_connection
-        with driver.cursor() as cursor:
-            with cursor.copy(f"COPY {target} ({names}) FROM STDIN".encode()) as copy:
+        with self._driver.cursor() as cursor:
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
                 for row in plain_rows(rows):
                     copy.write_row(row)
-            cursor.execute(f"ANALYZE {target}".encode())
+            cursor.execute(f"ANALYZE {table}".encode())
 
     def select(self, more: Collection[str] = ()) -> str | None:
         """Return the schemas of ``?schema=a,b`` and those of `more`."""
         shown = super().select()
-        names = inspect(self._connection).get_schema_names() if more else ()
-        named = [name for name in names if name.casefold() in more and name != "information_schema"]
+        names = sorted(self._run(self.names)) if more else ()
+        named = [name for (name,) in names if name.casefold() in more and name not in _SYSTEM]
         if not named:
             return shown
         return ",".join(dict.fromkeys((*(self._wanted or self._own_schemas()), *named)))
 
     def _own_schemas(self) -> list[str]:
         """Return the schemas of the user's search path."""
-        statement = "SELECT current_schemas(false)"
-        path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
-        return path
+        ((path,),) = self._run("SELECT current_schemas(false)::text[]")
+        return list(path)
 
     def open(self, namespace: str | None) -> Postgres:
         """Return a session of some schemas, or of the user's search path."""

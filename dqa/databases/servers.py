@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.distribution import install_command
-from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, DqaError, MissingKeyError, UsageError
 from dqa.databases.errors import one_line
 
 if TYPE_CHECKING:
@@ -75,6 +76,25 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
+
+
+def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaError:
+    """Return the error for a failed connection.
+
+    The pattern `no_access` matches messages of a server that refuses the login.
+    """
+    problem = one_line(error)
+    if re.search(no_access, str(error)):
+        return UsageError(
+            f"{where} refuses the connection: {problem}. Check user, password and the database's "
+            "name."
+        )
+    if isinstance(error, (TypeError, ValueError)):
+        return UsageError(f"{where} cannot be used: {problem}. Check the parameters in the URL.")
+    problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks this, too
+    return DatabaseUnavailableError(
+        f"{where} cannot be reached: {problem}. Is the server running there?"
+    )
 
 
 def split_namespace(url: URL) -> tuple[URL, str | None]:

@@ -1,4 +1,4 @@
-"""Use schemas, or the databases of a server, as namespaces through SQLAlchemy.
+"""Use schemas, or the databases of a server, as namespaces.
 
 A subclass contains the settings of one engine.
 """
@@ -6,24 +6,18 @@ A subclass contains the settings of one engine.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from abc import abstractmethod
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
-import sqlalchemy as sa
-from sqlalchemy.engine import Dialect
-from sqlalchemy.exc import OperationalError, ProgrammingError, SQLAlchemyError
-from sqlalchemy.schema import CreateSchema, DropSchema
-
-from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DqaError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
-    ROW_COLUMN,
     TAG_TABLE,
+    WORTHLESS,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
@@ -31,65 +25,76 @@ from dqa.databases.namespaces import (
 )
 from dqa.databases.servers import (
     display_name,
-    make_engine,
     parse_url,
     schema_names,
     split_namespace,
+    unreachable,
 )
-from dqa.databases.tables import define_tables, define_tag, plain_rows, quote, write_tables
+from dqa.databases.tables import quote, table_name, write_situation
 
-_CONNECT_SECONDS = 10
-_LOCK_SECONDS = 120
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+    from dqa.core.situation import Situation, Table
+
+LOCK_SECONDS = 120
 """How long a load waits for another load of the same situation."""
 
 
 class ServerNamespaces(Namespaces):
-    """The namespaces of a server, or of another database with an SQLAlchemy dialect.
+    """The namespaces of a server.
 
     Parameters
     ----------
-    connection
+    driver
         The open connection; `connect` commits its transaction.
     url
         The URL of the database.
     wanted
-        The schemas that the location names.
+        The schemas in the location.
 
     Attributes
     ----------
     title, dialect
-        The name of the engine, and the dialect for quoting names.
-    driver
-        SQLAlchemy's name of the dialect and driver; None for the name in the URL.
+        The name of the engine, and the dialect of its statements.
+    drivername
+        SQLAlchemy's name of the dialect and driver.
+    errors
+        The driver's base class of exceptions, and its class for wrong statements.
     is_atomic
         Whether a rollback undoes CREATE and DROP. Such engines need CASCADE in DROP SCHEMA.
     no_access, no_right
         Patterns of error messages: the server refuses the login, or the user lacks a right.
     right
         The right that loading requires.
-    numbers_rows
-        Whether an additional column stores the order of rows.
+    contents
+        A query for the tables and views of a namespace. An empty namespace has one row with NULL; a
+        missing namespace has no row.
+    names
+        A query for the names of all namespaces.
     lock
-        A statement that locks a name for the connection or transaction. The second value of its
-        result is 0 if another load has locked the name.
+        A query that locks a name for the connection or transaction. The second value of its result
+        is 0 if another load has locked the name.
     drop_option
         Options at the end of DROP DATABASE.
     """
 
     title: ClassVar[str]
     dialect: ClassVar[str]
-    driver: ClassVar[str | None] = None
+    drivername: ClassVar[str]
+    errors: ClassVar[tuple[type[Exception], type[Exception]]]
     is_atomic: ClassVar[bool] = False
-    no_access: ClassVar[str] = "(?!)"
-    no_right: ClassVar[str] = "(?!)"
-    right: ClassVar[str] = "make and drop schemas"
-    numbers_rows: ClassVar[bool] = False
-    lock: ClassVar[str | None] = None
+    no_access: ClassVar[str]
+    no_right: ClassVar[str]
+    right: ClassVar[str]
+    contents: ClassVar[str]
+    names: ClassVar[str]
+    lock: ClassVar[str]
     drop_option: ClassVar[str] = ""
 
-    def __init__(self, connection: sa.Connection, url: sa.URL, wanted: str | None) -> None:
+    def __init__(self, driver: Any, url: URL, wanted: str | None) -> None:  # noqa: ANN401
         self.location = display_name(url)
-        self._connection = connection
+        self._driver = driver
         self._url = url
         self._wanted = schema_names(wanted or "")
 
@@ -98,144 +103,133 @@ class ServerNamespaces(Namespaces):
     def connect(cls, location: str) -> Iterator[Self]:
         """Connect, and translate the driver's errors."""
         url, wanted = split_namespace(parse_url(location))
-        url = url.set(drivername=cls.driver or url.drivername)
-        engine, where, is_connected = _engine(url, cls), display_name(url), False
+        url = url.set(drivername=cls.drivername)
         try:
-            with engine.connect() as connection:
-                is_connected = True
-                namespaces = cls(connection, url, wanted)
+            driver = cls.open_driver(url)
+        except (*cls.errors, TypeError, ValueError) as error:
+            raise unreachable(display_name(url), error, cls.no_access) from error
+        try:
+            with closing(driver):
+                namespaces = cls(driver, url, wanted)
                 namespaces._require_version()
                 yield namespaces
-                connection.commit()
-        except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
-            raise cls._translate(error, where, is_connected=is_connected) from error
+                driver.commit()
+        except cls.errors as error:
+            raise cls._translate(error, display_name(url)) from error
 
     @classmethod
-    def connect_options(cls, url: sa.URL) -> Mapping[str, Any]:  # noqa: ARG003
-        """Return the options of `create_engine`."""
-        return {}
+    @abstractmethod
+    def open_driver(cls, url: URL, *, autocommit: bool = False) -> Any:  # noqa: ANN401
+        """Connect in a mode that rejects values that do not fit; raise the driver's errors."""
 
-    def _product(self) -> tuple[str, tuple[int, ...]]:
-        """Return the name of the product and its oldest supported version."""
-        return self.title, ()
+    @abstractmethod
+    def _product(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+        """Return the name of the product, its version, and the oldest supported version."""
 
     def _require_version(self) -> None:
-        (title, least), version = self._product(), self._connection.dialect.server_version_info
-        if version and tuple(part for part in version if isinstance(part, int)) < least:
+        title, version, least = self._product()
+        if version < least:
             found, needed = (".".join(map(str, each)) for each in (version, least))
             raise UsageError(f"{self.location} is {title} {found}; at least {needed} is needed.")
 
     @classmethod
-    def _translate(cls, error: Exception, where: str, *, is_connected: bool) -> DqaError:
-        problem, original = one_line(error), getattr(error, "orig", None) or error
-        found = f"{type(original).__name__} {original}"
-        if not is_connected and re.search(cls.no_access, found):
-            return UsageError(
-                f"{where} refuses the connection: {problem}. Check user, password and the "
-                "database's name."
-            )
-        if not is_connected:
-            problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks this, too
-            return DatabaseUnavailableError(
-                f"{where} cannot be reached: {problem}. Is the server running there?"
-            )
-        if re.search(cls.no_right, found):
+    def _translate(cls, error: Exception, where: str) -> DqaError:
+        problem = one_line(error)
+        if re.search(cls.no_right, f"{type(error).__name__} {error}"):
             return UsageError(
                 f"{where} cannot be written: {problem}. Ask for the right to {cls.right}."
             )
-        kind = UsageError if isinstance(error, ProgrammingError) else DatabaseUnavailableError
+        kind = UsageError if isinstance(error, cls.errors[1]) else DatabaseUnavailableError
         return kind(f"{where} cannot be used: {problem}.")
-
-    @property
-    def _dialect(self) -> Dialect:
-        return self._connection.dialect
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a namespace."""
-        if namespace not in sa.inspect(self._connection).get_schema_names():
+        found = self._run(self.contents, namespace)
+        if not found:
             return None
-        tables = self.tables(namespace)
-        if TAG_TABLE not in tables:
-            return OtherContent.FOREIGN if tables else OtherContent.EMPTY
-        tags = self._run(sa.select(define_tag(namespace)))
+        if (TAG_TABLE,) not in found:
+            return OtherContent.EMPTY if found[0] == (None,) else OtherContent.FOREIGN
+        tags = self._run(f"SELECT * FROM {table_name(self.dialect, namespace, TAG_TABLE)}")  # noqa: S608
         return LoadedSituation(namespace, *tags[0]) if tags else OtherContent.UNFINISHED
-
-    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Create and fill the namespace; drop it if that fails."""
-        self._run(self._creation(tag.namespace))
-        tables = define_tables(situation.schema, tag.namespace, numbered=self.numbers_rows)
-        try:
-            write_tables(
-                situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
-            )
-        except BaseException:
-            if not self.is_atomic:  # what remains may be large
-                with suppress(SQLAlchemyError):
-                    self._connection.rollback()
-                    self.drop(tag.namespace)
-            raise
-
-    def _creation(self, schema: str) -> sa.Executable:
-        return CreateSchema(schema)
-
-    def _run(self, statement: sa.Executable) -> list[Any]:
-        result = self._connection.execute(statement)
-        return list(result) if result.returns_rows else []
-
-    def _fill(self, table: sa.Table, rows: content.Table) -> None:
-        """Insert rows with the driver's `executemany`, which is faster than SQLAlchemy Core."""
-        compiled = sa.insert(table).compile(dialect=self._dialect)
-        values: Any = list(plain_rows(rows))
-        if ROW_COLUMN in table.columns:
-            values = [(*row, number) for number, row in enumerate(values)]
-        if not compiled.positional:
-            values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
-        self._connection.exec_driver_sql(str(compiled), values)
 
     def tables(self, namespace: str) -> set[str]:
         """Return the tables and views of a namespace."""
-        inspector = sa.inspect(self._connection)
-        return {*inspector.get_table_names(namespace), *inspector.get_view_names(namespace)}
+        return {name for (name,) in self._run(self.contents, namespace)} - {None}
 
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations in the schemas with the project's prefix."""
-        for name in sorted(sa.inspect(self._connection).get_schema_names()):
+        for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
-                # Another process may drop the schema at this moment.
-                with suppress(ProgrammingError, OperationalError), self._connection.begin_nested():
+                try:
                     found = self.read(name)
-                    if isinstance(found, LoadedSituation):
-                        yield found
+                except self.errors:  # another process has just dropped it
+                    self._driver.rollback()
+                    continue
+                if isinstance(found, LoadedSituation):
+                    yield found
 
-    def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
+    def create(
+        self, situation: Situation, tag: LoadedSituation, *, is_finished: bool = True
+    ) -> None:
+        """Create and fill the namespace; drop it if that fails.
+
+        Without `is_finished`, an unfinished load remains.
+        """
+        self._run(self._creation(tag.namespace))
+        try:
+            write_situation(
+                *(situation, tag, self.dialect),
+                run=self._run,
+                fill=self._fill,
+                namespace=tag.namespace,
+                is_finished=is_finished,
+            )
+        except BaseException:
+            if not self.is_atomic:  # the tables may be large
+                with suppress(*self.errors):
+                    self.drop(tag.namespace)
+            raise
+
+    def _creation(self, name: str) -> str:
+        return f"CREATE SCHEMA {quote(self.dialect, name)}"
+
+    def _run(self, statement: str, *values: object) -> list[Any]:
+        with self._driver.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    @abstractmethod
+    def _fill(self, table: str, rows: Table) -> None:
+        """Insert rows into the table with a quoted name."""
+
+    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace the content.
 
         Without transactions, first check that the new content can be stored.
         """
-        if not self.is_atomic:
-            trial = replace(tag, namespace=f"dqa_trial_{uuid4().hex[:12]}")
-            self.create(situation, trial)
-            self.drop(trial.namespace)
+        if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:
+            trial = f"dqa_trial_{tag.namespace[-12:]}"
+            if self.read(trial) is OtherContent.UNFINISHED:  # a previous replacement was killed
+                self.drop(trial)
+            self.create(situation, replace(tag, namespace=trial), is_finished=False)
+            self.drop(trial)
         super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace. If dropping is interrupted, an unfinished load remains."""
         if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
-            self._run(sa.delete(define_tag(namespace)))
-            self._connection.commit()
-        self._run(DropSchema(namespace, cascade=self.is_atomic))
+            self._run(f"DELETE FROM {table_name(self.dialect, namespace, TAG_TABLE)}")  # noqa: S608
+        cascade = " CASCADE" if self.is_atomic else ""
+        self._run(f"DROP SCHEMA {quote(self.dialect, namespace)}{cascade}")
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
         """Lock a name until the connection closes."""
-        if self.lock is not None:
-            ((_, got),) = self._run(
-                sa.text(self.lock).bindparams(name=namespace[:64], seconds=_LOCK_SECONDS)
+        ((_, got),) = self._run(self.lock, namespace[:64])
+        if got in {0, None}:
+            raise DatabaseUnavailableError(
+                f"Another load has locked '{namespace}' for {LOCK_SECONDS} seconds; try again."
             )
-            if got in {0, None}:
-                raise DatabaseUnavailableError(
-                    f"Another load has locked '{namespace}' for {_LOCK_SECONDS} seconds; try again."
-                )
         yield
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
@@ -259,38 +253,31 @@ class ServerNamespaces(Namespaces):
         """Yield the URL of a new database in which a script has run; drop it afterwards."""
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         url = self._url.set(database=name)
-        self._autocommit(self._database_creation(name))
+        self._run_committed(self._url, self._database_creation(name))
         try:
             location = url.render_as_string(hide_password=False)
             self.run_script(location, script)
             yield location
         finally:
-            self._autocommit(f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}")
+            self._run_committed(
+                self._url, f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}"
+            )
 
     @classmethod
     def run_script(cls, location: str, script: str) -> None:
         """Run a script as the user in the URL; raise `DataError` if the server refuses it."""
-        url = parse_url(location)
-        engine = _engine(url.set(drivername=cls.driver or url.drivername), cls)
         try:
-            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                driver: Any = connection.connection.driver_connection
-                with driver.cursor() as cursor:
-                    cursor.execute(script)
-                    while cursor.nextset():  # raises the errors of the statements
-                        pass
-        except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+            cls._run_committed(parse_url(location).set(drivername=cls.drivername), script)
+        except cls.errors as error:
             raise refused_script(cls.title, error) from error
+
+    @classmethod
+    def _run_committed(cls, url: URL, script: str) -> None:
+        """Run a script over a new connection that commits after each statement."""
+        with closing(cls.open_driver(url, autocommit=True)) as driver, driver.cursor() as cursor:
+            cursor.execute(script)
+            while cursor.nextset():  # raises the errors of the statements
+                pass
 
     def _database_creation(self, name: str) -> str:
         return f"CREATE DATABASE {quote(self.dialect, name)}"
-
-    def _autocommit(self, statement: str) -> None:
-        with self._connection.engine.connect() as connection:
-            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(statement)
-
-
-@lru_cache(maxsize=16)
-def _engine(url: sa.URL, namespaces: type[ServerNamespaces]) -> sa.Engine:
-    """Return an engine that closes each connection after use."""
-    return make_engine(url, poolclass=sa.NullPool, **namespaces.connect_options(url))

@@ -29,9 +29,6 @@ from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of
 
 if TYPE_CHECKING:
-    from sqlalchemy import Executable
-    from sqlalchemy import Table as SqlTable
-
     from dqa.core.situation import Situation, Table
 
 
@@ -311,19 +308,15 @@ class SqliteFile(FileNamespaces):
 def _write(
     connection: sqlite3.Connection, situation: Situation, tag: LoadedSituation | None
 ) -> None:
-    from dqa.databases.tables import define_tables, plain_rows, quote, spelled, write_tables
+    from dqa.databases.tables import write_situation
 
-    def fill(table: SqlTable, rows: Table) -> None:
-        marks = ", ".join("?" * len(table.columns))
-        insert = f"INSERT INTO {quote('sqlite', table.name)} VALUES ({marks})"  # noqa: S608
-        connection.executemany(insert, plain_rows(rows))
+    def fill(table: str, rows: Table) -> None:
+        marks = ", ".join("?" * len(rows.columns))
+        # SQLite stores NaN as NULL.
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows.rows())  # noqa: S608
 
-    def run(statement: Executable) -> None:
-        connection.execute(spelled(statement, "sqlite"))
-
-    tables = define_tables(situation.schema, declares_links=True)
     with connection:
-        write_tables(situation, tag, tables, dialect="sqlite", run=run, fill=fill)
+        write_situation(situation, tag, "sqlite", run=connection.execute, fill=fill)
 
 
 def _uri(path: Path) -> str:

@@ -1,161 +1,225 @@
-"""Define tables with SQLAlchemy: the tables of situations, and small tables of Python values."""
+"""Write SQL that creates and fills tables: the tables of situations, and tables of Python values.
+
+SQLAlchemy could write it, too, but would take longer than the database takes to run it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from math import isnan
-from typing import Any, TypeAlias, cast
+from math import isinf
+from typing import Any, TypeAlias
 
-import sqlalchemy as sa
-from sqlalchemy.dialects import mysql, postgresql, sqlite
-from sqlalchemy.engine import Dialect
-from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.engine.mock import MockConnection
-from sqlalchemy.schema import CreateTable
-from sqlalchemy.types import TypeEngine, UserDefinedType
-
-from dqa.core import situation as content
 from dqa.core.errors import DataError
-from dqa.core.situation import Schema, StoredType
+from dqa.core.schema import quoted
+from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSituation
 
-Run: TypeAlias = Callable[[sa.Executable], object]
-"""Runs a statement."""
-Fill: TypeAlias = Callable[[sa.Table, content.Table], None]
-"""Inserts the rows of one table, which has at least one row."""
 _UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
 """Names of exceptions of all drivers for values that a table cannot store."""
+_LONGEST = 250_000
+"""The maximum number of characters of an INSERT with several rows. Servers limit its bytes."""
 
-
-class _Invisible(UserDefinedType[int]):
-    """A number column that ``SELECT *`` does not return (MySQL, MariaDB)."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: object) -> str:
-        """Return the SQL text of the type."""
-        return "INT NOT NULL DEFAULT 0 INVISIBLE"
-
-
-_ROW_NUMBER = sa.Integer().with_variant(_Invisible(), "mysql")
-_TYPES: Mapping[StoredType, TypeEngine[Any]] = {
-    "text": sa.Text().with_variant(mysql.LONGTEXT(), "mysql"),
-    "float": sa.Double(),
-    "integer": sa.BigInteger(),
-    "boolean": sa.Boolean(),
+_ANSI = {
+    "boolean": "BOOLEAN",
+    "integer": "BIGINT",
+    "float": "DOUBLE PRECISION",
+    "decimal": "NUMERIC(38, 10)",
+    "timestamp": "TIMESTAMP",
+    "date": "DATE",
+    "text": "TEXT",
+    "key": "TEXT",
 }
-# An index of MySQL has at most 3,072 bytes. Other servers cannot index text of any length.
-_KEY_TEXT = sa.String(255).with_variant(sa.Text(), "sqlite", "postgresql")
-
-# With the parameter style "named", SQLAlchemy does not double a % in a name.
-_DIALECTS: Mapping[str, Dialect] = {
-    "ansi": DefaultDialect(paramstyle="named"),
-    "mysql": mysql.dialect(paramstyle="named"),
-    "postgres": postgresql.dialect(paramstyle="named"),  # type: ignore[no-untyped-call]
-    "sqlite": sqlite.dialect(paramstyle="named"),
+_TYPES: Mapping[str, Mapping[str, str]] = {
+    "mysql": _ANSI
+    | {
+        "float": "DOUBLE",
+        "timestamp": "DATETIME(6)",
+        "text": "LONGTEXT",
+        "key": "VARCHAR(255)",  # an index has at most 3,072 bytes
+    },
+    "sqlite": _ANSI | {"float": "DOUBLE", "decimal": "DOUBLE", "timestamp": "DATETIME"},
 }
-_SAME_SPELLING = {"duckdb": "postgres", "mariadb": "mysql"}
-
-
-def _dialect(name: str) -> Dialect:
-    return _DIALECTS[_SAME_SPELLING.get(name, name)]
+"""Types of columns by dialect. ``key`` is the type of a text in a primary or foreign key."""
+_KINDS: Mapping[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "float",
+    Decimal: "decimal",
+    datetime: "timestamp",
+    date: "date",
+    str: "text",
+}
+"""Kinds of columns by Python types. The order matters: True is also an int, a datetime a date."""
+_TAG = TableSchema(
+    TAG_TABLE,
+    (
+        *(Column(name, "text") for name in ("scenario", "name", "content_hash")),
+        Column("row_count", "integer"),
+    ),
+    key=(),
+)
 
 
 def quote(dialect: str, *names: str) -> str:
     """Return quoted names, separated by commas."""
-    return ", ".join(map(_dialect(dialect).identifier_preparer.quote_identifier, names))
+    mark = "`" if dialect in {"mysql", "mariadb"} else '"'
+    return ", ".join(quoted(name, mark) for name in names)
 
 
-def spelled(statement: sa.Executable, dialect: str) -> str:
-    """Return the SQL text of a statement with all values as literals."""
-    element = cast("sa.ClauseElement", statement)
-    options = {"literal_binds": True}
-    return str(element.compile(dialect=_dialect(dialect), compile_kwargs=options))
+def table_name(dialect: str, namespace: str | None, table: str) -> str:
+    """Return the quoted name of a table, with its schema if there is one."""
+    name = quote(dialect, table)
+    return f"{quote(dialect, namespace)}.{name}" if namespace else name
 
 
-def define_tables(
-    schema: Schema,
-    namespace: str | None = None,
-    *,
-    numbered: bool = False,
-    declares_links: bool = False,
-) -> sa.MetaData:
-    """Return the tables of a schema.
+def text_literal(text: str, dialect: str) -> str:
+    """Return a text as a literal."""
+    literal = quoted(text, "'")
+    if "\\" in text and dialect in {"mysql", "postgres"}:
+        escaped = literal.replace("\\", "\\\\")
+        return escaped if dialect == "mysql" else f" E{escaped}"
+    return literal
+
+
+def _float_literal(value: float) -> str:
+    """Return a float with an exponent, because MySQL reads a number without one as a decimal."""
+    if isinf(value):
+        raise DataError(f"The number {value} cannot be written in SQL.")
+    literal = repr(float(value))
+    return literal if "e" in literal else f"{literal}e0"
+
+
+_LITERALS: Mapping[str, Callable[[Any], str]] = {
+    "boolean": lambda value: "TRUE" if value else "FALSE",
+    "integer": int.__repr__,
+    "float": _float_literal,
+    "decimal": str,
+    "timestamp": lambda value: f"'{value.isoformat(sep=' ')}'",
+    "date": lambda value: f"'{value.isoformat()}'",
+}
+
+
+def _literals(values: Sequence[Any], kind: str, dialect: str) -> list[str]:
+    """Return the literals of a column; None and NaN become NULL."""
+    write = _LITERALS.get(kind, lambda text: text_literal(text, dialect))
+    return ["NULL" if value is None or value != value else write(value) for value in values]  # noqa: PLR0124
+
+
+def insert_statements(
+    table: str, names: Sequence[str], columns: Sequence[tuple[Sequence[Any], str]], dialect: str
+) -> Iterator[str]:
+    """Yield INSERT statements with many rows each.
 
     Parameters
     ----------
-    schema, namespace
-        The tables, and the database schema that will contain them.
-    numbered
-        Whether to add the column `ROW_COLUMN` with the number of each row.
-    declares_links
-        Whether to declare foreign keys. Otherwise comments describe them, because engines that
-        enforce foreign keys would reject real data.
+    table, names
+        The quoted name of the table, and the names of the columns.
+    columns
+        The values and the kind of each column.
+    dialect
+        The dialect.
+
+    Raises
+    ------
+    DataError
+        A number is infinite.
     """
-    metadata = sa.MetaData(namespace)
-    references = {
+    start = f"INSERT INTO {table} ({quote(dialect, *names)}) VALUES "  # noqa: S608
+    rows: list[str] = []
+    size = 0
+    for row in zip(*(_literals(*column, dialect) for column in columns), strict=True):
+        written = f"({', '.join(row)})"
+        if rows and size + len(written) > _LONGEST:
+            yield start + ", ".join(rows)
+            rows, size = [], 0
+        rows.append(written)
+        size += len(written)
+    if rows:
+        yield start + ", ".join(rows)
+
+
+def plain_rows(table: Table) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of Python values; NaN becomes None."""
+    return zip(*map(_without_nan, table.columns.values()), strict=True)
+
+
+def _without_nan(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return [None if value != value else value for value in listed]  # noqa: PLR0124
+
+
+# The tables of a situation
+
+
+def definitions(schema: Schema, dialect: str, namespace: str | None = None) -> Iterator[str]:
+    """Yield statements that create the tables of a schema.
+
+    SQLite declares foreign keys, but does not enforce them. In other databases, comments describe
+    them, because real data may violate them. In MySQL, an additional column stores the order of the
+    rows; ``SELECT *`` does not return it.
+    """
+    links = {
         (edge.table, column): (node.table, node.key_column)
         for edge in schema.edges
         for label, column in (edge.source, edge.target)
         for node in (schema.node(label),)
     }
-    in_keys = {(table.name, column) for table in schema.tables for column in table.key}
-    in_keys |= {*references, *references.values()}
+    indexed = {*links, *links.values()}
     for table in schema.tables:
-        columns: list[sa.Column[Any]] = []
-        for column in table.columns:
-            other = ".".join(references.get((table.name, column.name), ()))
-            is_key_text = column.stored == "text" and (table.name, column.name) in in_keys
-            columns.append(
-                sa.Column(
-                    column.name,
-                    _KEY_TEXT if is_key_text else _TYPES[column.stored],
-                    primary_key=column.name in table.key,
-                    autoincrement=False,
-                    comment=f"{REFERENCES}{other}" if other and not declares_links else None,
-                    quote=True,
-                )
-            )
-        if numbered:
-            columns.append(sa.Column(ROW_COLUMN, _ROW_NUMBER))
-        sa.Table(table.name, metadata, *columns, quote=True)
-    if declares_links:
-        for (name, column_name), (other, key) in references.items():
-            link = sa.ForeignKey(metadata.tables[other].c[key])
-            metadata.tables[name].c[column_name].append_foreign_key(link)
-    return metadata
+        keys = {*table.key, *(column for name, column in indexed if name == table.name)}
+        own = {column: other for (name, column), other in links.items() if name == table.name}
+        yield from _definition(table, keys, own, dialect, namespace)
 
 
-def define_tag(namespace: str | None = None) -> sa.Table:
-    """Return the table with the tag. It has one row; during a load it is empty."""
-    names = ("scenario", "name", "content_hash")
-    return sa.Table(
-        TAG_TABLE,
-        sa.MetaData(namespace),
-        *(sa.Column(name, sa.Text(), quote=True) for name in names),
-        sa.Column("row_count", sa.BigInteger(), quote=True),
-        quote=True,
-    )
+def _definition(
+    table: TableSchema,
+    keys: set[str],
+    links: Mapping[str, tuple[str, str]],
+    dialect: str,
+    namespace: str | None = None,
+) -> Iterator[str]:
+    """Yield the statements that create a table and its comments."""
+    types, name = _TYPES.get(dialect, _ANSI), table_name(dialect, namespace, table.name)
+    parts: list[str] = []
+    comments = {
+        column: text_literal(f"{REFERENCES}{'.'.join(other)}", dialect)
+        for column, other in links.items()
+    }
+    for column in table.columns:
+        kind = "key" if column.stored == "text" and column.name in keys else column.stored
+        parts.append(f"{quote(dialect, column.name)} {types[kind]}")
+        if column.name in table.key:
+            parts[-1] += " NOT NULL"
+        if dialect == "mysql" and column.name in comments:
+            parts[-1] += f" COMMENT {comments[column.name]}"
+    if dialect == "mysql":
+        parts.append(f"{ROW_COLUMN} INT NOT NULL DEFAULT 0 INVISIBLE")
+    if table.key:
+        parts.append(f"PRIMARY KEY ({quote(dialect, *table.key)})")
+    if dialect == "sqlite":
+        parts += [
+            f"FOREIGN KEY ({quote(dialect, column)}) "
+            f"REFERENCES {quote(dialect, other)} ({quote(dialect, key)})"
+            for column, (other, key) in links.items()
+        ]
+    yield f"CREATE TABLE {name} ({', '.join(parts)})"
+    if dialect not in {"mysql", "sqlite"}:
+        for column_name, comment in comments.items():
+            yield f"COMMENT ON COLUMN {name}.{quote(dialect, column_name)} IS {comment}"
 
 
-def create_all(metadata: sa.MetaData, dialect: Dialect | str, run: Run) -> None:
-    """Create tables and their comments."""
-    known = _dialect(dialect) if isinstance(dialect, str) else dialect
-    mock: Any = MockConnection(known, lambda definition, *_, **__: run(definition))
-    metadata.create_all(mock, checkfirst=False)
-
-
-def write_tables(  # noqa: PLR0913
-    situation: content.Situation,
+def write_situation(  # noqa: PLR0913
+    situation: Situation,
     tag: LoadedSituation | None,
-    metadata: sa.MetaData,
+    dialect: str,
     *,
-    dialect: Dialect | str,
-    run: Run,
-    fill: Fill,
+    run: Callable[[str], object],
+    fill: Callable[[str, Table], object],
+    namespace: str | None = None,
+    is_finished: bool = True,
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
 
@@ -168,44 +232,43 @@ def write_tables(  # noqa: PLR0913
         The situation.
     tag
         The row of the tag table; None to create no tag table.
-    metadata
-        The tables from `define_tables`.
-    dialect, run, fill
-        The dialect of the database, and functions that write to it. The caller commits.
+    dialect
+        The dialect of the database.
+    run
+        Runs a statement.
+    fill
+        Inserts rows into the table with a quoted name. There is at least one row.
+    namespace
+        The schema that will contain the tables.
+    is_finished
+        Whether to write the row of the tag table.
 
     Raises
     ------
     DataError
         A key occurs twice, or the database cannot hold a value.
     """
-    tag_table = define_tag(metadata.schema)
     if tag is not None:
-        create_all(tag_table.metadata, dialect, run)
-    create_all(metadata, dialect, run)
+        for statement in _definition(_TAG, set(), {}, dialect, namespace):
+            run(statement)
+    for statement in definitions(situation.schema, dialect, namespace):
+        run(statement)
     try:
-        for table in metadata.tables.values():
-            if len(rows := situation.tables[table.name]):
-                fill(table, rows)
+        for name, rows in situation.tables.items():
+            if len(rows):
+                fill(table_name(dialect, namespace, name), rows)
     except Exception as error:
         if _UNFIT.isdisjoint(kind.__name__ for kind in type(error).__mro__):
             raise
         raise DataError(
             f"The database cannot hold situation '{situation.name}': {one_line(error)}."
         ) from error
-    if tag is not None:
-        row = (tag.scenario, tag.name, tag.content_hash, tag.rows)
-        run(sa.insert(tag_table).values(row))
-
-
-def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of Python values; NaN becomes None."""
-    return zip(*(_plain(array) for array in table.columns.values()), strict=True)
-
-
-def _plain(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
-    """Return the values of a list or array as Python values; NaN becomes None."""
-    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
-    return [None if isinstance(value, float) and isnan(value) else value for value in listed]
+    if tag is not None and is_finished:
+        values = (tag.scenario, tag.name, tag.content_hash, tag.rows)
+        columns = [([value], c.stored) for value, c in zip(values, _TAG.columns, strict=True)]
+        where = table_name(dialect, namespace, TAG_TABLE)
+        for statement in insert_statements(where, _TAG.column_names, columns, dialect):
+            run(statement)
 
 
 # Small tables from Python values
@@ -214,19 +277,6 @@ Columns: TypeAlias = Mapping[str, Sequence[Any]]
 """A table as a dictionary of columns."""
 RowsOfDicts: TypeAlias = Sequence[Mapping[str, Any]]
 """A table as a list of rows; a missing column is NULL."""
-
-_CHUNK = 500
-"""The number of rows per INSERT."""
-_KINDS: Mapping[type, TypeEngine[Any]] = {
-    bool: sa.Boolean(),
-    int: sa.BigInteger(),
-    float: sa.Double(),
-    Decimal: sa.Numeric(38, 10).with_variant(sa.Double(), "sqlite"),
-    datetime: sa.DateTime(),
-    date: sa.Date(),
-    str: sa.Text(),
-}
-"""Column types by Python types. The order matters: True is also an int, a datetime a date."""
 
 
 def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> str:
@@ -245,8 +295,8 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     Raises
     ------
     DataError
-        Columns have different lengths, values of a column have different types, or a table has no
-        column.
+        Columns have different lengths, values of a column have different types, a number is
+        infinite, or a table has no column.
     """
     return "\n".join(
         f"{statement};"
@@ -256,22 +306,18 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
 
 
 def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iterator[str]:
-    columns = {column: _plain(values) for column, values in _columns(name, content).items()}
+    columns = {column: _without_nan(values) for column, values in _columns(name, content).items()}
     lengths = {column: len(values) for column, values in columns.items()}
     if not columns:
         raise DataError(f"Table '{name}' has no columns: give it one row or a dict of columns.")
     if len(set(lengths.values())) > 1:
         raise DataError(f"Table '{name}' has columns of unequal length: {lengths}.")
-    typed = (
-        sa.Column(key, _type_of(name, key, cells), quote=True) for key, cells in columns.items()
-    )
-    table = sa.Table(name, sa.MetaData(), *typed, quote=True)
-    yield spelled(CreateTable(table), dialect)
-    rows = list(zip(*columns.values(), strict=True))
-    for start in range(0, len(rows), _CHUNK):
-        chunk = rows[start : start + _CHUNK]
-        values = [dict(zip(columns, row, strict=True)) for row in chunk]
-        yield spelled(sa.insert(table).values(values), dialect)
+    kinds = [_kind_of(name, column, values) for column, values in columns.items()]
+    types, table = _TYPES.get(dialect, _ANSI), quote(dialect, name)
+    typed = (f"{quote(dialect, c)} {types[kind]}" for c, kind in zip(columns, kinds, strict=True))
+    yield f"CREATE TABLE {table} ({', '.join(typed)})"
+    filled = list(zip(columns.values(), kinds, strict=True))
+    yield from insert_statements(table, list(columns), filled, dialect)
 
 
 def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
@@ -285,7 +331,8 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
     return {column: [row.get(column) for row in content] for column in names}
 
 
-def _type_of(table: str, column: str, values: Sequence[Any]) -> TypeEngine[Any]:
+def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
+    """Return the kind of a column; a column without values is a text column."""
     found: set[type] = {
         next((kind for kind in _KINDS if isinstance(value, kind)), type(value))
         for value in values
@@ -299,4 +346,4 @@ def _type_of(table: str, column: str, values: Sequence[Any]) -> TypeEngine[Any]:
             f"Column '{column}' of table '{table}' holds {named}: give it one type of bool, int, "
             "float, Decimal, str, date and datetime."
         )
-    return _KINDS[found.pop()] if found else sa.Text()
+    return _KINDS[found.pop()] if found else "text"

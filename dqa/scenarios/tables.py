@@ -12,6 +12,7 @@ from dqa.core.database import Database, Kind
 from dqa.core.errors import DataError
 from dqa.core.schema import quote_name, sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
+from dqa.databases.tables import quote
 from dqa.scenarios.parameters import read_value, text_of, type_of_column
 from dqa.scenarios.statements import cypher_literal, sql_literal
 
@@ -175,6 +176,4 @@ def name_in(dialect: str, name: str) -> str:
     # Databases of other dialects may fold unquoted names to capitals.
     if dialect == "ansi":
         return sql_name(name)
-    from dqa.databases.tables import quote  # it imports SQLAlchemy
-
     return quote(dialect, name)

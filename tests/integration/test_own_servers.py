@@ -35,7 +35,7 @@ LONG = {
     "neo4j": "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b)",
 }
 STEPS = {
-    "mysql": "sql_namespaces.ServerNamespaces._fill",
+    "mysql": "mysql.MysqlNamespaces._fill",
     "postgres": "postgres.PostgresNamespaces._fill",
     "neo4j": "neo4j.namespaces._fill",
 }

@@ -21,9 +21,8 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.core.situation import Situation, Table
-from dqa.databases.namespaces import namespace_for, tag_of
-from dqa.databases.tables import define_tag
+from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
+from dqa.databases.namespaces import TAG_TABLE, namespace_for, tag_of
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
 
@@ -109,6 +108,16 @@ def test_any_size_order_and_text_comes_back_equal(target: Target, goods: int) ->
     assert read_back(target.load(situation), situation) == situation
 
 
+def test_odd_names_and_long_texts_come_back_equal(target: Target) -> None:
+    """Columns and tables with quotes, percent signs and spaces, and the largest numbers."""
+    columns = (Column("a %s", "integer"), Column("`\"'\\", "text"), Column("select", "float"))
+    table = TableSchema("it's `100 %`", columns, ("a %s",))
+    values = [[-(2**63), 2**63 - 1], ["x" * 300_000, "\\'"], [-0.0, 1.7976931348623157e308]]
+    rows = Table(table, dict(zip(table.column_names, values, strict=True)))
+    situation = Situation(Schema("odd", (table,)), "odd", {table.name: rows})
+    assert read_back(target.load(situation), situation) == situation
+
+
 def test_texts_differ_as_python_says(target: Target) -> None:
     """No collation takes one text for another."""
     database = target.load(world())
@@ -181,7 +190,7 @@ def test_an_unfinished_load_is_dropped_only_without_tables_of_others(
     server, situation, engine = occupied
     namespace = namespace_for(situation)
     with engine.begin() as connection:
-        define_tag(namespace).create(connection)
+        connection.execute(sa.text(f"CREATE TABLE {namespace}.{TAG_TABLE} (scenario TEXT)"))
     with pytest.raises(UsageError, match=f"--replace {namespace}"):
         server.load(situation)
     with engine.begin() as connection:

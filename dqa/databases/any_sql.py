@@ -22,7 +22,7 @@ from sqlalchemy.types import NullType
 
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
-from dqa.databases.catalogue import BROKEN, Catalogue
+from dqa.databases.catalogue import BROKEN, Relation, schema_of
 from dqa.databases.engine_session import Connection, EngineSession
 from dqa.databases.errors import Fault, one_line
 from dqa.databases.namespaces import Namespaces
@@ -119,36 +119,35 @@ class AnySql(EngineSession):
         with self._engine.connect() as connection:
             inspector = inspect(connection)
             columns, broken = _columns(inspector, self._schema)
-            catalogue = Catalogue(
-                columns=[
-                    (where, name, column["name"], _spelled(column, dialect), column.get("comment"))
-                    for name, listed in columns.items()
-                    for column in listed
-                ],
-                keys=[
-                    (where, name, column)
-                    for (_, name), key in inspector.get_multi_pk_constraint(**tables).items()
-                    for column in key["constrained_columns"]
-                ],
-                references=[  # a key may name no columns of the other table, or too few
-                    (where, name, column, link["referred_schema"] or where, other, other_column)
-                    for (_, name), links in inspector.get_multi_foreign_keys(**tables).items()
-                    for link in links
-                    for other in [link["referred_table"]]
-                    for referred in [link["referred_columns"] or _PLACES]
-                    for column, other_column in zip(
-                        link["constrained_columns"], referred, strict=False
+            comments = _comments(inspector, self._schema)
+            relations = {name: Relation(where, name, omitted=BROKEN) for name in broken}
+            for name, listed in columns.items():
+                relations[name] = Relation(where, name, comments.get(name))
+                for column in listed:
+                    relations[name].add(
+                        column["name"], _spelled(column, dialect), column.get("comment")
                     )
-                ],
-                comments=_comments(inspector, self._schema),
-                omitted={BROKEN: broken},
-                available=[] if columns else _available(inspector),
-            )
+            for (_, name), key in inspector.get_multi_pk_constraint(**tables).items():
+                relations[name].key.extend(key["constrained_columns"])
+            for (_, name), links in inspector.get_multi_foreign_keys(**tables).items():
+                relations[name].links.extend(
+                    (column, link["referred_schema"] or where, link["referred_table"], other)
+                    for link in links
+                    # A key may list no columns of the other table, or too few.
+                    for column, other in zip(
+                        link["constrained_columns"],
+                        link["referred_columns"] or _PLACES,
+                        strict=False,
+                    )
+                )
+            available = [] if columns else _available(inspector)
         quote = dialect.identifier_preparer.initial_quote
-        return catalogue.to_schema(
+        return schema_of(
+            relations.values(),
             [where],
             quote if quote in {'"', "`"} else '"',
             folds_case=dialect.requires_name_normalize,
+            available=lambda: available,
         )
 
 
@@ -169,11 +168,11 @@ def _available(inspector: Inspector) -> list[str]:
     return []
 
 
-def _comments(inspector: Inspector, namespace: str | None) -> list[tuple[str, str, str | None]]:
+def _comments(inspector: Inspector, namespace: str | None) -> dict[str, str | None]:
     with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect supports comments
         found = inspector.get_multi_table_comment(namespace, kind=ObjectKind.ANY)
-        return [(namespace or "", name, comment["text"]) for (_, name), comment in found.items()]
-    return []
+        return {name: comment["text"] for (_, name), comment in found.items()}
+    return {}
 
 
 def _columns(

@@ -1,10 +1,10 @@
-"""Build the schema of any SQL database from the rows of its catalogue."""
+"""Build the schema of any SQL database from its tables and views."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 from dqa.core.text import counted
@@ -14,197 +14,161 @@ _MOST_LABELS, _MOST_NAMES = 30, 10
 """The maximum number of an enumeration's labels to list, and of relations."""
 BROKEN = "views of missing tables"
 VIEW = "view"
-
-CatalogueColumn: TypeAlias = tuple[str, str, str, str, str | None]
-"""A schema, a table or view, a column, its displayed type, and its comment."""
-CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str | int]
-"""The schema, table and column of a foreign key, then those that it references. The referenced
-column is a name or a position in the primary key."""
-_Relation: TypeAlias = tuple[str, str]
-"""The schema and the name of a table or view."""
+_HIDDEN = "a table of an earlier schema has the same name"
 
 
-@dataclass
-class Catalogue:
-    """The readable tables and views (relations) of some schemas.
+@dataclass(slots=True)
+class Relation:
+    """A table or view whose description is being read.
 
     Attributes
     ----------
-    columns
-        The columns, in the order of each relation.
-    keys
-        The schema, table and name of each primary key column, in order.
-    references
-        The columns of foreign keys, in order.
-    comments
-        The schema, name and comment of each relation.
+    schema, name, comment
+        Its schema, name and comment.
     omitted
-        Maps each reason for omitting relations to the relations.
+        The reason for omitting it from the schema; empty if it is included.
+    fields
+        Its readable columns by name, in order.
+    key
+        The columns of its primary key, in order.
+    links
+        For each column of a foreign key: the column, the schema and the name of the other table,
+        and the other column as a name or as a position in the primary key.
+    """
+
+    schema: str
+    name: str
+    comment: str | None = None
+    omitted: str = ""
+    fields: dict[str, Field] = field(default_factory=dict)
+    key: list[str] = field(default_factory=list)
+    links: list[tuple[str, str, str, str | int]] = field(default_factory=list)
+
+    def add(self, name: str, kind: str, comment: str | None = None) -> None:
+        """Add a column. A comment that describes a foreign key becomes a link."""
+        if comment and comment.startswith(REFERENCES):
+            other, _, target = comment.removeprefix(REFERENCES).partition(".")
+            self.links.append((name, self.schema, other, target))
+            comment = ""
+        if name != ROW_COLUMN:
+            self.fields[name] = Field(name, kind, (), comment or "")
+
+    def has(self, name: str) -> bool:
+        """Return whether the relation has a readable column, in any spelling of its name."""
+        return name in self.fields or name.casefold() in map(str.casefold, self.fields)
+
+
+def schema_of(  # noqa: PLR0913
+    relations: Iterable[Relation],
+    schemas: Sequence[str],
+    quote: str = '"',
+    *,
+    folds_case: bool = False,
+    available: Callable[[], Sequence[str]] = list,
+    hint: str = "Append ?schema={} to the location; join several with commas",
+) -> DatabaseSchema:
+    """Return the schema. If several tables have the same name, it contains only the first one.
+
+    Parameters
+    ----------
+    relations
+        The tables and views. Those without readable columns are ignored.
+    schemas
+        The schemas, in the order in which the engine looks for a table.
+    quote, folds_case
+        See `DatabaseSchema`.
     available
-        The other schemas that contain readable relations.
+        Returns the schemas with tables. It is called only if there is no readable table.
     hint
         How to choose a schema; ``{}`` stands for its name.
     """
-
-    columns: Iterable[CatalogueColumn] = ()
-    keys: Iterable[tuple[str, str, str]] = ()
-    references: Iterable[CatalogueReference] = ()
-    comments: Iterable[tuple[str, str, str | None]] = ()
-    omitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    available: Sequence[str] = ()
-    hint: str = "Append ?schema={} to the location; join several with commas"
-
-    def to_schema(
-        self, schemas: Sequence[str], quote: str = '"', *, folds_case: bool = False
-    ) -> DatabaseSchema:
-        """Return the schema. If several tables have the same name, it contains only the first one.
-
-        Parameters
-        ----------
-        schemas
-            The schemas, in the order in which the engine looks for a table.
-        quote, folds_case
-            See `DatabaseSchema`.
-        """
-        rank = {schema: number for number, schema in enumerate(schemas)}
-        tables: dict[str, TableInfo] = {}
-        hidden: list[str] = []
-        found = self._tables()
-        for schema, name in sorted(found, key=lambda one: (one[1], rank.get(one[0], 0))):
-            if name in tables:
-                hidden.append(f"{schema}.{name}")
-            elif name != TAG_TABLE:
-                tables[name] = found[schema, name]
-        omitted = {**self.omitted, "a table of an earlier schema has the same name": hidden}
-        notes = [f"Left out: {_listed(names)} ({why})" for why, names in omitted.items() if names]
-        if not tables:
-            where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
-            notes.append(f"No table that you can read{where}{self._others()}")
-        return DatabaseSchema(
-            tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
-        )
-
-    def _tables(self) -> dict[_Relation, TableInfo]:
-        """Return all relations with their readable keys and references."""
-        fields: dict[_Relation, list[Field]] = {}
-        known: set[tuple[str, str, str]] = set()
-        links: dict[_Relation, dict[tuple[str, str, str], None]] = {}
-        keys: dict[_Relation, list[str]] = {}
-        for schema, table, name, kind, comment in self.columns:
-            shown = fields.setdefault((schema, table), [])
-            if comment and comment.startswith(REFERENCES):
-                other, _, column = comment.removeprefix(REFERENCES).partition(".")
-                links.setdefault((schema, table), {})[name, other, column] = None
-                comment = ""  # noqa: PLW2901
-            if name != ROW_COLUMN:
-                shown.append(Field(name, kind, (), comment or ""))
-                known.add((schema, table, name.casefold()))
-        for schema, table, name in self.keys:
-            keys.setdefault((schema, table), []).append(name)
-        spelled = {(schema, table.casefold()): table for schema, table in fields}
-        for schema, table, name, other_schema, other, target in self.references:
-            where = (other_schema, other)
-            if where not in fields:
-                where = (other_schema, spelled.get((other_schema, other.casefold()), other))
-            if isinstance(target, int):
-                target = "".join(keys.get(where, [])[target : target + 1])  # noqa: PLW2901
-            ends = {(schema, table, name.casefold()), (*where, target.casefold())}
-            if ends <= known:
-                links.setdefault((schema, table), {})[name, where[1], target] = None
-        comments = {(schema, table): comment for schema, table, comment in self.comments}
-        for where, key in keys.items():
-            if not known.issuperset((*where, name.casefold()) for name in key):
-                key.clear()
-        return {
-            where: TableInfo(
-                where[1],
-                tuple(columns),
-                tuple(keys.get(where, ())),
-                tuple(links.get(where, ())),
-                comments.get(where) or "",
-            )
-            for where, columns in fields.items()
-        }
-
-    def _others(self) -> str:
-        if not self.available:
-            return ""
-        hint = self.hint.format(self.available[0])
-        return f". Other schemas have tables: {_listed(self.available)}. {hint}"
+    rank = {schema: number for number, schema in enumerate(schemas)}
+    left_out: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], Relation] = {}
+    for relation in relations:
+        if relation.omitted:
+            left_out.setdefault(relation.omitted, []).append(relation.name)
+        elif relation.fields and relation.name != TAG_TABLE:
+            found[relation.schema, relation.name] = relation
+    folded = {(schema, name.casefold()): one for (schema, name), one in found.items()}
+    tables: dict[str, TableInfo] = {}
+    hidden: list[str] = []
+    for one in sorted(found.values(), key=lambda one: (one.name, rank.get(one.schema, 0))):
+        if one.name in tables:
+            hidden.append(f"{one.schema}.{one.name}")
+        else:
+            links = dict.fromkeys(_links(one, found, folded))
+            key = tuple(one.key) if all(map(one.has, one.key)) else ()
+            columns = tuple(one.fields.values())
+            tables[one.name] = TableInfo(one.name, columns, key, tuple(links), one.comment or "")
+    reasons = [*sorted(left_out.items()), (_HIDDEN, hidden)]
+    notes = [f"Left out: {_listed(sorted(names))} ({why})" for why, names in reasons if names]
+    if not tables:
+        where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
+        notes.append(f"No table that you can read{where}")
+        if others := available():
+            notes[-1] += f". Other schemas have tables: {_listed(others)}. {hint.format(others[0])}"
+    return DatabaseSchema(
+        tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogueQueries:
-    """The queries that read the catalogue of an engine.
+def _links(
+    relation: Relation,
+    found: Mapping[tuple[str, str], Relation],
+    folded: Mapping[tuple[str, str], Relation],
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the foreign keys whose columns exist on both sides."""
+    for column, schema, name, target in relation.links:
+        other = found.get((schema, name)) or folded.get((schema, name.casefold()))
+        if other is None:
+            continue
+        at = "".join(other.key[target : target + 1]) if isinstance(target, int) else target
+        if relation.has(column) and other.has(at):
+            yield column, other.name, at
 
-    Each parameter of a query has the same value.
 
-    Attributes
+def read_relations(
+    ask: Callable[[str], list[Any]],
+    queries: tuple[str, str, str, str],
+    spell: Callable[[str], str] = str,
+    can_read: Callable[[Relation], bool] = lambda _: True,
+) -> Iterable[Relation]:
+    """Read a catalogue with four queries.
+
+    Parameters
     ----------
-    relations
-        Returns the schema, name and comment of each relation. A fourth value is `VIEW`, empty, or
-        the reason for omitting the relation.
-    columns
-        Returns `CatalogueColumn` rows; with `spell`, several values may describe the type.
-    keys, references
-        Return the rows of `Catalogue`.
-    available
-        Returns the schemas that contain relations.
+    ask
+        Runs a query and returns its rows.
+    queries
+        The first query returns the schema, name, comment and kind of each relation. The kind is
+        `VIEW`, empty, or the reason for omitting the relation. The second query returns the schema,
+        relation, name, type and comment of each column; the third the schema, relation and name of
+        each column of a primary key; the fourth the schema and relation of each column of a foreign
+        key, and its entry in `Relation.links`.
     spell
-        Returns the type of a column from the values between its name and its comment.
+        Returns the displayed type of a column.
+    can_read
+        Returns whether a view can be read.
     """
-
-    relations: str
-    columns: str
-    keys: str
-    references: str
-    available: str
-    spell: Callable[..., str] = str
-
-    def read(
-        self,
-        cursor: Any,  # noqa: ANN401
-        parameter: object,
-        can_read: Callable[[str, str], bool] = lambda *_: True,
-    ) -> Catalogue:
-        """Read the catalogue with a few queries for all relations.
-
-        Parameters
-        ----------
-        cursor
-            The cursor of any driver.
-        parameter
-            The schema or schemas.
-        can_read
-            Returns whether a view can be read.
-        """
-
-        def ask(query: str) -> list[Any]:
-            return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))
-
-        relations, columns = ask(self.relations), ask(self.columns)
-        with_columns = {(schema, name) for schema, name, *_ in columns}
-        left_out: dict[_Relation, str] = {}
-        for schema, name, _, kind in relations:
-            works = kind != VIEW or ((schema, name) in with_columns and can_read(schema, name))
-            if reason := BROKEN if not works else kind.removeprefix(VIEW):
-                left_out[schema, name] = reason
-        shown = [
-            (schema, table, name, self.spell(*kind), comment)
-            for schema, table, name, *kind, comment in columns
-            if (schema, table) not in left_out
-        ]
-        return Catalogue(
-            columns=shown,
-            keys=ask(self.keys),
-            references=ask(self.references),
-            comments=[(schema, name, comment) for schema, name, comment, _ in relations],
-            omitted={
-                reason: sorted(name for (_, name), why in left_out.items() if why == reason)
-                for reason in sorted(set(left_out.values()))
-            },
-            available=[] if shown else [name for (name,) in ask(self.available)],
-        )
+    found: dict[tuple[str, str], Relation] = {}
+    views: list[Relation] = []
+    relations, columns, keys, references = queries
+    new = Relation("", "")  # stands for a table that was created between two queries
+    for schema, name, comment, kind in ask(relations):
+        relation = Relation(schema, name, comment, kind.removeprefix(VIEW))
+        found[schema, name] = relation
+        views.extend([relation] if kind == VIEW else [])
+    for schema, table, name, kind, comment in ask(columns):
+        found.get((schema, table), new).add(name, spell(kind), comment)
+    for schema, table, name in ask(keys):
+        found.get((schema, table), new).key.append(name)
+    for schema, table, *link in ask(references):
+        found.get((schema, table), new).links.append(tuple(link))
+    for view in views:
+        if not view.fields or not can_read(view):
+            view.omitted = BROKEN
+    return found.values()
 
 
 def enumeration(name: str, labels: Sequence[str]) -> str:
@@ -221,6 +185,30 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def rows_of(cursor: Any, statement: str, *values: object) -> list[Any]:  # noqa: ANN401
-    """Return all rows of a catalogue query on any driver's cursor."""
+    """Return all rows of a catalogue query on any driver's cursor.
+
+    Parameters
+    ----------
+    cursor
+        The cursor.
+    statement
+        The query.
+    values
+        The values of its parameters.
+    """
     cursor.execute(statement, *([values] if values else []))
     return list(cursor.fetchall())
+
+
+def flat(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the values of a single column."""
+    return [value for (value,) in rows]
+
+
+def asking(cursor: Any, parameter: object) -> Callable[[str], list[Any]]:  # noqa: ANN401
+    """Return a function that runs queries in which every parameter has the same value."""
+
+    def ask(query: str) -> list[Any]:
+        return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))
+
+    return ask

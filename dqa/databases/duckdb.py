@@ -19,7 +19,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import CatalogueQueries, rows_of
+from dqa.databases.catalogue import Relation, asking, flat, read_relations, rows_of, schema_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import (
     Fault,
@@ -34,7 +34,7 @@ from dqa.databases.files import FileNamespaces, existing_file, file_path
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
-from dqa.databases.tables import quote, write_situation
+from dqa.databases.tables import quote, table_name, write_situation
 from dqa.databases.values import iso_text, loaded
 
 if TYPE_CHECKING:
@@ -166,16 +166,17 @@ class Duckdb(EngineSession):
     def describe(self, driver: DuckDBPyConnection) -> DatabaseSchema:
         """Read the schemas, and check which views can be read."""
 
-        def can_read(schema: str, view: str) -> bool:
-            named = f"{quoted(schema, chr(34))}.{quoted(view, chr(34))}"
+        def can_read(view: Relation) -> bool:
+            name = table_name("duckdb", view.schema, view.name)
             try:
-                driver.execute(f"SELECT * FROM {named} LIMIT 0").fetchall()  # noqa: S608
+                driver.execute(f"SELECT * FROM {name} LIMIT 0").fetchall()  # noqa: S608
             except (duckdb.CatalogException, duckdb.BinderException):
                 return False
             return True
 
-        found = _CATALOGUE.read(driver, list(self._schemas), can_read)
-        return found.to_schema(self._schemas)
+        ask = asking(driver, list(self._schemas))
+        found = read_relations(ask, _CATALOGUE, can_read=can_read)
+        return schema_of(found, self._schemas, available=lambda: flat(ask(_AVAILABLE)))
 
 
 _Reader = Callable[[Any], Any]
@@ -287,7 +288,7 @@ WHERE database_name = current_database() ORDER BY ALL
 """
 
 
-_CATALOGUE = CatalogueQueries(_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
+_CATALOGUE = (_RELATIONS, _COLUMNS, _KEYS, _LINKS)
 
 
 _MAIN = "main"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from socket import SHUT_RDWR
 from typing import Any
 
@@ -28,7 +28,7 @@ from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
 from dqa.core.situation import Table
-from dqa.databases.catalogue import CatalogueQueries
+from dqa.databases.catalogue import asking, flat, read_relations, schema_of
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
@@ -237,8 +237,14 @@ class Mysql(EngineSession):
         """Read the schema."""
         database = self._url.database or ""
         with driver.cursor() as cursor:
-            found = _CATALOGUE.read(cursor, database)
-        return replace(found, hint="Name one as the database: .../{}").to_schema([database], "`")
+            ask = asking(cursor, database)
+            return schema_of(
+                read_relations(ask, _CATALOGUE, _spelled),
+                [database],
+                "`",
+                available=lambda: flat(ask(_AVAILABLE)),
+                hint="Name one as the database: .../{}",
+            )
 
 
 _TABLES = """
@@ -276,7 +282,7 @@ def _spelled(kind: str) -> str:
     return _INT.sub("INTEGER", kind.upper())
 
 
-_CATALOGUE = CatalogueQueries(_TABLES, _COLUMNS, _KEYS, _LINKS, _AVAILABLE, _spelled)
+_CATALOGUE = (_TABLES, _COLUMNS, _KEYS, _LINKS)
 
 
 class MysqlNamespaces(ServerNamespaces):

@@ -10,7 +10,7 @@ limit cuts a result, the statement is cancelled.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, islice
@@ -31,7 +31,7 @@ from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Examination
 from dqa.core.situation import Table
-from dqa.databases.catalogue import CatalogueQueries, enumeration
+from dqa.databases.catalogue import Relation, enumeration, flat, rows_of, schema_of
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, one_line, read_faults
@@ -41,60 +41,58 @@ from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
-# Partitions are part of their parent. A materialized view without data cannot be read.
-_RELATION = """
-WITH relation AS MATERIALIZED (
-    SELECT c.oid, n.nspname, c.relname, c.relispopulated,
-        has_table_privilege(c.oid, 'SELECT') AS is_readable
-    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
-        AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT')))
+# Partitions are part of their parent.
+_RELATIONS = """
+SELECT c.oid, n.nspname, c.relname, c.relispopulated, has_table_privilege(c.oid, 'SELECT')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
+    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 """
-_RELATIONS = f"""{_RELATION}
-SELECT nspname, relname, description, CASE WHEN relispopulated THEN '' ELSE
-    'materialized views without data: REFRESH MATERIALIZED VIEW fills them' END
-FROM relation LEFT JOIN pg_description
-    ON objoid = oid AND objsubid = 0 AND classoid = 'pg_class'::regclass
-"""  # noqa: S608
+_UNPOPULATED = "materialized views without data: REFRESH MATERIALIZED VIEW fills them"
+_COLUMNS = """
+SELECT attrelid, attnum, attname, atttypid, atttypmod FROM pg_attribute
+WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped
+    AND (attrelid <> ALL(%s::oid[]) OR has_column_privilege(attrelid, attnum, 'SELECT'))
+ORDER BY attrelid, attnum
+"""
+_COMMENTS = """
+SELECT objoid, objsubid, description FROM pg_description
+WHERE objoid = ANY(%s::oid[]) AND classoid = 'pg_class'::regclass
+"""
 # A user-defined type has a kind (e, d or c) and a base type, labels or fields.
-_COLUMNS = f"""{_RELATION}
-SELECT r.nspname, r.relname, a.attname, format_type(a.atttypid, a.atttypmod), u.typtype,
+_TYPES = """
+SELECT w.type, w.modifier, format_type(w.type, w.modifier), u.typtype,
     CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
     WHEN 'e' THEN ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = u.oid
         ORDER BY enumsortorder)
     WHEN 'c' THEN ARRAY(SELECT quote_ident(f.attname) || ' '
             || format_type(f.atttypid, f.atttypmod) FROM pg_attribute f
         WHERE f.attrelid = u.typrelid AND f.attnum > 0 AND NOT f.attisdropped ORDER BY f.attnum)
-    END, d.description
-FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid JOIN pg_type t ON t.oid = a.atttypid
+    END
+FROM unnest(%s::oid[], %s::int[]) w (type, modifier) JOIN pg_type t ON t.oid = w.type
 LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t.oid END
     AND u.typtype IN ('e', 'd', 'c') AND u.typnamespace NOT IN (
         SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))
-LEFT JOIN pg_description d
-    ON d.objoid = a.attrelid AND d.objsubid = a.attnum AND d.classoid = 'pg_class'::regclass
-WHERE a.attnum > 0 AND NOT a.attisdropped
-    AND (r.is_readable OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
-ORDER BY r.oid, a.attnum
-"""  # noqa: S608
-# `Catalogue` removes keys that contain unreadable columns.
-_KEYS = """
-SELECT n.nspname, c.relname, a.attname
-FROM pg_constraint JOIN pg_class c ON c.oid = conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = ANY(conkey)
-WHERE contype = 'p' AND n.nspname = ANY(%s) ORDER BY c.oid, array_position(conkey, a.attnum)
 """
+
+
+def _names(table: str, numbers: str) -> str:
+    """Return an expression for the columns of a key if its table is a partition."""
+    return f"""CASE WHEN pg_partition_root({table}) IS NOT NULL THEN ARRAY(
+        SELECT attname::text FROM unnest({numbers}) WITH ORDINALITY k (number, place)
+        JOIN pg_attribute ON attrelid = {table} AND attnum = k.number ORDER BY k.place) END"""  # noqa: S608
+
+
 # A foreign key from or to a partition belongs to the parent.
-_LINKS = """
-SELECT n.nspname, c.relname, a.attname, m.nspname, d.relname, b.attname
-FROM pg_constraint JOIN pg_class c ON c.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
-JOIN pg_class d ON d.oid = coalesce(pg_partition_root(confrelid)::oid, confrelid)
-JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_namespace m ON m.oid = d.relnamespace
-JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = ANY(conkey)
-JOIN pg_attribute b
-    ON b.attrelid = confrelid AND b.attnum = confkey[array_position(conkey, a.attnum)]
-WHERE contype = 'f' AND conparentid = 0 AND n.nspname = ANY(%s)
-ORDER BY conname, array_position(conkey, a.attnum)
-"""
+_KEYS = f"""
+SELECT contype = 'p', coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
+    {_names("conrelid", "conkey")},
+    coalesce(pg_partition_root(confrelid)::oid, confrelid), confkey,
+    {_names("confrelid", "confkey")}
+FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0 AND connamespace = ANY(
+    SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
+ORDER BY conname
+"""  # noqa: S608
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
@@ -124,7 +122,45 @@ def _capital(kind: str) -> str:
     return kind
 
 
-_CATALOGUE = CatalogueQueries(_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE, _spelled)
+def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  # noqa: ANN401
+    """Read the readable relations of some schemas.
+
+    The queries join little, and return numbers instead of names, because a catalogue may have
+    thousands of tables.
+    """
+    relations: dict[int, Relation] = {}
+    columns: dict[int, dict[int, str]] = {}
+    partly: list[int] = []
+    for oid, schema, name, is_populated, is_readable in rows_of(cursor, _RELATIONS, list(schemas)):
+        relations[oid] = Relation(schema, name, omitted="" if is_populated else _UNPOPULATED)
+        columns[oid] = {}
+        partly.extend([] if is_readable else [oid])
+    found = rows_of(cursor, _COLUMNS, list(relations), partly)
+    comments = {(oid, n): text for oid, n, text in rows_of(cursor, _COMMENTS, list(relations))}
+    wanted = {(kind, modifier) for *_, kind, modifier in found}
+    kinds, modifiers = [kind for kind, _ in wanted], [modifier for _, modifier in wanted]
+    types = {
+        (kind, modifier): _spelled(*spelled)
+        for kind, modifier, *spelled in rows_of(cursor, _TYPES, kinds, modifiers)
+    }
+    for oid, number, name, kind, modifier in found:
+        columns[oid][number] = name
+        relations[oid].add(name, types[kind, modifier], comments.get((oid, number)))
+    for oid, relation in relations.items():
+        relation.comment = comments.get((oid, 0))
+    for is_primary, oid, numbers, names, *other in rows_of(cursor, _KEYS, list(schemas)):
+        if oid not in relations:
+            continue
+        own = names or [columns[oid].get(number, "") for number in numbers]
+        if is_primary:
+            relations[oid].key.extend(own)
+        elif (to := other[0]) in relations:
+            targets = other[2] or [columns[to].get(number, "") for number in other[1]]
+            end = relations[to].schema, relations[to].name
+            relations[oid].links.extend(
+                (column, *end, target) for column, target in zip(own, targets, strict=True)
+            )
+    return relations.values()
 
 
 CONNECT_SECONDS = 10
@@ -277,8 +313,12 @@ class Postgres(EngineSession):
     def describe(self, driver: Driver[Any]) -> DatabaseSchema:
         """Read the tables and views of the schemas."""
         with driver.cursor() as cursor:
-            found = _CATALOGUE.read(cursor, list(self._shown))
-        return found.to_schema(self._shown, folds_case=True)
+            return schema_of(
+                read_catalogue(cursor, self._shown),
+                self._shown,
+                folds_case=True,
+                available=lambda: flat(rows_of(cursor, _AVAILABLE)),
+            )
 
 
 _SYSTEM = frozenset({"pg_catalog", "information_schema"})

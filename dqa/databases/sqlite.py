@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import BROKEN, Catalogue
+from dqa.databases.catalogue import BROKEN, Relation, schema_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
@@ -184,29 +184,24 @@ class Sqlite(EngineSession):
     def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
         """Read each table and view, and then all foreign keys with one query."""
         driver.text_factory = _TEXT
-        columns: list[tuple[str, str, str, str, str | None]] = []
-        keys: list[tuple[str, int, str]] = []
-        broken: dict[str, list[str]] = {"table": [], "view": []}
+        relations: dict[str, Relation] = {}
         for table, kind, text in driver.execute(_RELATIONS).fetchall():
+            relations[table] = relation = Relation("", table)
             comments = _comments(text or "") if kind == "table" else {}
             try:
-                for name, type_, place in driver.execute(_COLUMNS, (table,)).fetchall():
-                    columns.append(("", table, name, type_, comments.get(name.casefold())))
-                    keys.extend([(table, place, name)] if place else [])
+                columns = driver.execute(_COLUMNS, (table,)).fetchall()
             except sqlite3.OperationalError as error:
                 if kind == "table" and not str(error).startswith(_UNREADABLE):
                     raise  # the file is locked or damaged
-                broken[kind].append(table)
-        catalogue = Catalogue(
-            columns=columns,
-            keys=[("", table, name) for table, _, name in sorted(keys)],
-            references=driver.execute(_LINKS).fetchall(),
-            omitted={
-                BROKEN: broken["view"],
-                "virtual tables that this session cannot read": broken["table"],
-            },
-        )
-        return catalogue.to_schema([""])
+                relation.omitted = BROKEN if kind == "view" else _VIRTUAL_TABLES
+                continue
+            for name, type_, _ in columns:
+                relation.add(name, type_, comments.get(name.casefold()))
+            places = sorted((place, name) for name, _, place in columns if place)
+            relation.key = [name for _, name in places]
+        for table, *link in driver.execute(_LINKS):
+            relations[table].links.append(tuple(link))
+        return schema_of(relations.values(), [""])
 
 
 def _matches(pattern: str, text: str | None) -> bool | None:
@@ -244,9 +239,10 @@ WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
 _COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
 # The foreign key that is declared last has the number 0. The referenced columns may be missing.
 _LINKS = """
-SELECT '', m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
+SELECT m.name, f."from", '', f."table", coalesce(f."to", f.seq) FROM sqlite_master m
 JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq
 """
+_VIRTUAL_TABLES = "virtual tables that this session cannot read"
 _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
 """Errors of virtual tables that this session cannot read."""
 

@@ -100,7 +100,7 @@ def _has(scenario: Scenario, kind: str) -> bool:
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
     found = _registered(kind).get(name)
     if found is None:
-        raise UnknownNameError(kind, name, names(kind))
+        raise UnknownNameError("question set" if kind == "set" else kind, name, names(kind))
     where = f"The {kind} '{name}' is registered as {found.value}"
     return _object(found, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
 
@@ -131,11 +131,10 @@ def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = Fal
         # A class has the methods of a protocol, but is not an instance of it.
         fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
     if not fits:
-        of_type = f"of type {type(loaded).__name__}"
-        shown = f"the class {loaded.__name__}" if isinstance(loaded, type) else of_type
-        kind = "a subclass" if is_class else "an object"
+        found = loaded if isinstance(loaded, type) else type(loaded)
         raise PluginError(
-            f"{what}, which has the wrong type: it is {shown} but must be {kind} of "
+            f"{what}, which has the wrong type: it is {'the class' if found is loaded else 'a'} "
+            f"{found.__name__} but must be {'a subclass' if is_class else 'an object'} of "
             f"{contract.replace(':', '.')}. Fix or remove the package that contains it."
         )
     return loaded
@@ -154,6 +153,8 @@ format_class: Callable[[str], type[Record]] = partial(_load, "format")
 """Return the class of a method's format."""
 publication: Callable[[str], Publication] = partial(_load, "publication")
 """Return the printed figures of a paper."""
+question_set: Callable[[str], Traversable] = partial(_load, "set")
+"""Return the folder of a named question set."""
 reader: Callable[[str], QuestionReader] = partial(_load, "reader")
 """Return a reader of question sets."""
 world: Callable[[str], WorldFactory] = partial(_load, "world")
@@ -192,11 +193,10 @@ def analyse(paper: str | None = None) -> Analyse:
     UsageError
         The paper, or every installed package, lacks such a function.
     """
-    listed = _loadable("publication", publication) if paper is None else (publication(paper),)
-    for one in listed:
-        if one.analysis is not None:
-            found: Analyse = resolve_name(one.analysis)
-            return found
+    listed = _loadable("publication", publication) if paper is None else [publication(paper)]
+    analysis = next((one.analysis for one in listed if one.analysis is not None), None)
+    if analysis is not None:
+        return resolve_name(analysis)  # type: ignore[no-any-return]
     if paper is not None:
         raise UsageError(f"The paper '{paper}' has no analysis of runs of questions.")
     raise UsageError("No installed package analyses runs: install the package of a method.")
@@ -226,8 +226,6 @@ def decider(name: str) -> DeciderFactory:
             f"{len(holders)} deciders are called '{name}': {'; '.join(holders)}. Rename all but "
             "one."
         )
-    if not holders:
-        raise UnknownNameError("decider", name, names("decider"))
     if not heuristics:
         return _load("decider", name)  # type: ignore[no-any-return]
     # Nothing here imports deciders, which import this module.
@@ -245,9 +243,9 @@ def decider_group(name: str) -> str:
 def _heuristics() -> dict[str, list[Scenario]]:
     """Return the scenarios with a heuristic, by the name of the heuristic."""
     found: dict[str, list[Scenario]] = {}
-    for scenario in _scenarios():
-        for heuristic in scenario.heuristics:
-            found.setdefault(heuristic.name, []).append(scenario)
+    for one in _scenarios():
+        for heuristic in one.heuristics:
+            found.setdefault(heuristic.name, []).append(one)
     return found
 
 
@@ -303,25 +301,16 @@ def script_names() -> tuple[str, ...]:
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
     """Return a script of a scenario. Raise `UnknownNameError` if the scenario lacks it."""
-    if name not in scenario.document.scripts:
-        raise UnknownNameError(
-            f"script of scenario '{scenario.name}'", name, scenario.document.scripts
-        )
-    value = scenario.document.scripts[name]
-    return _part(scenario, f"script '{name}'", value, "collections.abc:Callable")  # type: ignore[no-any-return]
+    scripts = scenario.document.scripts
+    if name not in scripts:
+        raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scripts)
+    return _part(scenario, f"script '{name}'", scripts[name], "collections.abc:Callable")  # type: ignore[no-any-return]
 
 
 @cache
 def responders() -> tuple[Responder, ...]:
     """Return the responders of scripted models that can be loaded, ordered by method."""
     return tuple(_loadable("scripted", partial(_load, "scripted")))
-
-
-def question_set(name: str) -> Traversable:
-    """Return the folder of the named set that is registered as `name`."""
-    if name not in names("set"):
-        raise UnknownNameError("question set", name, names("set"))
-    return _load("set", name)  # type: ignore[no-any-return]
 
 
 @cache
@@ -360,14 +349,9 @@ def backend_for(location: str) -> Backend:
         known.append(name)
         if found.accepts(location):
             return found
-    named, kinds = f"'{redact(location)}'", ", ".join(known) or "them"
-    if not location.strip():
-        problem = "An empty location names no database"
-    elif Path(location).exists():
-        problem = f"{named} is not a database that one of {kinds} opens"
-    elif "://" in location:
-        problem = f"{named} is not a URL that one of {kinds} knows"
-    else:
-        problem = f"{named} does not exist, and its name does not say which of {kinds} it is"
+    what, named = "a URL" if "://" in location else "a database", f"'{redact(location)}'"
+    problem = f"{named} is not {what} that one of {', '.join(known)} opens"
+    if "://" not in location and not Path(location).exists():
+        problem = f"{named} does not exist"
     fix = "name a file or folder that exists, or a URL"
     raise UsageError(" ".join([f"{problem}: {fix}.", *broken]))

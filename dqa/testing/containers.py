@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from dqa import plugins
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 _READY_SECONDS = 120.0
-_ENGINE_SECONDS = 30
+_ENGINE_SECONDS = 600
 _SOCKET = "unix:///var/run/docker.sock"
-_PULL_SECONDS = 600
 _PAUSE_SECONDS = 0.25
 _LOG_LINES = 15
 
@@ -84,22 +83,24 @@ def why_no_container(name: str | None = None, image: str | None = None) -> str |
     if find_spec("testcontainers") is None:
         return f"The package 'testcontainers' is not installed: {install_command('testing')}."
     from docker.errors import DockerException
-    from testcontainers.core.docker_client import DockerClient, get_docker_host
 
     try:
-        _knock(get_docker_host() or _SOCKET)
-        DockerClient(timeout=_ENGINE_SECONDS).client.close()
+        _prepare()
     except (OSError, DockerException) as error:
         return (
             f"No Docker engine answers ({error}). Start one, or set the variable DOCKER_HOST to "
             "the address of one."
         )
-    if name is None or (why := _why_no_image(chosen := _image(name, image))) is None:
-        return None
-    return (
-        f"The image '{chosen}' is missing and cannot be pulled ({why}). Build it, or set the "
-        f"variable {_variable(name)} to another image."
-    )
+    if name is not None:
+        chosen = _image(name, image)
+        try:
+            _prepare(chosen)
+        except DockerException as error:
+            return (
+                f"The image '{chosen}' is missing and cannot be pulled ({error}). Build it, or "
+                f"set the variable {_variable(name)} to another image."
+            )
+    return None
 
 
 @contextmanager
@@ -231,34 +232,24 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
     return f"The container of '{image}' ended before its server was ready:\n{end}"
 
 
-def _knock(host: str) -> None:
-    """Connect to the local socket of a Docker engine. Raise `OSError` if it does not answer.
+def _prepare(image: str | None = None) -> None:
+    """Connect to the Docker engine, and pull an image if it is missing.
 
-    The Docker client does not close a failed connection, which would cause a resource warning.
+    Raise `OSError` or `docker.errors.DockerException` if this fails.
     """
-    kind, _, path = host.partition("://")
+    from docker.errors import ImageNotFound
+    from testcontainers.core.docker_client import DockerClient, get_docker_host
+
+    kind, _, path = (get_docker_host() or _SOCKET).partition("://")
     if kind == "unix":
-        with socket.socket(socket.AF_UNIX) as attempt:
-            attempt.settimeout(_ENGINE_SECONDS)
-            attempt.connect(path)
-
-
-def _why_no_image(image: str) -> str | None:
-    """Pull an image if it is missing. Return the error if this fails, otherwise None."""
-    from docker.errors import DockerException, ImageNotFound
-    from testcontainers.core.docker_client import DockerClient
-
-    client = DockerClient(timeout=_PULL_SECONDS).client
-    try:
-        with suppress(ImageNotFound):
+        Path(path).stat()  # the client does not close a failed connection
+    with closing(DockerClient(timeout=_ENGINE_SECONDS).client) as client:
+        if image is None:
+            return
+        try:
             client.images.get(image)
-            return None
-        client.images.pull(image)
-    except DockerException as error:
-        return str(error)
-    finally:
-        client.close()
-    return None
+        except ImageNotFound:
+            client.images.pull(image)
 
 
 @cache
@@ -268,7 +259,10 @@ def _settle_reaper() -> None:
     The reaper is a container that removes the other containers if this process is killed. Tests
     also work without a reaper.
     """
+    from docker.errors import DockerException
     from testcontainers.core.config import testcontainers_config as config
 
-    if not config.ryuk_disabled and _why_no_image(config.ryuk_image) is not None:
+    try:
+        _prepare(config.ryuk_image)
+    except DockerException:
         config.ryuk_disabled = True

@@ -109,38 +109,29 @@ class ServerStarter(ExitStack):
         """
         __tracebackhide__ = True
         url = self._url(name)
-        if seed is not None:
-            script = read_text(seed) if isinstance(seed, Path) else seed
-            if (name, script) not in self._seeded:
-                resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
-                self._seeded.add((name, script))
+        script = read_text(seed) if isinstance(seed, Path) else seed
+        if script is not None and (name, script) not in self._seeded:
+            resolve_name(BUILT_IN[name].namespaces).run_script(url, script)
+            self._seeded.add((name, script))
         return url
 
     def _url(self, name: str) -> str:
         __tracebackhide__ = True
         variable = f"DQA_TEST_{name.upper()}_URL"
-        given = self._environment.get(variable)
-        if given:
+        if given := self._environment.get(variable):
             return given
         if name not in self._urls:
-            self._skip_unless_it_may_run(name)
-            problem = None
+            why = "--dqa-containers=skip" if self._mode == "skip" else None
+            if self._mode == "auto":
+                why = why_no_container(name)
+            if why is not None:
+                pytest.skip(f"no {name} server: {why}")
             try:
                 self._urls[name] = self.enter_context(run_container(name))
             except DqaError as error:
-                problem = str(error)
-            if problem is not None:  # outside of `except`, so that pytest shows only this message
                 pytest.fail(
-                    f"No {name} server: {problem}\nOr set {variable} to the URL of a server that "
+                    f"No {name} server: {error}\nOr set {variable} to the URL of a server that "
                     "tests may write to, or skip these tests with --dqa-containers=auto.",
                     pytrace=False,
                 )
         return self._urls[name]
-
-    def _skip_unless_it_may_run(self, name: str) -> None:
-        if self._mode == "skip":
-            pytest.skip(f"no {name} server: --dqa-containers=skip")
-        if self._mode == "auto":
-            why = why_no_container(name)
-            if why is not None:
-                pytest.skip(f"no {name} server: {why}")

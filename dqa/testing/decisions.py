@@ -11,7 +11,6 @@ from dqa.api.asking import ask
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
-from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted, shortened
@@ -64,10 +63,10 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     said = decision.answer.strip() if decision.choice is None else decision.choice
     if said in (expected if decision.choice is not None else [str(each) for each in expected]):
         return
-    wanted = " or ".join(map(repr, expected))
+    made = f"The decision is {said!r}"
     if decision.ending is not Ending.ANSWERED:
-        _fail(decision, f"No decision was made, and {wanted} was expected.")
-    _fail(decision, f"The decision is {said!r}, and {wanted} was expected.")
+        made = "No decision was made"
+    _fail(decision, f"{made}, and {' or '.join(map(repr, expected))} was expected.")
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:
@@ -101,13 +100,13 @@ def assert_at_most(
     """Fail if a decision took more statements, model replies or tokens than allowed."""
     __tracebackhide__ = True
     used = decision.usage.input_tokens + decision.usage.output_tokens
-    for what, took, most in (
-        ("statements", len(decision.evidence), statements),
-        ("replies", decision.steps, replies),
-        ("tokens", used, tokens),
-    ):
-        if most is not None and took > most:
-            _fail(decision, f"The decision took {took} {what}, but at most {most} are allowed.")
+    taken = {"statements": len(decision.evidence), "replies": decision.steps, "tokens": used}
+    allowed = {"statements": statements, "replies": replies, "tokens": tokens}
+    for what, most in allowed.items():
+        if most is not None and taken[what] > most:
+            _fail(
+                decision, f"The decision took {taken[what]} {what}, but at most {most} are allowed."
+            )
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:
@@ -115,11 +114,9 @@ def describe_decisions(traces: Collection[Trace], count: int) -> str:
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 
-    shown = [passages_to_text(read(trace)).plain for trace in traces]
-    left = count - len(shown)
-    if left:
-        shown.insert(0, f"({counted(left, 'earlier decision')} not shown)")
-    return "\n\n".join(shown)
+    left = count - len(traces)
+    shown = [f"({counted(left, 'earlier decision')} not shown)"] if left else []
+    return "\n\n".join([*shown, *(passages_to_text(read(trace)).plain for trace in traces)])
 
 
 def _fail(decision: Decided, problem: str) -> None:
@@ -134,15 +131,12 @@ def _summary(decision: Decided) -> Iterator[str]:
     if decision.answer:
         yield f"  Answer: {shortened(decision.answer, _LINE)}"
     for number, asked in enumerate(decision.evidence, 1):
-        yield f"  Statement {number}: {shortened(asked.statement, _LINE)} -> {_outcome(asked)}"
+        outcome = counted(asked.row_count, "row")
+        if asked.error is not None:
+            outcome = f"{asked.error}: {shortened(asked.observation, _LINE)}"
+        yield f"  Statement {number}: {shortened(asked.statement, _LINE)} -> {outcome}"
     if not decision.evidence:
         yield "  No statement ran."
-
-
-def _outcome(asked: Evidence) -> str:
-    if asked.error is not None:
-        return f"{asked.error}: {shortened(asked.observation, _LINE)}"
-    return counted(asked.row_count, "row")
 
 
 _QUESTIONS: dict[str, QuestionSet] = {}

@@ -72,8 +72,7 @@ class ModelScripter:
             Whether the test fails if replies are left over.
         """
         made = GivenReplies(replies, name=name)
-        if all_used:
-            self._made.append(made)
+        self._made += [made] if all_used else []
         return made
 
     def check_all_used(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,7 +33,7 @@ class TestRecord:
 
     __test__ = False
 
-    traces: deque[Trace]
+    traces: deque[Trace] = field(default_factory=lambda: deque(maxlen=_SHOWN))
     decisions: int = 0
     passed: bool = False
 
@@ -115,13 +115,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Record the decisions that any code makes during a test."""
     from dqa.evaluation.observers import observe_decisions
 
-    record = TestRecord(deque(maxlen=_SHOWN))
-    item.stash[RECORD] = record
+    item.stash[RECORD] = record = TestRecord()
     try:
         with observe_decisions(record.add):
             return (yield)
     finally:
-        del item.stash[RECORD]
+        del item.stash[RECORD]  # items live until the end of the session
 
 
 @pytest.hookimpl(wrapper=True)
@@ -131,11 +130,9 @@ def pytest_runtest_makereport(
     """Add the decisions of a failed test to its report once."""
     report = yield
     record = item.stash.get(RECORD, None)
-    if record is None:
-        return report
-    if call.when == "call":
+    if record is not None and call.when == "call":
         record.passed = report.passed
-    if report.failed and record.traces:
+    if record is not None and report.failed and record.traces:
         from dqa.testing.decisions import describe_decisions
 
         title = f"dqa: {record.decisions} decision{'s' * (record.decisions != 1)}"

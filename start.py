@@ -119,34 +119,17 @@ def install(extra: str) -> int:
             )
     STAMP.unlink(missing_ok=True)
     say("Installing packages into .venv; this takes a few minutes")
-    pip = [python, "-P", "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
-    uv = ["uv", "pip", "install", "--python", python]
+    pip = [python, "-P", "-m", "pip", "install", "--no-input", "--quiet"]
+    uv = ["uv", "pip", "install", "--python", python, "--quiet"]
     wanted = [] if extra == "dev" else ["--only-binary", ":all:"]
     wanted += ["--editable", f"{ROOT}[{extra}]"]
     # Some packages call 'python' during their build; .venv contains it.
     paths = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
-    lines: list[str] = []
     # uv ignores the settings of pip, so try pip if uv fails.
     for installer in [uv, pip] if shutil.which("uv") else [pip]:
-        code, lines = call(installer + wanted, paths)
-        if code == 0:
+        if subprocess.call(installer + wanted, env=paths, stdout=sys.stderr) == 0:
             return 0
-    return fail("\n    ".join(["The packages could not be installed:", *lines[-10:]]))
-
-
-def call(command: list[str], environment: dict[str, str]) -> tuple[int, list[str]]:
-    """Run a command, and return its exit code and output. A terminal shows the last line."""
-    lines = []
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace"
-    ) as process:
-        for line in process.stdout or ():
-            lines.append(line.rstrip())
-            if sys.stderr.isatty():
-                say("\r\x1b[K" + lines[-1][: shutil.get_terminal_size().columns - 1], "")
-    if sys.stderr.isatty():
-        say("\r\x1b[K", "")
-    return process.returncode, lines
+    return fail("The packages could not be installed. The reason is above.")
 
 
 def run(commands: list[list[str]], folder: Path | None) -> int:
@@ -165,9 +148,9 @@ def run(commands: list[list[str]], folder: Path | None) -> int:
     return 0
 
 
-def say(text: str, end: str = "\n") -> None:
+def say(text: str) -> None:
     """Print to standard error."""
-    print(text, end=end, file=sys.stderr, flush=True)
+    print(text, file=sys.stderr, flush=True)
 
 
 def fail(message: str, code: int = 1) -> int:

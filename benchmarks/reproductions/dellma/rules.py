@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 __all__ = ["BY_ACTION", "RULES", "SCRIPTS", "SCRIPTS_BATCH", "Elicitation", "ScoringRule"]
@@ -50,34 +49,18 @@ class ScoringRule:
     released: bool = False
 
 
-_PAPER: Mapping[str, ScoringRule] = MappingProxyType(
-    {
-        "pairs": ScoringRule("pairs", 2e-3),
-        "top1": ScoringRule("top1", 1e-3),
-        "naive": ScoringRule("pairs", 1e-3),
-    }
-)
-_RELEASED: Mapping[str, ScoringRule] = MappingProxyType(
-    {method: replace(rule, released=True) for method, rule in _PAPER.items()}
-)
+_PAPER = {
+    "pairs": ScoringRule("pairs", 2e-3),
+    "top1": ScoringRule("top1", 1e-3),
+    "naive": ScoringRule("pairs", 1e-3),
+}
+_RELEASED = {method: replace(rule, released=True) for method, rule in _PAPER.items()}
 _STOCKS = ScoringRule("pairs", 2e-8, within=True, temperature=0.1, released=True)
-RULES: Mapping[str, Mapping[str, Mapping[str, ScoringRule]]] = MappingProxyType(
-    {
-        "released": MappingProxyType(
-            {
-                "agriculture": _RELEASED,
-                "stocks": MappingProxyType(
-                    {
-                        "pairs": replace(_STOCKS, elicitation="pairs"),
-                        "top1": replace(_STOCKS, elicitation="top1"),
-                        "naive": _STOCKS,
-                    }
-                ),
-            }
-        ),
-        "paper": MappingProxyType({"agriculture": _PAPER, "stocks": _PAPER}),
-    }
-)
+_STOCK_RULES = {"pairs": _STOCKS, "top1": replace(_STOCKS, elicitation="top1"), "naive": _STOCKS}
+RULES: Mapping[str, Mapping[str, Mapping[str, ScoringRule]]] = {
+    "released": {"agriculture": _RELEASED, "stocks": _STOCK_RULES},
+    "paper": {"agriculture": _PAPER, "stocks": _PAPER},
+}
 """Rule sets: by data set and method, how rankings are scored.
 
 ``released`` gives the release's figures; ``paper`` takes one softmax over all items everywhere.
@@ -86,22 +69,20 @@ RULES: Mapping[str, Mapping[str, Mapping[str, ScoringRule]]] = MappingProxyType(
 BY_ACTION = frozenset({"stocks"})
 """The data sets that the release scores by a softmax within each action."""
 
-SCRIPTS: Mapping[tuple[str, str, int | None, int | None], tuple[float, float]] = MappingProxyType(
-    {
-        ("agriculture", "pairs", 64, 25): (70.000, 95.526),
-        ("agriculture", "top1", 64, 25): (66.667, 94.573),
-        ("agriculture", "naive", 50, None): (55.833, 87.661),
-        ("agriculture", "zero-shot", None, None): (30.833, 82.747),
-        ("agriculture", "chain-of-thought", None, None): (34.167, 80.493),
-        ("agriculture", "self-consistency", None, None): (30.000, 82.858),
-        ("stocks", "pairs", 64, 50): (58.333, 63.729),
-        ("stocks", "top1", 64, 50): (61.667, 63.990),
-        ("stocks", "naive", 50, None): (30.833, 51.112),
-        ("stocks", "zero-shot", None, None): (27.500, 53.361),
-        ("stocks", "chain-of-thought", None, None): (23.333, 49.621),
-        ("stocks", "self-consistency", None, None): (25.833, 51.835),
-    }
-)
+SCRIPTS: Mapping[tuple[str, str, int | None, int | None], tuple[float, float]] = {
+    ("agriculture", "pairs", 64, 25): (70.000, 95.526),
+    ("agriculture", "top1", 64, 25): (66.667, 94.573),
+    ("agriculture", "naive", 50, None): (55.833, 87.661),
+    ("agriculture", "zero-shot", None, None): (30.833, 82.747),
+    ("agriculture", "chain-of-thought", None, None): (34.167, 80.493),
+    ("agriculture", "self-consistency", None, None): (30.000, 82.858),
+    ("stocks", "pairs", 64, 50): (58.333, 63.729),
+    ("stocks", "top1", 64, 50): (61.667, 63.990),
+    ("stocks", "naive", 50, None): (30.833, 51.112),
+    ("stocks", "zero-shot", None, None): (27.500, 53.361),
+    ("stocks", "chain-of-thought", None, None): (23.333, 49.621),
+    ("stocks", "self-consistency", None, None): (25.833, 51.835),
+}
 """Accuracy and normalised utility (%) that the released scripts give for the recorded answers.
 
 Over all 120 questions. The paper's text prints none of them; its tables are pictures.

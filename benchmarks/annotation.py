@@ -3,8 +3,7 @@
 Run ``python -m benchmarks.annotation`` (``--sizes 100 1000 10000``, ``--rounds N``). A world of n
 nodes has 10 n routes, n / 10 countries and n rows of node_country. Each size is a process of its
 own, so that its memory is its own. The plain side simulates the candidates with loops
-(`tests/simulators/reference.py`), and only up to 1,000 nodes. With ``--release DIR`` the questions
-of the DQA release are annotated as well, each database for the first time.
+(`tests/simulators/reference.py`), and only up to 1,000 nodes.
 """
 
 from __future__ import annotations
@@ -13,12 +12,10 @@ import argparse
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
 import dqa
 from benchmarks.measuring import in_turn, taken
 from dqa.core.question_set import QuestionSet
-from dqa.loaders.release import read_release
 from dqa_simulators.locating.generator import LocatingSize
 from tests.simulators import reference
 
@@ -68,11 +65,10 @@ def measure(nodes: int, rounds: int) -> None:
 
 
 def main() -> None:
-    """Print a line for each size, and one for the release."""
+    """Print a line for each size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="*", default=[100, 1_000, 10_000])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--release", type=Path, help="folder of the DQA release")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -81,17 +77,6 @@ def main() -> None:
     for nodes in given.sizes:
         command = [sys.executable, "-m", "benchmarks.annotation", "--one", str(nodes)]
         subprocess.run([*command, "--rounds", str(given.rounds)], check=True)  # noqa: S603
-    if given.release is not None:
-        questions = read_release(given.release)
-        found = dqa.annotate(questions, rule_set="released")
-        agreed = sum(bool(one.agrees) for one in found)
-        spent = in_turn(
-            {"all": lambda: dqa.annotate(forgotten(questions), rule_set="released")}, given.rounds
-        )
-        print(
-            f"release: {agreed} of {len(found)} official answers agree, "
-            f"{1e3 * spent['all'].cpu:.0f} ms"
-        )
 
 
 if __name__ == "__main__":

@@ -46,14 +46,8 @@ BUDGETS = {
 """Folder or file, and how many lines of code it may have."""
 NOT_PRODUCT = frozenset({"tests", "benchmarks"})
 _LAYOUT = frozenset(
-    {
-        tokenize.COMMENT,
-        tokenize.NL,
-        tokenize.NEWLINE,
-        tokenize.INDENT,
-        tokenize.DEDENT,
-        tokenize.ENDMARKER,
-    }
+    getattr(tokenize, name)
+    for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER")
 )
 
 

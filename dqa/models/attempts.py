@@ -7,6 +7,7 @@ Two questions may have equal texts, so a request alone does not identify its rec
 from __future__ import annotations
 
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +18,7 @@ Requester: TypeAlias = tuple[str, ...]
 """The names of a requester, such as a question, its database and its decider."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """One attempt at a decision, with all requests from its start to its end.
 
@@ -27,10 +28,15 @@ class Attempt:
         The requester; empty outside of `attempt_by`.
     played
         The requests that a cassette has answered. The replies to these requests cost nothing.
+    positions
+        For each cassette, the number of answers to each request that the attempt has used.
     """
 
     requester: Requester = ()
     played: set[str] = field(default_factory=set)
+    positions: defaultdict[object, Counter[object]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
 
 
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)

@@ -1,4 +1,4 @@
-"""Call chat models. Calls have retries, limits, budgets and token counts."""
+"""Call chat models with retries, limits and budgets."""
 
 from __future__ import annotations
 
@@ -15,38 +15,18 @@ from typing import Any, TypeAlias
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, message_to_dict
 from langchain_core.runnables import Runnable
-from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import TypeAdapter
 
 from dqa.core.decision import Usage
-from dqa.core.errors import (
-    DqaError,
-    MalformedReplyError,
-    ModelUnavailableError,
-    UnparsableReplyError,
-)
-from dqa.core.events import ReplyEvent
+from dqa.core.errors import DqaError, MalformedReplyError, ModelUnavailableError
 from dqa.core.journal import Journal, current_journal
 from dqa.core.spans import Span
 from dqa.models.attempts import time_limit
-from dqa.models.cassette import record_failure
-from dqa.models.faults import (
-    Fault,
-    FaultKind,
-    diagnose,
-    refused_setting,
-    retry_after,
-)
+from dqa.models.cassette import inner_model, record_failure
+from dqa.models.faults import Fault, FaultKind, diagnose, refused_setting, retry_after
 from dqa.models.model_spans import call_span, note_reply
-from dqa.models.policy import DEFAULT_POLICY, CallPolicy
-from dqa.models.replies import (
-    ask_once,
-    incomplete,
-    original_error,
-    reasoning_of,
-    split_thinking,
-    usage_of,
-)
+from dqa.models.policy import DEFAULT_POLICY, CallPolicy, Limiter
+from dqa.models.replies import ModelReply, ask_once, original_error
 from dqa.models.scripted import ProgramModel
 
 ChatRunnable: TypeAlias = Runnable[LanguageModelInput, AIMessage]
@@ -60,60 +40,7 @@ _HINTS = {
 """Advice for faults that occur repeatedly."""
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FAULTS = TypeAdapter(list[Fault])
-
-
-@dataclass(frozen=True, slots=True)
-class ModelReply:
-    """One reply of a model.
-
-    Attributes
-    ----------
-    reply
-        The model's message.
-    """
-
-    reply: AIMessage
-
-    @property
-    def usage(self) -> Usage:
-        """The tokens that the provider counted."""
-        return usage_of(self.reply)
-
-    @property
-    def text(self) -> str:
-        """The text of the reply without its ``<think>`` part."""
-        return split_thinking(self.reply.text)[1]
-
-    @property
-    def thought(self) -> str | None:
-        """The ``<think>`` part of the reply; None without such a part."""
-        return split_thinking(self.reply.text)[0]
-
-    @property
-    def reasoning(self) -> str:
-        """The reasoning that the provider sent separately from the text."""
-        return reasoning_of(self.reply)
-
-    def check(self) -> None:
-        """Raise `UnparsableReplyError` if the reply was cut off, withheld or only reasoning."""
-        problem = incomplete(self.reply)
-        if problem is not None:
-            raise UnparsableReplyError(problem)
-
-    def event(self, step: int, text: str, thought: str | None, **more: Any) -> ReplyEvent:  # noqa: ANN401
-        """Return the event of the reply, with the text and the thought that the caller parsed."""
-        usage = self.usage
-        return ReplyEvent(
-            step=step,
-            text=text,
-            thought=thought,
-            reasoning=self.reasoning,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_tokens=usage.cached_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            **more,
-        )
+_UNLIMITED = Limiter()
 
 
 def call_model(
@@ -173,7 +100,7 @@ def _replayed(journal: Journal, call: _Call) -> AIMessage:
     if not fresh:
         for fault in _FAULTS.validate_python(recorded["faults"]):
             call.note(fault)
-        call.charge(reply)
+        call.spend(call.counted(reply))
     return reply
 
 
@@ -193,21 +120,18 @@ class _Call:
     @cached_property
     def chat(self) -> object:
         """The chat model without bound tools and recorder."""
-        model: object = self.model
-        while isinstance(model, RunnableBindingBase) or getattr(model, "inner", None) is not None:
-            model = model.bound if isinstance(model, RunnableBindingBase) else model.inner  # type: ignore[attr-defined]
-        return model
+        return inner_model(self.model)
 
     def reply(self) -> AIMessage:
         """Ask until a reply arrives. One span contains all attempts."""
         with call_span(self.chat, self.messages, self.stop or ()) as self.span:
-            reply = self._whole_reply()
-            self.charge(reply)
-            reply = self._ended(reply)
-            note_reply(self.span, reply, usage_of(reply))
+            reply = self._ask_until_reply()
+            self.spend(self.counted(reply))
+            reply = self._cut_at_stop(reply)
+            note_reply(self.span, reply, ModelReply(reply).usage)
         return reply
 
-    def _whole_reply(self) -> AIMessage:
+    def _ask_until_reply(self) -> AIMessage:
         """Make the request, and repeat it after temporary faults."""
         clock, attempt = self.policy.clock, 1
         began = clock.monotonic()
@@ -215,7 +139,7 @@ class _Call:
             if self.policy.budget is not None:
                 self.policy.budget.check()
             try:
-                return self._limited()
+                return self._ask()
             except Exception as error:
                 # Providers share no base class. Errors of scripted models are not retried.
                 if isinstance(self.chat, ProgramModel):
@@ -231,23 +155,21 @@ class _Call:
                 clock.sleep(fault.wait)
                 attempt += 1
 
-    def _limited(self) -> AIMessage:
-        """Make the request when the limiter allows it."""
-        if self.policy.limiter is None:
-            return self._ask()
-        with self.policy.limiter.place(estimate_tokens(self.messages)) as settle:
-            reply = self._ask()
-            usage = self._counted(reply)
-            settle(usage.input_tokens + usage.output_tokens)
-        return reply
-
     def _ask(self) -> AIMessage:
+        """Make the request when the limiter allows it."""
+
         def invoke() -> AIMessage:
             return self.model.invoke(self.messages, stop=self.stop)
 
-        if isinstance(self.chat, ProgramModel):
-            return invoke()
-        return ask_once(lambda: _within(self.policy.timeout, invoke), self.policy.reply_limit)
+        with (self.policy.limiter or _UNLIMITED).place(estimate_tokens(self.messages)) as settle:
+            if isinstance(self.chat, ProgramModel):
+                reply = invoke()
+            else:
+                limit = self.policy.reply_limit
+                reply = ask_once(lambda: _within(self.policy.timeout, invoke), limit)
+            usage = self.counted(reply)
+            settle(usage.input_tokens + usage.output_tokens)
+        return reply
 
     def _fault(self, error: Exception, attempt: int, elapsed: float) -> Fault:
         """Return the fault of a failed attempt, with the pause before the next attempt."""
@@ -275,9 +197,8 @@ class _Call:
 
     def _given_up(self, fault: Fault, elapsed: float) -> DqaError:
         """Return the error for the last fault, and record it on a cassette."""
-        if not fault.kind.retryable:
-            error = fault.kind.to_error(fault.message)
-        else:
+        error = fault.kind.to_error(fault.message)
+        if fault.kind.retryable:
             times = "once" if fault.attempt == 1 else f"{fault.attempt} times in {elapsed:.0f} s"
             error = ModelUnavailableError(
                 f"The model failed {times}, the last time with {fault.message.rstrip('.')}."
@@ -293,24 +214,23 @@ class _Call:
         about = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
         self.span.add_event("dqa.failed_attempt", about)
         self.on_fault(fault)
-        if self.policy.budget is not None:
-            estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
-            self.policy.budget.spend(replace(fault.usage, input_tokens=estimate))
+        estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
+        self.spend(replace(fault.usage, input_tokens=estimate))
 
-    def charge(self, reply: AIMessage) -> None:
-        """Charge a reply's tokens to the budget."""
+    def spend(self, usage: Usage) -> None:
+        """Charge tokens to the budget."""
         if self.policy.budget is not None:
-            self.policy.budget.spend(self._counted(reply))
+            self.policy.budget.spend(usage)
 
-    def _counted(self, reply: AIMessage) -> Usage:
+    def counted(self, reply: AIMessage) -> Usage:
         """Return the tokens of a reply; an estimate if the provider counts none."""
-        usage = usage_of(reply)
+        usage = ModelReply(reply).usage
         if not usage.uncounted or isinstance(self.chat, ProgramModel):
             return usage
         asked, said = estimate_tokens(self.messages), estimate_tokens([reply])
         return replace(usage, input_tokens=asked, output_tokens=said)
 
-    def _ended(self, reply: AIMessage) -> AIMessage:
+    def _cut_at_stop(self, reply: AIMessage) -> AIMessage:
         """Return the reply up to the first stop sequence after its ``<think>`` part."""
         text = reply.text
         thought = max((found.end() for found in _THOUGHT.finditer(text)), default=0)
@@ -319,7 +239,7 @@ class _Call:
             return reply
         words = "The reply continued after a stop sequence and was cut there."
         self.note(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, 1, None))
-        more = {**reply.additional_kwargs, "reasoning_content": reasoning_of(reply)}
+        more = {**reply.additional_kwargs, "reasoning_content": ModelReply(reply).reasoning}
         changed = {"content": text[: min(ends)], "additional_kwargs": more}
         return reply.model_copy(update=changed)
 

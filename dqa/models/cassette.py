@@ -3,9 +3,9 @@
 - The key of a reply is the whole request: model, parameters, tools, stop sequences and messages. So
   a replay needs neither an API key nor the package of the provider.
 - Each reply belongs to a requester (`dqa.models.attempts`), because two questions with equal texts
-may be about different data. Equal requests of one requester are replayed in the order of the
-recording. Each attempt at a decision begins with the first recorded reply. - A request that failed
-after all retries fails again in a replay.
+  may be about different data. Equal requests of one requester are replayed in the order of the
+  recording. Each attempt at a decision begins with the first recorded reply.
+- A request that failed after all retries fails again in a replay.
 
 The file consists of JSON lines: a header, each message with its hash, and the requests with their
 requesters and replies. It contains no times and no secrets. Secrets are redacted before a request
@@ -19,8 +19,8 @@ import json
 import os
 import threading
 import weakref
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -51,7 +51,7 @@ from dqa.core.files import (
 )
 from dqa.core.secrets import redact, redacted
 from dqa.core.text import counted
-from dqa.models.attempts import Attempt, Requester, claim_reply, current_attempt
+from dqa.models.attempts import Requester, claim_reply, current_attempt
 from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import ask_once
@@ -67,20 +67,33 @@ _Answer = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request without secrets: its hash, its settings, and its messages by hash."""
+    """A request without secrets.
 
-    key: str
+    Attributes
+    ----------
+    hash, settings
+        The hash of the whole request, and its settings.
+    names, messages
+        The hashes of its messages in order, and each message by its hash.
+    """
+
+    hash: str
     settings: str
-    messages: Mapping[str, dict[str, Any]]
     names: tuple[str, ...]
+    messages: Mapping[str, dict[str, Any]]
 
     @classmethod
     def of(cls, settings: str, messages: Sequence[BaseMessage]) -> Self:
         shown = [redacted(_shown(message)) for message in messages]
         names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in shown)
         settings = redact(settings)
-        key = _hash("\n".join([settings, *names]))
-        return cls(key, settings, dict(zip(names, shown, strict=True)), names)
+        whole = _hash("\n".join([settings, *names]))
+        return cls(whole, settings, names, dict(zip(names, shown, strict=True)))
+
+    @property
+    def key(self) -> _Key:
+        """The requester without secrets, and the hash."""
+        return tuple(map(redact, current_attempt().requester)), self.hash
 
 
 class Cassette:
@@ -102,12 +115,8 @@ class Cassette:
         self.path = path
         self.models = tuple(models)
         self.warnings: tuple[str, ...] = ()
-        self._messages: dict[str, dict[str, Any]] = {}
-        self._answers: dict[_Key, list[_Answer]] = {}
-        # An attempt without references makes no further requests.
-        self._positions: weakref.WeakKeyDictionary[Attempt, Counter[_Key]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._messages: set[str] = set()
+        self._answers: defaultdict[_Key, list[_Answer]] = defaultdict(list)
         self._file: FileIO | None = None
         self._lock = threading.Lock()
 
@@ -135,14 +144,13 @@ class Cassette:
         """
         cassette = cls(path, models)
         try:
-            if path.exists() and (resume or _has_no_reply(path)):
+            is_new = not path.exists()
+            if not is_new:
                 cassette._read(repair=True)
+                if cassette._answers and not resume:
+                    raise UsageError(f"--record {path} exists already: name a new file.")
                 cassette._check_models(models)
-                cassette._file = open_to_add(path)
-            else:
-                cassette._file = open_to_add(path, new=True)
-        except FileExistsError as error:
-            raise UsageError(f"--record {path} exists already: name a new file.") from error
+            cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
         weakref.finalize(cassette, cassette._file.close)
@@ -184,17 +192,16 @@ class Cassette:
         UnrecordedRequestError
             The cassette only replays, and has no further answer to this request of the requester.
         """
-        attempt, key = _requester(request)
+        attempt, key = current_attempt(), request.key
         with self._lock:
-            positions = self._positions.setdefault(attempt, Counter())
-            answers, position = self._answers.get(key, []), positions[key]
+            answers, position = self._answers.get(key, ()), attempt.positions[self][key]
             found = answers[position] if position < len(answers) else None
             if self._file is not None and (found is None or "failure" in found):
                 return None
             if found is None:
-                raise UnrecordedRequestError(f"{self.path}: {self._missing(key, request)}")
-            positions[key] = position + 1
-        attempt.played.add(request.key)
+                raise UnrecordedRequestError(f"{self.path}: {self._missing(request)}")
+            attempt.positions[self][key] += 1
+        attempt.played.add(request.hash)
         return found
 
     def add(self, request: _Request, answer: _Answer) -> None:
@@ -205,19 +212,18 @@ class Cassette:
         """
         if self._file is None or not claim_reply():
             return
-        attempt, key = _requester(request)
+        attempt, key = current_attempt(), request.key
         with self._lock:
-            positions = self._positions.setdefault(attempt, Counter())
-            answers, position = self._answers.get(key, []), positions[key]
+            answers, position = self._answers[key], attempt.positions[self][key]
             if position < len(answers) and "failure" not in answers[position]:
                 position = len(answers)  # another attempt of the same requester was faster
             self._put(key, position, answer)
-            positions[key] = position + 1
+            attempt.positions[self][key] = position + 1
             for name in request.names:
                 if name not in self._messages:
-                    self._messages[name] = request.messages[name]
+                    self._messages.add(name)
                     self._write({"message": name, **request.messages[name]})
-            asked = {"request": request.key, "asker": key[0], "position": position}
+            asked = {"request": request.hash, "asker": key[0], "position": position}
             about = {"settings": request.settings, "messages": request.names}
             self._write({**asked, **about, **answer})
 
@@ -227,20 +233,21 @@ class Cassette:
             self._file.close()
 
     def _put(self, key: _Key, position: int, answer: _Answer) -> None:
-        answers = self._answers.setdefault(key, [])
+        """Store an answer. The reply of a later attempt replaces a failure."""
+        answers = self._answers[key]
         if not 0 <= position <= len(answers):
             raise ValueError(f"The position {position} is not {len(answers)} or less.")
         answers[position : position + 1] = [answer]
 
-    def _missing(self, key: _Key, request: _Request) -> str:
+    def _missing(self, request: _Request) -> str:
         """Describe the request without a recorded reply, and the fix."""
-        number = len(self._answers.get(key, []))
+        requester, number = request.key[0], len(self._answers.get(request.key, ()))
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
-        others = [_by(other) for other, same in self._answers if same == request.key and not number]
+        others = [_by(one) for one, asked in self._answers if asked == request.hash and not number]
         times = f", which was recorded {counted(number, 'time')}," if number else ""
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
-            f"no reply to request {step}{_by(key[0])}{times} is recorded.{where} Replay the "
+            f"no reply to request {step}{_by(requester)}{times} is recorded.{where} Replay the "
             "cassette with the settings of the recording. If prompts or data have changed, "
             "record it again."
         )
@@ -257,32 +264,36 @@ class Cassette:
             ) from error
 
     def _read(self, *, repair: bool) -> None:
-        size, read = self.path.stat().st_size, 0
+        """Read the file. With `repair`, remove an incomplete last line."""
+        read = 0
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
             try:
                 entry = parse_json(line)
                 self._read_header(entry) if number == 1 else self._read_entry(entry)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise self._broken(number) from error
-        if not read and not repair:
-            raise self._broken(1, "the file is empty")
-        if repair and read < size:
+                problem = "this is not a line of a cassette: record it again, in a new file."
+                raise ParseError(self.path, number, problem) from error
+        if not read and not (repair and self.path.stat().st_size == 0):
+            raise ParseError(
+                self.path, 1, "this is not a cassette: record it again, in a new file."
+            )
+        if repair:
             os.truncate(self.path, read)
-
-    def _broken(self, number: int, problem: str = "this is not a line of a cassette") -> ParseError:
-        return ParseError(self.path, number, f"{problem}: record it again.")
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
-            made_by = f"use the version that made it (dqa {header.get('dqa', '?')})"
-            problem = f"the cassette has format {header['cassette']}; this version reads format"
-            raise ParseError(self.path, 1, f"{problem} {FORMAT}: {made_by}, or record it again.")
+            raise ParseError(
+                self.path,
+                1,
+                f"the cassette has format {header['cassette']}; this version reads format "
+                f"{FORMAT}: use the version that made it (dqa {header.get('dqa', '?')}), or "
+                "record it again.",
+            )
         self.models = tuple(header["models"])
-        versions = find_versions("langchain-core").items()
         differing = [
             f"{name} {header.get(name, '?')} instead of {now}"
-            for name, now in versions
+            for name, now in find_versions("langchain-core").items()
             if header.get(name) != now
         ]
         if differing:
@@ -291,15 +302,13 @@ class Cassette:
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
         if "message" in entry:
-            self._messages[entry.pop("message")] = entry
+            self._messages.add(entry["message"])
             return
-        key = (tuple(entry["asker"]), entry["request"])
-        str(entry["settings"]), tuple(entry["messages"])  # a damaged line lacks them
         name = "failure" if "failure" in entry else "replies"
-        # The reply of a later attempt replaces a failure.
+        key = (tuple(entry["asker"]), entry["request"])
         self._put(key, entry["position"], {name: entry[name]})
 
-    def _check_models(self, models: Sequence[str]) -> None:
+    def _check_models(self, models: Iterable[str]) -> None:
         missing = [name for name in models if name not in self.models]
         if missing:
             raise UsageError(
@@ -382,6 +391,17 @@ class RecordedModel(ToolModel):
         return self.inner.invoke(messages, stop=stop, **settings)
 
 
+def inner_model(model: object) -> object:
+    """Return a chat model without bound tools and recorder."""
+    while True:
+        if isinstance(model, RunnableBindingBase):
+            model = model.bound
+        elif isinstance(model, RecordedModel) and model.inner is not None:
+            model = model.inner
+        else:
+            return model
+
+
 def record_failure(
     model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
 ) -> None:
@@ -392,17 +412,6 @@ def record_failure(
     if isinstance(model, RecordedModel):
         request = model.request(messages, stop, **settings)
         model.cassette.add(request, {"failure": redact(words)})
-
-
-def _has_no_reply(path: Path) -> bool:
-    """Return whether the file is a cassette without replies, from a run that failed early."""
-    header, *others = [*whole_lines(path)][:2] or [b'{"cassette"']
-    return not others and header.startswith(b'{"cassette"')
-
-
-def _requester(request: _Request) -> tuple[Attempt, _Key]:
-    attempt = current_attempt()
-    return attempt, (tuple(map(redact, attempt.requester)), request.key)
 
 
 def _shown(message: BaseMessage) -> dict[str, Any]:

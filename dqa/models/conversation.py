@@ -12,9 +12,10 @@ from dqa.core.decision import Usage
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import FaultEvent
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ChatRunnable, ModelReply, call_model, estimate_tokens
+from dqa.models.calling import ChatRunnable, call_model, estimate_tokens
 from dqa.models.faults import Fault
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa.models.replies import ModelReply
 
 EMPTY_REPLY = "(empty reply)"
 """The text of an empty reply in a conversation. Providers reject empty messages."""

@@ -1,8 +1,8 @@
 """Classify the faults of model providers.
 
-The packages of providers have no common base class. A fault is classified by its HTTP status.
-Without a status, it is classified by the names of its exception classes. Most packages use the same
-names.
+The packages of providers have no common base class. A fault is classified by the provider's error
+code, by its message, and by the HTTP status. Without a status, it is classified by the names of its
+exception classes. Most packages use the same names.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import errno
 import re
 import socket
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -34,6 +35,7 @@ class FaultKind(StrEnum):
     """The kind of a fault.
 
     `UNSUPPORTED` means that the model refuses a setting. The request is repeated without it.
+    `FILTERED` means that a content filter refuses the request, which is a reply.
     """
 
     RATE_LIMIT = "rate_limit"
@@ -48,6 +50,7 @@ class FaultKind(StrEnum):
     UNKNOWN_MODEL = "unknown_model"
     REQUEST = "request"
     TOO_LONG = "too_long"
+    FILTERED = "filtered"
     UNSUPPORTED = "unsupported"
     AFTER_STOP = "after_stop"
     UNKNOWN = "unknown"
@@ -69,6 +72,7 @@ _LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED}
 """Faults after which the provider may have charged for a lost reply."""
 _RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
 _TOO_LONG_HINT = "The request is longer than the model takes"
+_SHORTEN = "lower --row-limit, --max-steps or a setting of the decider (--set)."
 _HINTS = {
     FaultKind.KEY: "The provider rejects the key: check the variable with the key, and whether "
     "the account may use this model.",
@@ -79,32 +83,9 @@ _HINTS = {
     FaultKind.UNKNOWN_MODEL: "The provider does not know this model: check --model. Many servers "
     "list their models at BASE-URL/models.",
     FaultKind.QUOTA: "Quota exhausted: the account has no credit. Add credit, or use another key.",
-    FaultKind.REQUEST: "The provider rejects the request. If it is too long, lower --row-limit, "
-    "--max-steps or a setting of the decider (--set).",
-    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit, --max-steps or a setting of the "
-    "decider (--set).",
+    FaultKind.REQUEST: f"The provider rejects the request. If it is too long, {_SHORTEN}",
+    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: {_SHORTEN}",
 }
-_BY_STATUS = {
-    401: FaultKind.KEY,
-    402: FaultKind.QUOTA,
-    403: FaultKind.KEY,
-    404: FaultKind.NOT_FOUND,
-    408: FaultKind.TIMEOUT,
-    409: FaultKind.SERVER,
-    413: FaultKind.TOO_LONG,
-    425: FaultKind.SERVER,
-    429: FaultKind.RATE_LIMIT,
-}
-_BY_NAME = (
-    ({"ContextOverflowError"}, FaultKind.TOO_LONG),
-    ({"APIResponseValidationError"}, FaultKind.MALFORMED),
-    ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
-    ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
-    ({"IncompleteRead"}, FaultKind.CONNECTION),
-    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package: an error event of a stream
-)
-_MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
-_DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
 
 
 class ServedError(MalformedReplyError):
@@ -153,111 +134,128 @@ class Fault:
     def of(cls, kind: FaultKind, error: Exception, attempt: int, wait: float | None) -> Fault:
         """Return the fault of a failed attempt."""
         lost = kind in _LOST and unreached(error) is None
-        counted = getattr(error, "usage", None)
-        usage = counted if isinstance(counted, Usage) else Usage(calls=1, uncounted=int(lost))
+        usage = getattr(error, "usage", None) or Usage(calls=1, uncounted=int(lost))
         return cls(kind, type(error).__name__, words_of(error), attempt, wait, usage)
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE | re.DOTALL)
+
+
+_BY_CODE = {
+    "insufficient_quota": FaultKind.QUOTA,
+    "insufficient_user_quota": FaultKind.QUOTA,
+    "insufficient_credits": FaultKind.QUOTA,
+    "billing_hard_limit_reached": FaultKind.QUOTA,
+    "billing_error": FaultKind.QUOTA,
+    "content_filter": FaultKind.FILTERED,
+    "content_policy_violation": FaultKind.FILTERED,
+    "data_inspection_failed": FaultKind.FILTERED,
+    "moderation_blocked": FaultKind.FILTERED,
+    "context_length_exceeded": FaultKind.TOO_LONG,
+    "string_above_max_length": FaultKind.TOO_LONG,
+    "model_not_found": FaultKind.UNKNOWN_MODEL,
+}
+_TOO_LONG = _pattern(
+    r"context[ _](?:length|window|size|limit)",
+    r"maximum (?:model|prompt|input) length",
+    r"\b(?:prompt|input|request)\b[^.]{0,40} too (?:long|large)\b",
+    r"request_too_large|input token count|tokens in the prompt",
+    r"reduce the length of|model token limit",
+)
+_BY_WORDS: Sequence[tuple[FaultKind, frozenset[int], re.Pattern[str]]] = (
+    # A request with more tokens than the limit per minute can never succeed.
+    (FaultKind.TOO_LONG, frozenset({429}), _pattern("request too large")),
+    (
+        FaultKind.FILTERED,
+        frozenset({200, 400, 403, 422, 451}),
+        _pattern(
+            r"content[ _-]?(?:management|filter|policy|safety)",
+            r"ResponsibleAIPolicy|data_?inspection_?failed",
+            r"(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}"
+            r"(?:moderation|safety|polic)",
+            r"safety system|requires moderation|inappropriate content",
+        ),
+    ),
+    (
+        FaultKind.QUOTA,
+        frozenset({200, 400, 403, 429}),
+        _pattern(
+            r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
+            r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
+            r"\b(?:balance|credits?|quota) (?:is |are )?"
+            r"(?:insufficient|exhausted|too low|not enough)",
+            r"billing hard limit|payment required",
+        ),
+    ),
+    (FaultKind.TOO_LONG, frozenset({200, 400, 422}), _TOO_LONG),
+    (
+        FaultKind.UNKNOWN_MODEL,
+        frozenset({404}),
+        _pattern(
+            r"\bmodel\b.{0,200}"
+            r"\b(?:not found|does not exist|doesn't exist|unknown|not available)",
+            r"\b(?:no such|unknown|unsupported) model\b",
+        ),
+    ),
+)
+"""Patterns of messages, for errors with these statuses. `ServedError` has the status 200."""
+_LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
+"""The pattern of a message about a later retry. Such a message never means an exhausted quota."""
+_BY_STATUS = {
+    200: FaultKind.SERVER,
+    401: FaultKind.KEY,
+    402: FaultKind.QUOTA,
+    403: FaultKind.KEY,
+    404: FaultKind.NOT_FOUND,
+    408: FaultKind.TIMEOUT,
+    409: FaultKind.SERVER,
+    413: FaultKind.TOO_LONG,
+    425: FaultKind.SERVER,
+    429: FaultKind.RATE_LIMIT,
+}
+_BY_NAME = (
+    ({"ContextOverflowError"}, FaultKind.TOO_LONG),
+    ({"APIResponseValidationError"}, FaultKind.MALFORMED),
+    ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
+    ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
+    ({"IncompleteRead"}, FaultKind.CONNECTION),
+    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package: an error event of a stream
+)
+_MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
+_DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
 
 
 def diagnose(error: Exception) -> FaultKind:
     """Return the kind of an exception of any provider's package."""
     status, words = _status(error), str(error)
-    if _is_quota(error, status, words):
-        return FaultKind.QUOTA
-    if status is not None:
-        return _by_status(error, status, words)
-    if isinstance(error, ServedError):
-        return FaultKind.TOO_LONG if _is_too_long(error, words) else FaultKind.SERVER
+    code = _BY_CODE.get(_code(error)) or _BY_CODE.get(str(getattr(error, "type", None)))
+    if code is not None and (status is None or status < 500 or code is FaultKind.QUOTA):
+        return code
+    if status is None and not isinstance(error, ServedError):
+        return _by_class(error, words)
+    status = status or 200
+    for kind, statuses, pattern in _BY_WORDS:
+        is_later = kind is FaultKind.QUOTA and _LATER.search(words)
+        if status in statuses and pattern.search(words) and not is_later:
+            return kind
+    if status >= 500:
+        return FaultKind.SERVER
+    return FaultKind.REDIRECT if 300 <= status < 400 else _BY_STATUS.get(status, FaultKind.REQUEST)
+
+
+def _by_class(error: Exception, words: str) -> FaultKind:
+    """Return the kind of an exception without an HTTP status."""
     if isinstance(error, _MALFORMED) or _DIGITS.search(words):
         return FaultKind.MALFORMED
     names = {kind.__name__ for kind in type(error).__mro__}
-    for known, kind in _BY_NAME:
-        if names & known:
-            return kind
-    return FaultKind.TOO_LONG if _TOO_LONG.search(words) else FaultKind.UNKNOWN
-
-
-def _by_status(error: Exception, status: int, words: str) -> FaultKind:
-    if status >= 500:
-        return FaultKind.SERVER
-    if status < 400:
-        return FaultKind.REDIRECT
-    # A request with more tokens than the limit per minute can never succeed.
-    if status == 429 and _BEYOND_A_MINUTE.search(words):
-        return FaultKind.TOO_LONG
-    if status in _REFUSING and _is_too_long(error, words):
-        return FaultKind.TOO_LONG
-    if status == 404 and (_code(error) == "model_not_found" or _UNKNOWN_MODEL.search(words)):
-        return FaultKind.UNKNOWN_MODEL
-    return _BY_STATUS.get(status, FaultKind.REQUEST)
-
-
-def _is_too_long(error: Exception, words: str) -> bool:
-    return _code(error) in _LENGTHS or bool(_TOO_LONG.search(words))
-
-
-def _is_quota(error: Exception, status: int | None, words: str) -> bool:
-    """Return whether the quota is exhausted. A message about a later retry is a rate limit."""
-    if {_code(error), str(getattr(error, "type", None))} & _QUOTAS:
-        return True
-    is_possible = status in {400, 403, 429} or isinstance(error, ServedError)
-    return is_possible and bool(_NO_QUOTA.search(words)) and not _RETRY_WORDS.search(words)
-
-
-_QUOTAS = frozenset(
-    {
-        *("insufficient_quota", "insufficient_user_quota", "insufficient_credits"),
-        *("billing_hard_limit_reached", "billing_error"),
-    }
-)
-_NO_QUOTA = re.compile(
-    r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
-    r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b"
-    r"|\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)"
-    r"|billing hard limit|payment required",
-    re.IGNORECASE,
-)
-_RETRY_WORDS = re.compile(
-    r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)", re.IGNORECASE
-)
-_UNKNOWN_MODEL = re.compile(
-    r"\bmodel\b.{0,200}\b(?:not found|does not exist|doesn't exist|unknown|not available)"
-    r"|\b(?:no such|unknown|unsupported) model\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_LENGTHS = frozenset({"context_length_exceeded", "string_above_max_length"})
-_BEYOND_A_MINUTE = re.compile(r"request too large", re.IGNORECASE)
-_TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size|limit)|maximum (?:model|prompt|input) length"
-    r"|\b(?:prompt|input|request)\b[^.]{0,40} too (?:long|large)\b|request_too_large"
-    r"|input token count|tokens in the prompt|reduce the length of|model token limit",
-    re.IGNORECASE,
-)
-_REFUSING = frozenset({400, 422})
+    found = (kind for known, kind in _BY_NAME if names & known)
+    return next(found, FaultKind.TOO_LONG if _TOO_LONG.search(words) else FaultKind.UNKNOWN)
 
 
 def is_too_long(words: str) -> bool:
     """Return whether a recorded message belongs to a `RequestTooLongError`."""
     return words.startswith(_TOO_LONG_HINT)
-
-
-def content_refusal(error: Exception) -> str | None:
-    """Return the message of a content filter that refused a request; None for other errors."""
-    status, words = _status(error), str(error)
-    is_filter = _code(error) in _FILTERS and (status is None or status < 500)
-    if isinstance(error, ServedError) or status in {400, 403, 422, 451}:
-        is_filter = is_filter or bool(_FILTERED.search(words))
-    return words_of(error) if is_filter else None
-
-
-_FILTERS = frozenset(
-    {"content_filter", "content_policy_violation", "data_inspection_failed", "moderation_blocked"}
-)
-_FILTERED = re.compile(
-    r"content[ _-]?(?:management|filter|policy|safety)|ResponsibleAIPolicy|data_?inspection_?failed"
-    r"|(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}(?:moderation|safety|polic)"
-    r"|safety system|requires moderation|inappropriate content",
-    re.IGNORECASE,
-)
 
 
 def _code(error: BaseException) -> str:
@@ -268,16 +266,31 @@ def _code(error: BaseException) -> str:
 def _status(error: BaseException) -> int | None:
     """Return the HTTP status of an error response of any package; None without one."""
     response = getattr(error, "response", None)
-    for holder, name in (
-        (error, "status_code"),
-        (error, "http_status"),
-        (response, "status_code"),
-        (error, "code"),
-    ):
-        status = getattr(holder, name, None)
-        if str(status).isdecimal() and 300 <= int(str(status)) < 600:
-            return int(str(status))
+    holders = (error, "status_code"), (error, "http_status"), (response, "status_code")
+    for holder, name in (*holders, (error, "code")):
+        status = str(getattr(holder, name, None))
+        if status.isdecimal() and 300 <= int(status) < 600:
+            return int(status)
     return None
+
+
+_EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
+"""The pattern of a stream of events instead of a reply, also quoted in an error message."""
+_ONLY_STREAMS = _pattern(
+    r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream",
+    r"\bstream\w*\b.{0,40}\b(?:only|required|must)",
+)
+_DISPENSABLE = ("stop", "temperature", "stream_options")
+_REFUSED = _pattern(
+    r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|does not support",
+    r"not (?:supported|permitted|allowed)",
+)
+_NAMED = re.compile(
+    r"['\"`]({0})['\"`]|\b(?:argument|parameter|field|key|model)\b[^.:]*:\s*({0})\b"
+    r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
+    re.IGNORECASE,
+)
+"""The pattern of a setting's name in quotes, after a colon, or as the first word."""
 
 
 def refused_setting(error: Exception) -> str | None:
@@ -286,39 +299,19 @@ def refused_setting(error: Exception) -> str | None:
     Optional settings are ``stop`` (replies are also cut at stop sequences here), ``temperature``
     and ``stream``, which means that the server can only stream.
     """
-    body = str(error) if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
+    words = str(error)
+    body = words if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
     if _EVENTS.search(body[:200]):
         return "stream"
-    if _status(error) not in _REFUSING:
+    if _status(error) not in {400, 422}:
         return None
-    named, words = getattr(error, "param", None), str(error)
     if _ONLY_STREAMS.search(words):
         return "stream"
-    if named in _DISPENSABLE and _code(error) in _UNSUPPORTED:
+    named = getattr(error, "param", None)
+    if named in _DISPENSABLE and _code(error) in {"unsupported_parameter", "unsupported_value"}:
         return str(named)
     found = _NAMED.search(words) if _REFUSED.search(words) else None
     return found[found.lastindex or 0] if found else None
-
-
-_EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
-"""The pattern of a stream of events instead of a reply, also quoted in an error message."""
-_ONLY_STREAMS = re.compile(
-    r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream|\bstream\w*\b.{0,40}\b(?:only|required|must)",
-    re.IGNORECASE,
-)
-_DISPENSABLE = ("stop", "temperature", "stream_options")
-_UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value"})
-_REFUSED = re.compile(
-    r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|does not support"
-    r"|not (?:supported|permitted|allowed)",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(
-    r"['\"`]({0})['\"`]|\b(?:argument|parameter|field|key|model)\b[^.:]*:\s*({0})\b"
-    r"|^\W*({0})\b".format("|".join(_DISPENSABLE)),
-    re.IGNORECASE,
-)
-"""The pattern of a setting's name in quotes, after a colon, or as the first word."""
 
 
 def retry_after(error: Exception, now: float) -> float | None:

@@ -1,18 +1,20 @@
-"""Check replies, and read their finish reason, tokens, reasoning and text."""
+"""Check the replies of chat models, and read their text, tokens, reasoning and finish reason."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from langchain_core.messages import AIMessage, message_to_dict
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError, MalformedReplyError
+from dqa.core.errors import DqaError, MalformedReplyError, UnparsableReplyError
+from dqa.core.events import ReplyEvent
 from dqa.core.text import well_formed
-from dqa.models.faults import content_refusal
+from dqa.models.faults import FaultKind, diagnose, words_of
 
 _WHOLE = frozenset(
     {
@@ -49,24 +51,107 @@ class BadReplyError(MalformedReplyError):
 
     def __init__(self, problem: str, reply: AIMessage) -> None:
         super().__init__(problem)
-        self.usage = usage_of(reply)
+        self.usage = ModelReply(reply).usage
 
 
-def refused_request(words: str) -> AIMessage:
-    """Return the reply that represents the refusal of a request by a content filter."""
-    about = {"finish_reason": "content_filter", _REFUSED: True}
-    return AIMessage("", additional_kwargs={"refusal": words}, response_metadata=about)
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """One reply of a model.
+
+    Attributes
+    ----------
+    reply
+        The model's message.
+    """
+
+    reply: AIMessage
+
+    @property
+    def text(self) -> str:
+        """The text of the reply without its ``<think>`` part."""
+        return split_thinking(self.reply.text)[1]
+
+    @property
+    def thought(self) -> str | None:
+        """The ``<think>`` part of the reply; None without such a part."""
+        return split_thinking(self.reply.text)[0]
+
+    @property
+    def reasoning(self) -> str:
+        """The reasoning that the provider sent separately from the text."""
+        content = self.reply.content
+        found = [self.reply.additional_kwargs.get("reasoning_content")]
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and part.get("type") in _REASONING_BLOCKS:
+                found.append(part)
+        return "\n".join(text for text in map(reasoning_text, found) if text)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that the provider counted. A call without counts is `uncounted`."""
+        if self.reply.response_metadata.get(_REFUSED):
+            return Usage(calls=1)
+        counted: dict[str, Any] = {**(self.reply.usage_metadata or {})}
+        asked, said = counted.get("input_tokens"), counted.get("output_tokens")
+        if not is_count(asked) or not is_count(said) or not asked:
+            return Usage(calls=1, uncounted=1)
+        cached = (counted.get("input_token_details") or {}).get("cache_read")
+        reasoning = (counted.get("output_token_details") or {}).get("reasoning")
+        reasoning = reasoning if is_count(reasoning) else 0
+        if reasoning and counted.get("total_tokens") == asked + said + reasoning:
+            said += reasoning  # some providers count them separately
+        cached = min(cached, asked) if is_count(cached) else 0
+        return Usage(asked, said, 1, cached, min(reasoning, said))
+
+    def check(self) -> None:
+        """Raise `UnparsableReplyError` if the reply was cut off, withheld or only reasoning."""
+        reason, refusal = _reason(self.reply), self.reply.additional_kwargs.get("refusal")
+        calls = self.reply.tool_calls or self.reply.invalid_tool_calls
+        only_thinks = not self.text and not calls and bool(self.thought or self.reasoning)
+        if refusal:
+            problem = f"The reply was a refusal: {refusal} Decide from the data alone."
+        elif reason in _WITHHELD:
+            problem = f"The provider withheld the reply ({reason}). Word it differently."
+        elif reason in _CUT and only_thinks:
+            problem = (
+                "The reply was cut off within its reasoning, before an answer began. Reason less "
+                "(--reasoning-effort, --reply-tokens)."
+            )
+        elif reason in _CUT:
+            problem = "The reply was cut off because it was too long. Write a shorter one."
+        elif only_thinks:
+            problem = "Only reasoning arrived, without an answer. Write the answer."
+        else:
+            return
+        raise UnparsableReplyError(problem)
+
+    def event(self, step: int, text: str, thought: str | None, **more: Any) -> ReplyEvent:  # noqa: ANN401
+        """Return the event of the reply, with the text and the thought that the caller parsed."""
+        usage = self.usage
+        return ReplyEvent(
+            step=step,
+            text=text,
+            thought=thought,
+            reasoning=self.reasoning,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_tokens=usage.cached_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            **more,
+        )
 
 
 def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
-    """Return a checked reply, or a refusal if a content filter refuses the request."""
+    """Return a checked reply. The refusal of a request by a content filter is a reply too."""
     try:
-        return checked(invoke(), reply_limit)
+        return _checked(invoke(), reply_limit)
     except Exception as error:
-        refusal = content_refusal(original_error(error) or error)
-        if refusal is None:
+        cause = original_error(error) or error
+        if diagnose(cause) is not FaultKind.FILTERED:
             raise
-        return refused_request(refusal)
+        about = {"finish_reason": "content_filter", _REFUSED: True}
+        refusal = {"refusal": words_of(cause)}
+        return AIMessage("", additional_kwargs=refusal, response_metadata=about)
 
 
 def original_error(error: BaseException) -> DqaError | None:
@@ -77,7 +162,7 @@ def original_error(error: BaseException) -> DqaError | None:
     return cause
 
 
-def checked(reply: AIMessage, most: int) -> AIMessage:
+def _checked(reply: AIMessage, most: int) -> AIMessage:
     """Return a reply that can be stored; surrogates are replaced.
 
     Raises
@@ -109,26 +194,6 @@ def _reason(reply: AIMessage) -> str:
     return str(next((reason for reason in found if reason), "")).lower()
 
 
-def incomplete(reply: AIMessage) -> str | None:
-    """Return why a reply cannot be the model's answer; None for a complete reply."""
-    reason, refusal = _reason(reply), reply.additional_kwargs.get("refusal")
-    thought, text = split_thinking(reply.text)
-    is_empty = not text and not reply.tool_calls and not reply.invalid_tool_calls
-    only_thinks = is_empty and bool(thought or reasoning_of(reply))
-    if refusal:
-        return f"The reply was a refusal: {refusal} Decide from the data alone."
-    if reason in _WITHHELD:
-        return f"The provider withheld the reply ({reason}). Word it differently."
-    if reason in _CUT and only_thinks:
-        return (
-            "The reply was cut off within its reasoning, before an answer began. Reason less "
-            "(--reasoning-effort, --reply-tokens)."
-        )
-    if reason in _CUT:
-        return "The reply was cut off because it was too long. Write a shorter one."
-    return "Only reasoning arrived, without an answer. Write the answer." if only_thinks else None
-
-
 def split_thinking(text: str) -> tuple[str | None, str]:
     """Return the ``<think>`` part of a text (None without such a part), and the other text."""
     thoughts, said = _THOUGHT.findall(text), _THOUGHT.sub("", text)
@@ -138,14 +203,6 @@ def split_thinking(text: str) -> tuple[str | None, str]:
     return "\n".join(thoughts).strip() or None, said.strip()
 
 
-def reasoning_of(reply: AIMessage) -> str:
-    """Return the reasoning that a provider sent separately from the text."""
-    blocks = reply.content if isinstance(reply.content, list) else []
-    found = [reply.additional_kwargs.get("reasoning_content")]
-    found += [b for b in blocks if isinstance(b, dict) and b.get("type") in _REASONING_BLOCKS]
-    return "\n".join(text for text in map(reasoning_text, found) if text)
-
-
 def reasoning_text(value: object) -> str:
     """Return the text of a reasoning part in the form of any provider."""
     if isinstance(value, str):
@@ -153,23 +210,6 @@ def reasoning_text(value: object) -> str:
     if isinstance(value, dict):
         value = [value[key] for key in _TEXT_KEYS if value.get(key)]
     return "".join(map(reasoning_text, value)) if isinstance(value, list) else ""
-
-
-def usage_of(reply: AIMessage) -> Usage:
-    """Return the tokens that the provider counted. A call without counts is `uncounted`."""
-    counted: Mapping[str, Any] = reply.usage_metadata or {}
-    asked, said = counted.get("input_tokens"), counted.get("output_tokens")
-    if reply.response_metadata.get(_REFUSED):
-        return Usage(calls=1)
-    if not is_count(asked) or not is_count(said) or not asked:
-        return Usage(calls=1, uncounted=1)
-    cached = (counted.get("input_token_details") or {}).get("cache_read")
-    reasoning = (counted.get("output_token_details") or {}).get("reasoning")
-    cached = min(cached, asked) if is_count(cached) else 0
-    reasoning = reasoning if is_count(reasoning) else 0
-    if reasoning and counted.get("total_tokens") == asked + said + reasoning:
-        said += reasoning  # some providers count them separately
-    return Usage(asked, said, 1, cached, min(reasoning, said))
 
 
 def is_count(value: object) -> TypeGuard[int]:

@@ -27,8 +27,8 @@ from dqa.deciders.reviewing import (
     settle_decision,
     settle_plan,
 )
-from dqa.models.calling import ModelReply
 from dqa.models.conversation import correction, given_up, take_turn
+from dqa.models.replies import ModelReply
 from dqa_planrag.prompting import fill_blocks, standing_plan
 from dqa_planrag.react import ReAct, spoken
 from dqa_planrag.recipes import Recipe

@@ -22,12 +22,13 @@ from dqa.core.errors import (
 )
 from dqa.core.journal import Journal, use_journal
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ModelReply, call_model
+from dqa.models.calling import call_model
 from dqa.models.cassette import Cassette
 from dqa.models.conversation import take_turn
 from dqa.models.faults import Fault, FaultKind
 from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 from dqa.models.registry import Connection, chat_model, check_reachable, given_model
+from dqa.models.replies import ModelReply
 from tests.models.conftest import Hours
 from tests.models.faulty import KEY, Answer, error, listening, ok, raw, send, streamed
 

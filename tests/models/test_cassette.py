@@ -21,10 +21,11 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
-from dqa.models.calling import ModelReply, call_model
+from dqa.models.calling import call_model
 from dqa.models.cassette import FORMAT, Cassette
 from dqa.models.policy import CallPolicy, Clock, Retry
 from dqa.models.registry import Connection, chat_model
+from dqa.models.replies import ModelReply
 from tests.models.conftest import NAME, playing, recording
 from tests.models.model_server import ModelServer, Trouble
 

@@ -20,10 +20,10 @@ from dqa.core.errors import (
 )
 from dqa.core.events import FaultEvent
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ModelReply
 from dqa.models.conversation import take_turn
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
+from dqa.models.replies import ModelReply
 from tests.models import faulty
 from tests.models.conftest import Hours
 from tests.models.faulty import (

@@ -296,13 +296,14 @@ class Asking:
         """Return the first reply without flaws; after `tries` replies the best reply."""
         from langchain_core.messages import AIMessage
 
-        from dqa.models.conversation import EMPTY_REPLY, correction, given_up, take_turn
+        from dqa.models.calling import call_model
+        from dqa.models.conversation import EMPTY_REPLY, correction, given_up
 
         messages, record = [prompt], self.recorder
         best: _Kind | None = None
         problem = ""
         for _ in range(self.tries):
-            turn = take_turn(model, messages, record, self.calls)
+            turn = call_model(model, messages, record, self.calls)
             record.steps += 1
             record.note(turn.event(record.steps, turn.text, turn.thought))
             try:

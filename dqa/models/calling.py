@@ -19,7 +19,9 @@ from pydantic import TypeAdapter
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError, MalformedReplyError, ModelUnavailableError
+from dqa.core.events import FaultEvent
 from dqa.core.journal import Journal, current_journal
+from dqa.core.recorder import Recorder
 from dqa.core.spans import Span
 from dqa.models.attempts import time_limit
 from dqa.models.cassette import inner_model, record_failure
@@ -46,26 +48,27 @@ _UNLIMITED = Limiter()
 def call_model(
     model: ChatRunnable,
     messages: Sequence[BaseMessage],
-    stop: Sequence[str] = (),
+    recorder: Recorder,
     policy: CallPolicy = DEFAULT_POLICY,
-    on_fault: Callable[[Fault], object] = id,
+    stop: Sequence[str] = (),
 ) -> ModelReply:
     """Ask the model for one reply. Ask again after faults of its provider.
 
-    If the model refuses an optional setting, this request and all later ones omit the setting.
+    If the model refuses an optional setting, this request and all later ones omit the setting. The
+    caller records the reply itself, because only the caller can parse it.
 
     Parameters
     ----------
     model
         A chat model, with or without bound tools.
     messages
-        The conversation.
+        The conversation so far.
+    recorder
+        Records tokens, failed attempts and replies that were cut at a stop sequence.
+    policy
+        Retries, limits and budget of the run.
     stop
         Sequences that end the reply. A longer reply is cut at the first of them.
-    policy
-        Retries, limits and budget.
-    on_fault
-        Called with each failed attempt, and if a reply was cut at a stop sequence.
 
     Raises
     ------
@@ -75,11 +78,17 @@ def call_model(
         The key, the model's name or the address is wrong, or the quota is exhausted. No other
         request would succeed either.
     BudgetSpentError
-        The budget is spent.
+        The budget of the run is spent.
     """
-    call = _Call(model, list(messages), list(stop) or None, policy, on_fault)
+    recorder.asking()
+    call = _Call(model, list(messages), list(stop) or None, policy, recorder)
     journal = current_journal()
-    return ModelReply(call.reply() if journal is None else _replayed(journal, call))
+    turn = ModelReply(call.reply() if journal is None else _replayed(journal, call))
+    recorder.usage += turn.usage
+    if not turn.usage.input_tokens:
+        # The decision's budget must also end with models that count nothing, such as scripted ones.
+        recorder.uncounted += Usage(estimate_tokens(messages), estimate_tokens([turn.reply]))
+    return turn
 
 
 def _replayed(journal: Journal, call: _Call) -> AIMessage:
@@ -112,7 +121,7 @@ class _Call:
     messages: list[BaseMessage]
     stop: list[str] | None
     policy: CallPolicy
-    on_fault: Callable[[Fault], object]
+    recorder: Recorder
     faults: list[Fault] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
     span: Span = Span()  # noqa: RUF009  (immutable)
@@ -209,12 +218,23 @@ class _Call:
         return error
 
     def note(self, fault: Fault) -> None:
-        """Report a fault, and charge its possible cost to the budget."""
+        """Record a fault, and charge its possible cost to the budget."""
         self.faults.append(fault)
+        estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
+        self.recorder.lost += fault.usage
+        self.recorder.uncounted += Usage(estimate)
         about = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
         self.span.add_event("dqa.failed_attempt", about)
-        self.on_fault(fault)
-        estimate = estimate_tokens(self.messages) if fault.usage.uncounted else 0
+        self.recorder.note(
+            FaultEvent(
+                step=self.recorder.steps + 1,
+                fault=fault.kind.value,
+                error=fault.error,
+                message=fault.message,
+                attempt=fault.attempt,
+                wait=fault.wait,
+            )
+        )
         self.spend(replace(fault.usage, input_tokens=estimate))
 
     def spend(self, usage: Usage) -> None:

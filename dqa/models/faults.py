@@ -143,17 +143,13 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 
 
 _BY_CODE = {
-    "insufficient_quota": FaultKind.QUOTA,
-    "insufficient_user_quota": FaultKind.QUOTA,
-    "insufficient_credits": FaultKind.QUOTA,
-    "billing_hard_limit_reached": FaultKind.QUOTA,
-    "billing_error": FaultKind.QUOTA,
-    "content_filter": FaultKind.FILTERED,
-    "content_policy_violation": FaultKind.FILTERED,
-    "data_inspection_failed": FaultKind.FILTERED,
-    "moderation_blocked": FaultKind.FILTERED,
-    "context_length_exceeded": FaultKind.TOO_LONG,
-    "string_above_max_length": FaultKind.TOO_LONG,
+    **dict.fromkeys(
+        ["insufficient_quota", "insufficient_user_quota", "insufficient_credits"], FaultKind.QUOTA
+    ),
+    **dict.fromkeys(["billing_hard_limit_reached", "billing_error"], FaultKind.QUOTA),
+    **dict.fromkeys(["content_filter", "content_policy_violation"], FaultKind.FILTERED),
+    **dict.fromkeys(["data_inspection_failed", "moderation_blocked"], FaultKind.FILTERED),
+    **dict.fromkeys(["context_length_exceeded", "string_above_max_length"], FaultKind.TOO_LONG),
     "model_not_found": FaultKind.UNKNOWN_MODEL,
 }
 _TOO_LONG = _pattern(
@@ -181,8 +177,8 @@ _BY_WORDS: Sequence[tuple[FaultKind, frozenset[int], re.Pattern[str]]] = (
         FaultKind.QUOTA,
         frozenset({200, 400, 403, 429}),
         _pattern(
-            r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
-            r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
+            r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) "
+            r"(?:current|monthly))[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
             r"\b(?:balance|credits?|quota) (?:is |are )?"
             r"(?:insufficient|exhausted|too low|not enough)",
             r"billing hard limit|payment required",
@@ -370,28 +366,13 @@ def unreached(error: BaseException) -> str | None:
     """Return the reason why a connection failed, and the fix; None for other errors."""
     cause: BaseException | None = error
     while cause is not None:
-        for kind, problem in _UNREACHED:
-            if isinstance(cause, kind):
-                return problem
         no_route = isinstance(cause, OSError) and cause.errno in _NO_ROUTE
-        if no_route or type(cause).__name__ == "ConnectTimeout":
-            return "the host cannot be reached: check the network, and --base-url"
+        if no_route or isinstance(cause, _UNREACHED) or type(cause).__name__ == "ConnectTimeout":
+            why = " ".join(str(cause).split()) or "no answer in time"
+            return f"no server can be reached ({why}): start the server, or correct --base-url"
         cause = cause.__cause__ or cause.__context__
     return None
 
 
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH)
-_UNREACHED: tuple[tuple[type[OSError], str], ...] = (
-    (
-        ConnectionRefusedError,
-        "connection refused: no server listens there; start the server, or correct --base-url",
-    ),
-    (
-        socket.gaierror,
-        "no such host: the name cannot be resolved; check --base-url's spelling and the network",
-    ),
-    (
-        ssl.SSLError,
-        "no TLS connection: check the certificate, and whether --base-url should begin with http://",
-    ),
-)
+_UNREACHED = (ConnectionRefusedError, socket.gaierror, ssl.SSLError)

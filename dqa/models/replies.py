@@ -79,11 +79,9 @@ class ModelReply:
     @property
     def reasoning(self) -> str:
         """The reasoning that the provider sent separately from the text."""
-        content = self.reply.content
+        parts = self.reply.content if isinstance(self.reply.content, list) else []
         found = [self.reply.additional_kwargs.get("reasoning_content")]
-        for part in content if isinstance(content, list) else ():
-            if isinstance(part, dict) and part.get("type") in _REASONING_BLOCKS:
-                found.append(part)
+        found += [p for p in parts if isinstance(p, dict) and p.get("type") in _REASONING_BLOCKS]
         return "\n".join(text for text in map(reasoning_text, found) if text)
 
     @property

@@ -27,7 +27,8 @@ from dqa.deciders.reviewing import (
     settle_decision,
     settle_plan,
 )
-from dqa.models.conversation import correction, given_up, take_turn
+from dqa.models.calling import call_model
+from dqa.models.conversation import correction, given_up
 from dqa.models.replies import ModelReply
 from dqa_planrag.prompting import fill_blocks, standing_plan
 from dqa_planrag.react import ReAct, spoken
@@ -65,7 +66,7 @@ class Loop:
     def _turn(self, run: Run) -> None:
         """Ask for the next reply, and read it."""
         recorder, tools = run.recorder, self._offered(run)
-        turn = take_turn(
+        turn = call_model(
             self._protocol.offering(self._model, tools, run.toolbox),
             in_turns([*run.messages, *self._plan_shown(run)]),
             recorder,

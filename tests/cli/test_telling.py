@@ -35,8 +35,8 @@ def test_a_model_that_nobody_serves_is_named_at_once(dqa: Command, shop: Path) -
         gone = server.url
     asked = ("ask", "--database", shop, "--question", "?", "--model", "openai:test", "--base-url")
     for url, words in (
-        (gone, "connection refused: no server listens there; start the server"),
-        ("http://no-such-host.invalid/v1", "no such host"),
+        (gone, "no server can be reached"),
+        ("http://no-such-host.invalid/v1", "no server can be reached"),
     ):
         ran = dqa(*asked, url)
         assert (ran.code, ran.out) == (1, "")

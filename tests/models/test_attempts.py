@@ -16,6 +16,7 @@ from dqa.core.errors import (
     ModelUnavailableError,
     UnrecordedRequestError,
 )
+from dqa.core.recorder import Recorder
 from dqa.models.attempts import attempt_by, current_attempt
 from dqa.models.calling import ChatRunnable, call_model
 from dqa.models.policy import CallPolicy, Clock, Retry
@@ -46,7 +47,7 @@ def failing(mood: Moody, at: int) -> Callable[[str], str]:
 
 def said(model: ChatRunnable, text: str = PROMPT) -> str:
     """What a model says to a text."""
-    return call_model(model, [HumanMessage(text)], policy=ONCE).reply.text
+    return call_model(model, [HumanMessage(text)], Recorder(), ONCE).reply.text
 
 
 def test_the_same_request_has_a_tape_for_each_who_makes_it(tape: Path, mood: Moody) -> None:

@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.context import collect_runs
 
+from dqa.core.recorder import Recorder
 from dqa.models.calling import call_model
 
 ASKED = [HumanMessage("Where?")]
@@ -48,21 +49,24 @@ class Heard(BaseCallbackHandler):
 def test_callbacks_are_told_of_every_call() -> None:
     """Those of the model, of a chain around the call, and of the process."""
     heard = Heard()
-    call_model(Echo(callbacks=[heard]), ASKED)
-    chain = RunnableLambda[object, object](lambda _: call_model(Echo(), ASKED))
+    call_model(Echo(callbacks=[heard]), ASKED, Recorder())
+    chain = RunnableLambda[object, object](lambda _: call_model(Echo(), ASKED, Recorder()))
     chain.invoke(None, {"callbacks": [heard]})
-    call_model(Echo().with_config(callbacks=[heard]), ASKED)
+    call_model(Echo().with_config(callbacks=[heard]), ASKED, Recorder())
     assert heard.count == 3
     with collect_runs() as seen:
-        call_model(Echo(), ASKED)
+        call_model(Echo(), ASKED, Recorder())
     assert [run.run_type for run in seen.traced_runs] == ["llm"]
 
 
 def test_a_cache_answers_and_bound_settings_are_passed() -> None:
     """The reply is that of `invoke`."""
     cached = Echo(cache=InMemoryCache())
-    first, second = (call_model(cached, ASKED).reply.text for _ in range(2))
+    first, second = (call_model(cached, ASKED, Recorder()).reply.text for _ in range(2))
     assert first == second
     assert len(cached.calls) == 1
     bound = Echo().bind(tools=["a"], seed=1)
-    assert call_model(bound, ASKED, ["\n"]).reply.text == bound.invoke(ASKED, stop=["\n"]).text
+    assert (
+        call_model(bound, ASKED, Recorder(), stop=["\n"]).reply.text
+        == bound.invoke(ASKED, stop=["\n"]).text
+    )

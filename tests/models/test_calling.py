@@ -20,12 +20,11 @@ from dqa.core.errors import (
     UnparsableReplyError,
     UsageError,
 )
+from dqa.core.events import FaultEvent
 from dqa.core.journal import Journal, use_journal
 from dqa.core.recorder import Recorder
 from dqa.models.calling import call_model
 from dqa.models.cassette import Cassette
-from dqa.models.conversation import take_turn
-from dqa.models.faults import Fault, FaultKind
 from dqa.models.policy import Budget, CallPolicy, Limiter, Retry
 from dqa.models.registry import Connection, chat_model, check_reachable, given_model
 from dqa.models.replies import ModelReply
@@ -38,12 +37,16 @@ STOP = ("\nObservation:",)
 
 def asked(
     url: str, hours: Hours, stop: Sequence[str] = (), **policy: Any
-) -> tuple[ModelReply, list[Fault]]:
-    """Ask a new model at an address."""
-    faults: list[Fault] = []
-    calls = CallPolicy(**{"clock": hours.clock, **policy})
+) -> tuple[ModelReply, list[FaultEvent]]:
+    """Ask a new model at an address. Return its reply and the recorded faults."""
+    recorder, calls = Recorder(), CallPolicy(**{"clock": hours.clock, **policy})
     model = chat_model("openai:m", Connection(url))
-    return call_model(model, ASKED, stop, calls, faults.append), faults
+    return call_model(model, ASKED, recorder, calls, stop), faults_of(recorder)
+
+
+def faults_of(recorder: Recorder) -> list[FaultEvent]:
+    """Return the recorded faults."""
+    return [event for event in recorder.events if isinstance(event, FaultEvent)]
 
 
 class Saying(BaseChatModel):
@@ -69,10 +72,7 @@ def test_a_reply_after_faults_is_the_servers_and_each_fault_is_reported(hours: H
     with listening(error(500), error(429), ok()) as served:
         called, faults = asked(served.url, hours)
     assert (called.reply.text, called.usage) == ("Ghent", Usage(7, 5, 1))
-    assert [(fault.kind, fault.attempt) for fault in faults] == [
-        (FaultKind.SERVER, 1),
-        (FaultKind.RATE_LIMIT, 2),
-    ]
+    assert [(fault.fault, fault.attempt) for fault in faults] == [("server", 1), ("rate_limit", 2)]
     assert [fault.wait for fault in faults] == hours.slept
 
 
@@ -109,10 +109,10 @@ def test_a_server_that_is_away_is_named_with_what_to_fix(hours: Hours) -> None:
         pass
     recorder = Recorder()
     calls = CallPolicy(Retry(2), clock=hours.clock)
-    with pytest.raises(ModelUnavailableError, match=r"3 times.*no server listens"):
-        take_turn(chat_model("openai:m", Connection(served.url)), ASKED, recorder, calls)
+    with pytest.raises(ModelUnavailableError, match=r"3 times.*no server can be reached"):
+        call_model(chat_model("openai:m", Connection(served.url)), ASKED, recorder, calls)
     assert recorder.lost == Usage(calls=3)
-    with pytest.raises(ModelUnavailableError, match=r"m cannot be reached.*no server listens"):
+    with pytest.raises(ModelUnavailableError, match=r"m cannot be reached.*--base-url"):
         check_reachable("m", chat_model("openai:m", Connection(served.url)))
 
 
@@ -153,16 +153,16 @@ def picky(*names: str) -> Answer:
 def test_a_setting_that_a_model_refuses_is_left_out_at_once(name: str, hours: Hours) -> None:
     """No attempt is counted, the trace names it, and later requests do without it."""
     with listening(picky(name)) as served:
-        model, faults = chat_model("openai:m", Connection(served.url)), list[Fault]()
+        model, recorder = chat_model("openai:m", Connection(served.url)), Recorder()
         calls = CallPolicy(Retry(0), clock=hours.clock)
         for _ in range(2):
-            reply = call_model(model, ASKED, STOP, calls, faults.append).reply
+            reply = call_model(model, ASKED, recorder, calls, STOP).reply
             assert reply.text == "Action: look", "what follows a stop sequence is cut here"
         assert [name in body for body in served.bodies] == [True, False, False]
     assert not hours.slept
-    refused, *others = faults
-    assert (refused.kind, refused.wait, name in refused.message) == (FaultKind.UNSUPPORTED, 0, True)
-    assert {fault.kind for fault in others} == {FaultKind.AFTER_STOP}
+    refused, *others = faults_of(recorder)
+    assert (refused.fault, refused.wait, name in refused.message) == ("unsupported", 0, True)
+    assert {fault.fault for fault in others} == {"after_stop"}
 
 
 def test_a_setting_that_is_refused_again_is_a_rejected_request(hours: Hours) -> None:
@@ -191,14 +191,14 @@ STREAMED = streamed(
 def test_a_server_that_only_streams_is_asked_to_stream(first: Answer, hours: Hours) -> None:
     """From then on every request streams, with its tokens and its reasoning."""
     with listening(first, STREAMED) as served:
-        model, faults = chat_model("openai:m", Connection(served.url)), list[Fault]()
+        model, recorder = chat_model("openai:m", Connection(served.url)), Recorder()
         calls = CallPolicy(Retry(0), clock=hours.clock)
         for _ in range(2):
-            called = call_model(model, ASKED, (), calls, faults.append)
+            called = call_model(model, ASKED, recorder, calls)
             assert (called.reply.text, called.usage) == ("Ghent", Usage(7, 5, 1))
             assert called.reasoning == "Let me see"
         assert [bool(body.get("stream")) for body in served.bodies] == [False, True, True]
-    assert [fault.kind for fault in faults] == [FaultKind.UNSUPPORTED]
+    assert [fault.fault for fault in faults_of(recorder)] == ["unsupported"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_reasoning_is_stored_in_the_trace(message: dict[str, Any]) -> None:
     }
     usage = {"prompt_tokens": 7, "completion_tokens": 5, **details}
     with listening(ok(message, usage=usage)) as served:
-        turn = take_turn(chat_model("openai:m", Connection(served.url)), ASKED, Recorder())
+        turn = call_model(chat_model("openai:m", Connection(served.url)), ASKED, Recorder())
     event = turn.event(1, turn.text, turn.thought)
     assert (event.text, event.reasoning) == ("Ghent", "Let me see")
     assert (event.cached_tokens, event.reasoning_tokens) == (4, 3)
@@ -232,11 +232,13 @@ def test_reasoning_blocks_of_other_packages_are_read_too() -> None:
         {"type": "text", "text": "Action: look"},
         {"type": "text", "text": "\nObservation: made up"},
     ]
-    called = call_model(saying(AIMessage(blocks)), ASKED, STOP)
+    called = call_model(saying(AIMessage(blocks)), ASKED, Recorder(), stop=STOP)
     assert called.text == "Action: look"
     assert called.reasoning == "Let me see"
     thinking = "<think>maybe\nObservation: x\n</think>\nGhent"
-    assert call_model(saying(AIMessage(thinking)), ASKED, STOP).reply.text == thinking
+    assert (
+        call_model(saying(AIMessage(thinking)), ASKED, Recorder(), stop=STOP).reply.text == thinking
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_reasoning_blocks_of_other_packages_are_read_too() -> None:
 )
 def test_finish_reasons_of_other_packages_are_known(about: dict[str, Any], is_whole: bool) -> None:
     """Good ones give an answer, and others a reply that is asked again."""
-    called = call_model(saying(AIMessage("Ghent", response_metadata=about)), ASKED)
+    called = call_model(saying(AIMessage("Ghent", response_metadata=about)), ASKED, Recorder())
     with nullcontext() if is_whole else pytest.raises(UnparsableReplyError):
         called.check()
 
@@ -275,13 +277,15 @@ def test_replies_of_other_packages_have_the_same_bounds(
     """They are faults, and asked again."""
     calls = CallPolicy(Retry(1), reply_limit=1_000, clock=hours.clock)
     with pytest.raises(ModelUnavailableError, match=f"2 times.*{words}"):
-        call_model(saying(AIMessage.model_construct(**message)), ASKED, policy=calls)
+        call_model(saying(AIMessage.model_construct(**message)), ASKED, Recorder(), calls)
 
 
 def test_half_a_character_in_a_tool_call_is_replaced() -> None:
     """No file and no later request could hold one."""
     reply = AIMessage("", tool_calls=[{"name": "q", "args": {"a": ["\udc00"]}, "id": "1"}])
-    assert call_model(saying(reply), ASKED).reply.tool_calls[0]["args"] == {"a": ["\ufffd"]}
+    assert call_model(saying(reply), ASKED, Recorder()).reply.tool_calls[0]["args"] == {
+        "a": ["\ufffd"]
+    }
 
 
 def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours: Hours) -> None:
@@ -291,7 +295,7 @@ def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours
     for opened in (Cassette.record, Cassette.replay):
         there = given_model("m", model, Connection(cassette=opened(tape, ["m"]), reply_limit=1_000))
         with pytest.raises(ModelUnavailableError, match="larger than 1,000"):
-            call_model(there, ASKED, policy=calls)
+            call_model(there, ASKED, Recorder(), calls)
     assert "xxxxx" not in tape.read_text()
 
 
@@ -325,12 +329,13 @@ def test_a_reply_from_before_a_pause_is_not_asked_for_again(hours: Hours) -> Non
     with listening(error(500), ok({"reasoning_content": "Hm"})) as served:
         journal, reports = Journal(), []
         for _ in range(2):
-            faults: list[Fault] = []
+            recorder = Recorder()
             calls = CallPolicy(budget=Budget(), clock=hours.clock)
             with use_journal(journal):
                 model = chat_model("openai:m", Connection(served.url))
-                called = call_model(model, ASKED, policy=calls, on_fault=faults.append)
+                called = call_model(model, ASKED, recorder, calls)
             spent = calls.budget and calls.budget.spent
+            faults = faults_of(recorder)
             reports.append((called.reply.text, called.usage, called.reasoning, faults, spent))
             journal = Journal(journal.lines)
         assert len(served.bodies) == 2

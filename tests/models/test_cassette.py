@@ -21,6 +21,7 @@ from dqa.core.errors import (
     UnrecordedRequestError,
     UsageError,
 )
+from dqa.core.recorder import Recorder
 from dqa.models.calling import call_model
 from dqa.models.cassette import FORMAT, Cassette
 from dqa.models.policy import CallPolicy, Clock, Retry
@@ -54,7 +55,9 @@ class Counting(BaseChatModel):
 def ask(model: BaseChatModel, *texts: str) -> ModelReply:
     """Ask for a reply to a conversation: human and model in turn."""
     kinds: tuple[type[BaseMessage], ...] = (HumanMessage, AIMessage)
-    return call_model(model, [kinds[n % 2](t) for n, t in enumerate(texts)], STOP, IMPATIENT)
+    return call_model(
+        model, [kinds[n % 2](t) for n, t in enumerate(texts)], Recorder(), IMPATIENT, STOP
+    )
 
 
 def lines(tape: Path) -> Iterator[dict[str, Any]]:
@@ -112,13 +115,15 @@ def test_a_reply_after_the_time_limit_is_not_recorded(tape: Path) -> None:
     policy = CallPolicy(Retry(first=0.0), clock=Clock(sleep=lambda _: None), timeout=0.5)
     model = recording(tape, Late(in_time=used))
     before = set(threading.enumerate())
-    assert call_model(model, [HumanMessage(PROMPT)], policy=policy).reply.text == "reply 2"
+    assert call_model(model, [HumanMessage(PROMPT)], Recorder(), policy).reply.text == "reply 2"
     used.set()
     for late in set(threading.enumerate()) - before:
         late.join()
-    assert call_model(model, [HumanMessage(PROMPT)], policy=policy).reply.text == "reply 3"
+    assert call_model(model, [HumanMessage(PROMPT)], Recorder(), policy).reply.text == "reply 3"
     replayed = playing(tape)
-    assert [call_model(replayed, [HumanMessage(PROMPT)]).reply.text for _ in range(2)] == [
+    assert [
+        call_model(replayed, [HumanMessage(PROMPT)], Recorder()).reply.text for _ in range(2)
+    ] == [
         "reply 2",
         "reply 3",
     ]
@@ -135,13 +140,15 @@ def test_tools_are_part_of_the_request(tape: Path) -> None:
     with ModelServer(lambda _: "seen") as server:
         connection = Connection(server.url, cassette=Cassette.record(tape, [NAME]))
         bound = chat_model(NAME, connection).bind_tools([look], tool_choice="look")
-        call_model(bound, [HumanMessage("x")])
+        call_model(bound, [HumanMessage("x")], Recorder())
         assert server.requests[0]["tools"][0]["function"]["name"] == "look"
         assert server.requests[0]["tool_choice"]["function"]["name"] == "look"
-    played = call_model(playing(tape).bind_tools([look], tool_choice="look"), [HumanMessage("x")])
+    played = call_model(
+        playing(tape).bind_tools([look], tool_choice="look"), [HumanMessage("x")], Recorder()
+    )
     assert played.reply.text == "seen"
     with pytest.raises(UnrecordedRequestError, match="record it again"):
-        call_model(playing(tape), [HumanMessage("x")])
+        call_model(playing(tape), [HumanMessage("x")], Recorder())
 
 
 def test_a_run_that_goes_on_plays_what_it_has_and_records_the_rest(tape: Path) -> None:

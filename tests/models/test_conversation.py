@@ -13,7 +13,7 @@ from pydantic import Field
 from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UnparsableReplyError
 from dqa.core.recorder import Recorder
 from dqa.deciders.method import Asking, Reply
-from dqa.models.conversation import take_turn
+from dqa.models.calling import call_model
 from dqa.models.policy import Budget, CallPolicy, Clock, Retry
 from dqa.models.replies import split_thinking
 
@@ -93,7 +93,7 @@ def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -
     record = Recorder()
     record.steps = 4
     model = Says(replies=[ConnectionError("reset"), "<think>x"])
-    turn = take_turn(model, [HumanMessage("a")], record, GONE)
+    turn = call_model(model, [HumanMessage("a")], record, GONE)
     assert (turn.text, turn.thought, turn.reply.text) == ("", "<think>x", "<think>x")
     assert [(event.kind, event.step) for event in record.events] == [("fault", 5)]
     assert (record.steps, record.usage.calls, record.lost.calls) == (4, 1, 1)

@@ -20,7 +20,7 @@ from dqa.core.errors import (
 )
 from dqa.core.events import FaultEvent
 from dqa.core.recorder import Recorder
-from dqa.models.conversation import take_turn
+from dqa.models.calling import call_model
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.replies import ModelReply
@@ -262,7 +262,7 @@ def test_every_fault_is_classified_and_every_request_is_counted(
     model = model_at(served.url, mode.timeout, streaming=mode.streaming)
     policy = CallPolicy(Retry(RETRIES), clock=hours.clock, timeout=mode.timeout)
     try:
-        ended: ModelReply | DqaError = take_turn(model, [HumanMessage("Where?")], recorder, policy)
+        ended: ModelReply | DqaError = call_model(model, [HumanMessage("Where?")], recorder, policy)
     except DqaError as error:
         ended = error
     asked = len(served.bodies)

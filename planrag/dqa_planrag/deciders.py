@@ -28,7 +28,7 @@ from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
 from dqa_planrag.recipes import PlanSettings, Recipe
 from dqa_planrag.run import Run
-from dqa_planrag.scripted import TaskValues, check_script
+from dqa_planrag.scripted import TaskPrompt, check_script, task_of
 from dqa_planrag.toolbox import Toolbox
 
 
@@ -83,14 +83,18 @@ class Agent(Decider):
                 recorder.note(warning)
         tools = self._tools(question, database, choices.names if choices else ())
         text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
-        task = TaskValues(question, recipe, recorder, database.kind == "graph")
-        text = prompting.task(question, database, schema, offered, self._last_plan(question))
+        prompt = TaskPrompt(
+            content=prompting.task(question, database, schema, offered, self._last_plan(question)),
+            task=task_of(question, recipe, is_graph=database.kind == "graph"),
+            recipe=recipe,
+            recorder=recorder,
+        )
         run = Run(
             question,
             self._chooser(question, database, choices),
             Toolbox((*tools, *looking_up), form),
             recorder,
-            [SystemMessage(text_before), task.to_message(text)],
+            [SystemMessage(text_before), prompt],
         )
         run.note_prompt()
         decision = self._loop.run(run)

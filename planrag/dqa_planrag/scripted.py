@@ -8,97 +8,85 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.tool import ToolCall
+from langchain_core.messages.tool import ToolCall, tool_call
+from pydantic import Field
 
 from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.core.plans import steps_of
 from dqa.core.question import Question
-from dqa.core.recorder import Recorder
-from dqa.models.cassette import RecordedModel
+from dqa.models.cassette import inner_model
 from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import ScriptedModel
-from dqa.models.scripted.steps import (
-    Answer,
-    Observed,
-    Script,
-    ScriptTurn,
-    Task,
-    numbered,
-    run_script,
-)
+from dqa.models.scripted.steps import Answer, Observed, Script, Step, Task, next_move, numbered
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 from dqa_planrag.recipes import Recipe
 
 PACKAGE = "dqa_planrag"
-_PLAINEST = numbered(["Look up what the decision needs.", "Decide."])
+_SHORTEST_PLAN = numbered(["Look up what the decision needs.", "Decide."])
 _Messages: TypeAlias = Sequence[BaseMessage]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskValues:
-    """The values in the message of a task.
+class TaskPrompt(StepPrompt):
+    """The message of an agent's task, with the task, the agent and the record of the decision."""
 
-    Attributes
-    ----------
-    question
-        The question.
-    recipe
-        The agent.
-    recorder
-        The recorder of the decision, with evidence and plans.
-    is_graph
-        Whether the database is a graph.
-    """
-
-    question: Question
-    recipe: Recipe
-    recorder: Recorder
-    is_graph: bool
-
-    def to_message(self, text: str) -> StepPrompt:
-        """Return the message of the task."""
-        return StepPrompt(content=text, package=PACKAGE, purpose="task", values={"task": self})
+    task: Task = Field(exclude=True)
+    recipe: Recipe = Field(exclude=True)
+    recorder: Any = Field(exclude=True)
 
 
 class _AgentScripts:
-    """Answers for scripted models; see `dqa.models.scripted.Responder`."""
+    """The replies of scripted models; see `dqa.models.scripted.Responder`."""
 
     def answers(self, messages: _Messages) -> bool:
         """Return whether a conversation contains the task of an agent."""
-        return bool(_tasks(messages))
+        return any(isinstance(message, TaskPrompt) for message in messages)
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
         """Return the next reply of a script: as tool calls if there are tools, else as text."""
-        task = _tasks(messages)[-1]
-        recipe, recorder = task.recipe, task.recorder
-        asked = Task(
-            question=task.question,
-            is_graph=task.is_graph,
-            once=recipe.reads_once,
-            plans=recipe.plans,
-            simulates=recipe.simulates,
-        )
-        scenario = scripted_scenario(task.question, script)
-        started: Script = plugins.script(script, scenario)(asked, seed)
+        prompt = _prompt(messages)
+        scenario = scripted_scenario(prompt.task.question, script)
+        started: Script = plugins.script(script, scenario)(prompt.task, seed)
         acting = {QUERY, *SIMULATING}
-        observed = [_observed(one) for one in recorder.evidence if one.tool in acting]
-        turn = run_script(started, observed, closing=recorder.ended_by is not None)
-        return _said(task, turn, tools)
+        evidence = prompt.recorder.evidence
+        observed = [_observed(one) for one in evidence if one.tool in acting]
+        move = next_move(started, observed, closing=prompt.recorder.ended_by is not None)
+        return self.word(messages, tools, move)[0]
 
     def word(
-        self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn
+        self, messages: _Messages, tools: Sequence[str], move: Step | Answer
     ) -> tuple[AIMessage, bool]:
-        """Return a turn as labelled text or as tool calls, and whether it is more than a plan."""
-        return _said(_tasks(messages)[-1], turn, tools), "plan" not in tools
+        """Return a move as labelled text or as tool calls, and whether it is more than a plan."""
+        prompt = _prompt(messages)
+        plans: list[str] = prompt.recorder.plans
+        evidence, own_plan = prompt.recorder.evidence, move.plan if isinstance(move, Step) else None
+        plan = own_plan or (plans[-1] if plans else _SHORTEST_PLAN)
+        is_new = not plans or plan != plans[-1]
+        current = list[str]()
+        if prompt.recipe.plans:
+            steps = len(steps_of(plan))
+            number = min(len(evidence) + 1, steps)
+            current = [f"Current step: {steps if isinstance(move, Answer) else number}"]
+        if tools:
+            calls = _calls(
+                move, plan, set(tools), replans=is_new and bool(prompt.recorder.evidence)
+            )
+            text = "" if "plan" in tools else "\n".join([*current, move.thought])
+            return AIMessage(text, tool_calls=calls), "plan" not in tools
+        planned = _planned(prompt.recipe, plan, is_first=not plans, is_new=is_new)
+        return AIMessage(_text(move, prompt.recipe, [*planned, *current])), True
+
+
+def task_of(question: Question, recipe: Recipe, *, is_graph: bool) -> Task:
+    """Return the task of an agent for scripts."""
+    return Task(question, is_graph, recipe.reads_once, recipe.plans, recipe.simulates)
 
 
 RESPONDER = _AgentScripts()
@@ -113,7 +101,7 @@ def check_script(model: BaseChatModel, question: Question) -> None:
         `model` is scripted, directly or inside a recorded model, and the question's scenario does
         not have its script.
     """
-    scripted = model.inner if isinstance(model, RecordedModel) else model
+    scripted = inner_model(model)
     if isinstance(scripted, ScriptedModel):
         scripted_scenario(question, scripted.script)
 
@@ -131,10 +119,9 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
     )
 
 
-def _tasks(messages: _Messages) -> list[TaskValues]:
-    """Return the values of the tasks in a conversation."""
-    prompts = [one for one in messages if isinstance(one, StepPrompt) and one.package == PACKAGE]
-    return [prompt.values["task"] for prompt in prompts]
+def _prompt(messages: _Messages) -> TaskPrompt:
+    """Return the last task in a conversation."""
+    return [message for message in messages if isinstance(message, TaskPrompt)][-1]
 
 
 def _observed(evidence: Evidence) -> Observed:
@@ -144,62 +131,37 @@ def _observed(evidence: Evidence) -> Observed:
     return Observed(tuple(tuple(json.loads(row)) for row in rows))
 
 
-def _said(task: TaskValues, turn: ScriptTurn, tools: Sequence[str]) -> AIMessage:
-    """Return a turn as a message in the protocol of the conversation."""
-    return _calling(task, turn, set(tools)) if tools else AIMessage(_worded(task, turn))
+def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:
+    """Return the label of a plan with the plan."""
+    if recipe.plans and is_first:
+        return [f"Plan:\n{plan}"]
+    if recipe.plans and recipe.replans:
+        return [f"Re-plan:\n{plan}" if is_new else "Re-plan: keep"]
+    return []
 
 
-def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
-    """Return the line that names the current step of the plan; no line without a plan."""
-    if not task.recipe.plans:
-        return []
-    steps = len(steps_of(turn.plan or _PLAINEST))
-    number = min(len(task.recorder.evidence) + 1, steps)
-    return [f"Current step: {steps if isinstance(turn.move, Answer) else number}"]
+def _text(move: Step | Answer, recipe: Recipe, planned: list[str]) -> str:
+    """Return a move as labelled text."""
+    thought = [f"Thought: {move.thought}"] if recipe.thinks != "never" else []
+    thinks_first = recipe.plans and recipe.thinks == "planning"
+    begin = [*thought, *planned] if thinks_first else [*planned, *thought]
+    if isinstance(move, Answer):
+        return "\n".join([*begin, f"Final Answer: {move.answer}"])
+    return "\n".join([*begin, f"Action: {move.tool}", f"Action Input: {move.given}"])
 
 
-def _worded(task: TaskValues, turn: ScriptTurn) -> str:
-    """Return a turn as labelled text."""
-    recipe, plan = task.recipe, list[str]()
-    if task.recipe.plans and not task.recorder.plans:
-        plan = [f"Plan:\n{turn.plan or _PLAINEST}"]
-    elif task.recipe.plans and recipe.replans:
-        plan = [f"Re-plan:\n{turn.new_plan}" if turn.new_plan else "Re-plan: keep"]
-    thought = [f"Thought: {turn.move.thought}"] if recipe.thinks != "never" else []
-    if isinstance(turn.move, Answer):
-        acts = [f"Final Answer: {turn.move.answer}"]
-    else:
-        acts = [f"Action: {turn.move.tool}", f"Action Input: {turn.move.given}"]
-    step = _current_step(task, turn)
-    first = recipe.plans and recipe.thinks == "planning"
-    return "\n".join([*thought, *plan, *step, *acts] if first else [*plan, *step, *thought, *acts])
-
-
-def _calling(task: TaskValues, turn: ScriptTurn, offered: set[str]) -> AIMessage:
-    """Return a turn as calls of offered tools."""
-    move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
+def _calls(move: Step | Answer, plan: str, offered: set[str], *, replans: bool) -> list[ToolCall]:
+    """Return a move as calls of offered tools."""
+    steps = [line.partition(". ")[2] for line in plan.splitlines()]
     if "plan" in offered:
-        return _called("", [("plan", {"steps": _steps(turn.plan or _PLAINEST)})])
-    if "replan" in offered and turn.new_plan and task.recorder.evidence:
-        calls.append(("replan", {"steps": _steps(turn.new_plan)}))
+        return [tool_call(name="plan", args={"steps": steps}, id="0")]
+    calls: list[tuple[str, dict[str, Any]]]
+    calls = [("replan", {"steps": steps})] if replans and "replan" in offered else []
     if isinstance(move, Answer):
         calls.append(("decide", {"decision": move.answer}))
     elif move.tool == COMPARE:
-        calls.append((move.tool, {"candidates": [] if move.given == "all" else [move.given]}))
+        calls.append((COMPARE, {"candidates": [] if move.given == "all" else [move.given]}))
     else:
-        name = "decision" if move.tool == SIMULATE else "statement"
-        calls.append((move.tool, {name: move.given}))
-    return _called("\n".join([*_current_step(task, turn), move.thought]), calls)
-
-
-def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
-    named = [
-        ToolCall(name=name, args=arguments, id=str(number), type="tool_call")
-        for number, (name, arguments) in enumerate(calls)
-    ]
-    return AIMessage(text, tool_calls=named)
-
-
-def _steps(plan: str) -> list[str]:
-    """Return the steps of a plan without their numbers."""
-    return [line.partition(". ")[2] for line in plan.splitlines()]
+        argument = "decision" if move.tool == SIMULATE else "statement"
+        calls.append((move.tool, {argument: move.given}))
+    return [tool_call(name=n, args=given, id=str(i)) for i, (n, given) in enumerate(calls)]

@@ -93,7 +93,7 @@ def test_a_reply_too_many_says_what_was_asked() -> None:
     """And a long request is cut."""
     model = GivenReplies(["one"])
     model.invoke("Hello")
-    with pytest.raises(UsageError, match=r"has 1 reply.*\nAnd then\?$"):
+    with pytest.raises(UsageError, match=r"no reply left.*\nAnd then\?$"):
         model.invoke("And then?")
     with pytest.raises(UsageError, match=r"x{400}\.\.\.$"):
         model.invoke([HumanMessage("x" * 500)])

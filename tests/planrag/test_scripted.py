@@ -18,7 +18,7 @@ from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import generate
 from dqa.models.scripted import scripted_model
 from dqa_planrag.recipes import RECIPES
-from dqa_planrag.scripted import TaskValues, check_script
+from dqa_planrag.scripted import TaskPrompt, check_script, task_of
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
@@ -40,8 +40,10 @@ def conversation(agent: str, *observed: str, question: Question = QUESTION) -> l
     recorder = Recorder()
     for text in observed:
         recorder.add_evidence(Evidence("SELECT 1", text))
-    task = TaskValues(question, BY_NAME[agent], recorder, is_graph=False)
-    return [SystemMessage("Decide."), task.to_message("# Question")]
+    recipe = BY_NAME[agent]
+    task = task_of(question, recipe, is_graph=False)
+    prompt = TaskPrompt(content="# Question", task=task, recipe=recipe, recorder=recorder)
+    return [SystemMessage("Decide."), prompt]
 
 
 def test_the_analyst_chooses_by_the_majority_of_heuristics() -> None:

@@ -24,8 +24,8 @@ from pydantic import PrivateAttr
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.text import counted, shortened
-from dqa.models.scripted.steps import Answer, ScriptTurn, Step
+from dqa.core.text import shortened
+from dqa.models.scripted.steps import Answer, Step
 from dqa.models.tool_model import ToolModel
 
 Reply: TypeAlias = str | AIMessage | Step | Answer | Exception
@@ -75,9 +75,9 @@ class Wording(Responder, Protocol):
     """A `Responder` that can write a given statement or decision in its method's reply format."""
 
     def word(
-        self, messages: Sequence[BaseMessage], tools: Sequence[str], turn: ScriptTurn
+        self, messages: Sequence[BaseMessage], tools: Sequence[str], move: Step | Answer
     ) -> tuple[AIMessage, bool]:
-        """Return the reply for a turn, and whether it contains the turn's statement or decision.
+        """Return the reply for a move, and whether it contains the statement or the decision.
 
         If the model must plan first, the reply contains only the plan.
         """
@@ -202,9 +202,7 @@ class GivenReplies(ProgramModel):
 
     _make: Callable[[Request], Reply] | None = PrivateAttr(default=None)
     _left: deque[Reply] = PrivateAttr(default_factory=deque)
-    _given: int = PrivateAttr(default=0)
     _requests: list[Request] = PrivateAttr(default_factory=list)
-    _plan: str | None = PrivateAttr(default=None)
     _lock: Lock = PrivateAttr(default_factory=Lock)
 
     def __init__(
@@ -221,7 +219,6 @@ class GivenReplies(ProgramModel):
             self._make = replies
         else:
             self._left.extend(replies)
-            self._given = len(self._left)
 
     @property
     def requests(self) -> tuple[Request, ...]:
@@ -255,21 +252,17 @@ class GivenReplies(ProgramModel):
     def _next(self, request: Request) -> Reply:
         """Remove the next reply from the list and return it."""
         if not self._left:
-            there = counted(self._given, "reply", "replies")
             raise UsageError(
-                f"The scripted model has {there}, but received one more request. Add another "
-                f"reply. The request was:\n{shortened(request.last, _SHOWN)}"
+                "The scripted model has no reply left for another request. Add a reply. The "
+                f"request was:\n{shortened(request.last, _SHOWN)}"
             )
         return self._left.popleft()
 
     def _worded(self, request: Request, move: Step | Answer) -> AIMessage:
         """Return a statement or a decision in the reply format of the method."""
-        plan = move.plan if isinstance(move, Step) else None
-        self._plan = plan or self._plan
-        words = _responder(request.messages)
-        if isinstance(words, Wording):
-            turn = ScriptTurn(move, plan, self._plan)
-            message, is_used = words.word(request.messages, request.tools, turn)
+        responder = _responder(request.messages)
+        if isinstance(responder, Wording):
+            message, is_used = responder.word(request.messages, request.tools, move)
             if not is_used and self._make is None:
                 self._left.appendleft(move)
             return message

@@ -1,4 +1,4 @@
-"""Tasks, steps and answers of scripts, and small helpers for statements."""
+"""Tasks, steps and decisions of scripts."""
 
 from __future__ import annotations
 
@@ -85,29 +85,10 @@ Script: TypeAlias = Generator[Step, Observed, Answer]
 """A generator that yields steps, receives the result of each, and returns the decision."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptTurn:
-    """The next action of a script.
-
-    Attributes
-    ----------
-    move
-        A step, or the decision.
-    new_plan
-        The new plan; None if the plan does not change.
-    plan
-        The current plan; None without one.
-    """
-
-    move: Step | Answer
-    new_plan: str | None
-    plan: str | None = None
-
-
-def run_script(
+def next_move(
     script: Script, observed: Sequence[Observed], *, closing: bool = False
-) -> ScriptTurn:
-    """Start a script, send it all observations, and return its next action.
+) -> Step | Answer:
+    """Start a script, send it all observations, and return its next step or its decision.
 
     Parameters
     ----------
@@ -118,29 +99,22 @@ def run_script(
     closing
         Whether no further statement is allowed. If the script needs one, it decides nothing.
     """
-    plan: str | None = None
     seen = list(observed)
     if closing and seen:
         seen[-1] = replace(seen[-1], last=True)
     try:
         step = next(script)
         for one in seen:
-            plan = step.plan or plan
             step = script.send(one)
     except StopIteration as end:
         answer: Answer = end.value
-        return ScriptTurn(answer, None, plan)
+        return answer
     if closing:
         thought = "I can look up nothing more, and the rows so far do not show what to choose."
-        return ScriptTurn(Answer(thought, "none"), None, plan)
-    return ScriptTurn(step, step.plan if step.plan != plan else None, step.plan or plan)
+        return Answer(thought, "none")
+    return step
 
 
 def numbered(steps: Iterable[str]) -> str:
     """Return a plan as a numbered list."""
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-
-
-def settled(value: float) -> float:
-    """Round a value to 10 digits, because later digits depend on the order of summation."""
-    return float(f"{value:.10g}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeAlias
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
 from dqa.core.decider import Decider, UpperBound
@@ -14,10 +16,13 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
-from dqa.deciders.base import DeciderFactory
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.candidates import choices_of, recorded_outcomes
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.embedded import embedded
+
+_Choose: TypeAlias = Callable[[Question, Database], Candidate]
+"""Returns a candidate for a question and its database."""
 
 
 class Baseline(Decider):
@@ -28,16 +33,21 @@ class Baseline(Decider):
     name
         The name of the decider in commands.
     choose
-        Returns a candidate for a question and its database.
+        The rule.
     """
 
-    def __init__(self, name: str, choose: Callable[[Question, Database], Candidate]) -> None:
+    def __init__(self, name: str, choose: _Choose) -> None:
         self.name = name
         self._choose = choose
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`."""
-        return _decided(self._choose, question, database)
+        recorder = Recorder()
+        try:
+            choice = self._choose(question, database)
+        except InfrastructureError as error:
+            return recorder.failed(error)
+        return recorder.answered(str(choice), choice)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that does not list candidates."""
@@ -45,7 +55,7 @@ class Baseline(Decider):
             raise _unlisted(question)
 
 
-class Oracle(UpperBound):
+class Oracle(Baseline, UpperBound):
     """Chooses the best candidate, by the recorded outcomes or else by simulating all candidates.
 
     For a question whose answer is a statement, the oracle returns the gold statement.
@@ -58,20 +68,16 @@ class Oracle(UpperBound):
         The truths by question key.
     """
 
-    name = "oracle"
     answer_forms = ("candidate", "statement")
 
     def __init__(self, rules: str | None, truths: Mapping[str, Truth] | None = None) -> None:
+        super().__init__("oracle", self._best)
         self._rules = rules
         self._truths = truths or {}
 
     def with_truths(self, truths: Mapping[str, Truth]) -> Oracle:
         """Return an oracle with recorded truths."""
         return Oracle(self._rules, truths)
-
-    def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question. A database failure ends the run as `Ending.INFRASTRUCTURE`."""
-        return _decided(self._best, question, database)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question with neither recorded outcomes nor a simulator."""
@@ -86,8 +92,8 @@ class Oracle(UpperBound):
             from dqa.deciders.simulation import Simulation
 
             Simulation.check(question, self._rules)
-        elif not question.candidates:
-            raise _unlisted(question)
+        else:
+            super().check(question)
 
     def _best(self, question: Question, database: Database) -> Candidate:
         known = self._truths.get(question.key, NOTHING_KNOWN)
@@ -99,17 +105,6 @@ class Oracle(UpperBound):
 
             outcomes = Simulation(question, database, self._rules).outcomes()
         return outcomes.answer
-
-
-def _decided(
-    choose: Callable[[Question, Database], Candidate], question: Question, database: Database
-) -> Decision:
-    recorder = Recorder()
-    try:
-        choice = choose(question, database)
-    except InfrastructureError as error:
-        return recorder.failed(error)
-    return recorder.answered(str(choice), choice)
 
 
 def _unlisted(question: Question) -> UsageError:
@@ -130,8 +125,8 @@ def _first(question: Question, database: Database) -> Candidate:
     return _candidates(question, database)[0]
 
 
-def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
-    """Return a random candidate, which depends only on the question and the epoch."""
+def _random(epoch: int) -> _Choose:
+    """Return a rule that draws a candidate, which depends only on the question and the epoch."""
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
@@ -140,23 +135,23 @@ def _random(epoch: int) -> Callable[[Question, Database], Candidate]:
     return draw
 
 
-FIRST = DeciderFactory(
-    "first",
-    "always the first candidate",
-    lambda _model, _settings: Baseline("first", _first),
-    needs_model=False,
-)
-RANDOM = DeciderFactory(
+def _factory(name: str, description: str, make: Callable[[Settings], Decider]) -> DeciderFactory:
+    """Return the factory of a decider without a model."""
+    return DeciderFactory(
+        name, description, lambda _model, settings: make(settings), needs_model=False
+    )
+
+
+FIRST = _factory("first", "always the first candidate", lambda _: Baseline("first", _first))
+RANDOM = _factory(
     "random",
     "a candidate at random, the same in every run",
-    lambda _model, settings: Baseline("random", _random(settings.epoch)),
-    needs_model=False,
+    lambda settings: Baseline("random", _random(settings.epoch)),
 )
-ORACLE = DeciderFactory(
+ORACLE = _factory(
     "oracle",
     "upper bound: the candidate with the best outcome, recorded or else simulated on all rows",
-    lambda _model, settings: Oracle(settings.rules),
-    needs_model=False,
+    lambda settings: Oracle(settings.rules),
 )
 
 
@@ -244,10 +239,9 @@ def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:
         The name of the heuristic and the decider.
     """
     heuristic = next(found for found in scenario.heuristics if found.name == name)
-    return DeciderFactory(
+    factory = _factory(
         name,
         f"heuristic of {scenario.name}: {heuristic.description}",
-        lambda _model, settings: HeuristicDecider(scenario, heuristic, settings.limits),
-        needs_model=False,
-        scenarios=(scenario.name,),
+        lambda settings: HeuristicDecider(scenario, heuristic, settings.limits),
     )
+    return replace(factory, scenarios=(scenario.name,))

@@ -16,9 +16,10 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -103,9 +104,8 @@ class Finding(BaseModel):
             The text is not a valid reply. The message tells the model what to write.
         """
         required = (name for name, one in cls.model_fields.items() if one.is_required())
-        told = read_object(text, *required)
         try:
-            return cls.model_validate(told, context=context)
+            return cls.model_validate(read_object(text, *required), context=context)
         except ValidationError as error:
             raise UnparsableReplyError(problems_of(error)) from error
 
@@ -169,11 +169,8 @@ class Choice(Reply):
         said = action_text(told["action"])
         action = read_action(said, options.actions, options.noun, options.form)
         reasoning = told.get("reasoning")
-        return {
-            "action": action,
-            "reasoning": reasoning if isinstance(reasoning, str) else "",
-            "said": said,
-        }
+        reasoning = reasoning if isinstance(reasoning, str) else ""
+        return {"action": action, "reasoning": reasoning, "said": said}
 
     @classmethod
     def only(cls, action: Candidate, why: str) -> Self:
@@ -198,10 +195,6 @@ class Words(Reply):
         if not text:
             raise UnparsableReplyError("The reply is empty.")
         return cls(text=text)
-
-
-def _titles(model: type[BaseModel]) -> dict[str, str]:
-    return {name: one.title for name, one in model.model_fields.items() if one.title}
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +277,7 @@ class Asking:
         label = label or kind.model_config.get("title") or purpose
         asked = (("human", prompt.text),)
         record.note(PromptEvent(step=record.steps, messages=asked, purpose=label))
-        read = read or (lambda text: kind.read(text, context))
+        read = read or partial(kind.read, context=context)
         found = self._ask_until_read(model or self.model, prompt, read)
         if note:
             self.note(purpose, found)
@@ -329,13 +322,14 @@ class Asking:
 
     def note(self, purpose: str, found: BaseModel) -> None:
         """Record the result of a step."""
+        kind = type(found)
         self.recorder.note(
             StepEvent(
                 step=self.recorder.steps,
                 purpose=purpose,
-                title=type(found).model_config.get("title") or purpose,
+                title=kind.model_config.get("title") or purpose,
                 result=found.model_dump(mode="json"),
-                titles=_titles(type(found)),
+                titles={name: one.title for name, one in kind.model_fields.items() if one.title},
             )
         )
 
@@ -351,25 +345,19 @@ class Asking:
             return [ask(self) for ask in asks]
         branches = [replace(self, recorder=Recorder.branch()) for _ in asks]
         executor = ThreadPoolExecutor(min(parallel, len(asks)), "dqa-asking")
-        results, failed = [], None
         try:
             futures = [
                 executor.submit(copy_context().run, ask, branch)
                 for ask, branch in zip(asks, branches, strict=True)
             ]
-            for future, branch in zip(futures, branches, strict=True):
-                try:
-                    if failed is None:
-                        results.append(future.result())
-                except Exception as error:  # noqa: BLE001  (raised below, once all is recorded)
-                    failed = error
-                    executor.shutdown(cancel_futures=True)
-                self.recorder.merge(branch.recorder)
-        finally:  # an interrupt must not leave paid requests in the queue
+            wait(futures, return_when=FIRST_EXCEPTION)
+        except BaseException:  # an interrupt must not leave paid requests in the queue
             executor.shutdown(wait=False, cancel_futures=True)
-        if failed is not None:
-            raise failed
-        return results
+            raise
+        executor.shutdown(cancel_futures=True)
+        for branch in branches:
+            self.recorder.merge(branch.recorder)
+        return [future.result() for future in futures]
 
 
 def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
@@ -452,8 +440,11 @@ class MethodDecider(Decider, Generic[_Task]):
         recorder = asking.recorder
         if recorder.ended_by is None:
             recorder.close_by_budget()
+        last = next(
+            e for e in reversed(recorder.events) if isinstance(e, PromptEvent | BudgetEvent)
+        )
         chosen: Chosen | None = None
-        if task is not None and _may_ask(recorder):
+        if task is not None and may_ask:
             try:
                 chosen = self.choose_at_once(task, replace(asking, tries=1))
             except UnparsableReplyError:
@@ -464,20 +455,8 @@ class MethodDecider(Decider, Generic[_Task]):
             chosen = self.last_choice(task, recorder)
         if chosen is not None:
             return recorder.answered(chosen.answer, chosen.action)
-        return recorder.ended(
-            Ending.NO_DECISION,
-            f"The budget of {recorder.spent} was spent before a decision was made.",
-        )
-
-
-def _may_ask(recorder: Recorder) -> bool:
-    """Return whether the budget allows a last reply that was not requested yet."""
-    for event in reversed(recorder.events):
-        if isinstance(event, PromptEvent):
-            return False
-        if isinstance(event, BudgetEvent):
-            return event.asked
-    return False
+        problem = f"The budget of {recorder.spent} was spent before a decision was made."
+        return recorder.ended(Ending.NO_DECISION, problem)
 
 
 def method(

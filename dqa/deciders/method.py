@@ -440,9 +440,8 @@ class MethodDecider(Decider, Generic[_Task]):
         recorder = asking.recorder
         if recorder.ended_by is None:
             recorder.close_by_budget()
-        last = next(
-            e for e in reversed(recorder.events) if isinstance(e, PromptEvent | BudgetEvent)
-        )
+        asked = [one for one in recorder.events if isinstance(one, PromptEvent | BudgetEvent)]
+        may_ask = isinstance(asked[-1], BudgetEvent) and asked[-1].asked
         chosen: Chosen | None = None
         if task is not None and may_ask:
             try:

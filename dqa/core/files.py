@@ -61,10 +61,7 @@ class UnsuitableFileError(DataError, OSError):
 
 
 def open_regular(
-    file: Path | str,
-    *,
-    home: Path | str | None = None,
-    most: int | None = DATA_BYTES,
+    file: Path | str, *, home: Path | str | None = None, most: int | None = DATA_BYTES
 ) -> FileIO:
     """Open a regular file for unbuffered reading.
 
@@ -103,10 +100,7 @@ def _require_regular(file: Path | str) -> None:
 
 
 def read_bytes(
-    file: Path | str,
-    *,
-    home: Path | str | None = None,
-    most: int = DATA_BYTES,
+    file: Path | str, *, home: Path | str | None = None, most: int = DATA_BYTES
 ) -> bytes:
     """Return the content of a file. For parameters and errors see `open_regular`."""
     with open_regular(file, home=home, most=most) as opened:

@@ -10,14 +10,7 @@ from typing import Any
 from dqa.core.budgets import ENDLESS, DecisionBudget, Meter, Spent
 from dqa.core.context import ContextValue
 from dqa.core.decision import Decision, Ending, Outage, Usage, ending_of
-from dqa.core.events import (
-    AnswerEvent,
-    BudgetEvent,
-    EndingEvent,
-    Event,
-    WarningEvent,
-    event_of,
-)
+from dqa.core.events import AnswerEvent, BudgetEvent, EndingEvent, Event, WarningEvent, event_of
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.core.review import current_reviewing, reviewed_by

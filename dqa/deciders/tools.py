@@ -37,6 +37,7 @@ from dqa.core.errors import (
 )
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate
+from dqa.core.review import current_reviewing
 from dqa.deciders.replies import problems_of
 from dqa.deciders.reviewing import describe_correction, describe_refusal, settle_statement
 
@@ -177,6 +178,8 @@ def query_tool(
     numbers = numbers_in(candidates)  # `observe` needs only the numbers
 
     def query(statement: str) -> Evidence:
+        if current_reviewing() is None:
+            return observe(database, statement, limits, display, numbers)
         settled = settle_statement(statement, database)  # the statement that a reviewer approves
         if settled.text is None:
             refused = f"Error: {describe_refusal(settled)}"

@@ -25,10 +25,7 @@ DEEPEST = 60
 """The maximum depth of nested brackets."""
 _UNICODE = r"\\u(?!00[0189]|007[fF]|0022|0027|005[cC]|0060|[dD][89a-fA-F])[0-9a-fA-F]{4}"
 """An escaped letter, which the guard replaces by the letter."""
-_ESCAPES = {
-    "neo4j": rf"\\[^uU]|{_UNICODE}",
-    "ladybug": rf"""\\[\\'"bfnrtBFNRT]|{_UNICODE}""",
-}
+_ESCAPES = {"neo4j": rf"\\[^uU]|{_UNICODE}", "ladybug": rf"""\\[\\'"bfnrtBFNRT]|{_UNICODE}"""}
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _PLAIN_GAP = re.compile(r"[ \t\n\r]*")

@@ -9,14 +9,7 @@ from typing import TypeAlias
 
 from dqa.core.database import Rows
 from dqa.core.errors import UnknownReferenceError, UsageError
-from dqa.core.schema import (
-    DatabaseSchema,
-    EdgeInfo,
-    NodeInfo,
-    Part,
-    TableInfo,
-    replace_fields,
-)
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.situation import Schema
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest

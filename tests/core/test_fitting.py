@@ -81,8 +81,7 @@ def test_a_schema_that_grows_by_samples_is_cut_again_in_the_same_order() -> None
     """The most relevant tables stay."""
     fitted = fit_schema(wide(), "plants", most=1_000)
     longer = replace(
-        fitted.schema,
-        tables=tuple(replace(one, comment="x" * 100) for one in fitted.schema.tables),
+        fitted.schema, tables=tuple(replace(one, comment="x" * 100) for one in fitted.schema.tables)
     )
     again = fit_schema(longer, "plants", 1_000, before=fitted)
     assert estimate_tokens(again.to_text()) <= 1_000

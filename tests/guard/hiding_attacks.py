@@ -55,21 +55,14 @@ _DENIED = frozenset({"customer.email", "salary"})
 _BY_SCHEMA = frozenset({"main.customer", "main.renamed", "customer", "renamed", "orders", "totals"})
 _LISTED = frozenset({"customer.id", "customer.name", "customer.note", "customer.region"})
 KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
-    "masks and rows": (
-        Policy(masks=MASKS, row_filters=FILTERS),
-        (FIRST, SECOND, TWIN),
-    ),
+    "masks and rows": (Policy(masks=MASKS, row_filters=FILTERS), (FIRST, SECOND, TWIN)),
     "tables by their schema": (
         Policy(tables=_BY_SCHEMA, masks=MASKS, row_filters=FILTERS),
         (FIRST, SECOND, TWIN),
     ),
     "denied columns": (
         Policy(denied_columns=_DENIED),
-        (
-            FIRST,
-            tables("qk9", 77001, "zz8"),
-            tables("", 77001, "zz8") + _VIEWS + _NO_COLUMNS,
-        ),
+        (FIRST, tables("qk9", 77001, "zz8"), tables("", 77001, "zz8") + _VIEWS + _NO_COLUMNS),
     ),
     "columns and rows": (
         Policy(columns=_LISTED, row_filters=FILTERS),

@@ -38,8 +38,7 @@ POLICIES = {
         denied_columns=frozenset({"emp.salary"}), tables=frozenset({"emp", "dept", "paid"})
     ),
     "listed": Policy(
-        columns=frozenset({"emp.id", "emp.name", "emp.dept_id"}),
-        tables=frozenset({"emp", "dept"}),
+        columns=frozenset({"emp.id", "emp.name", "emp.dept_id"}), tables=frozenset({"emp", "dept"})
     ),
 }
 
@@ -78,11 +77,7 @@ def test_a_database_answers_as_its_twin_without_the_hidden_part(
     databases, twin = opened
     database = databases[policy]
     wrong, ran = [], 0
-    for statement in (
-        *CASES["statements"],
-        *CASES[database.dialect],
-        *CASES["describing"],
-    ):
+    for statement in (*CASES["statements"], *CASES[database.dialect], *CASES["describing"]):
         found, expected = _rows(database, statement), _rows(twin, statement)
         if isinstance(found, Rows) and isinstance(expected, Rows):
             ran += 1

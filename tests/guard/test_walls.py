@@ -30,8 +30,7 @@ POLICIES = {
     "mysql": Policy(schema_scope=OWN),
     "mariadb": Policy(schema_scope=OWN),
     "duckdb": Policy(
-        schema_scope=SchemaScope.of([NAMES["own"]], [NAMES["own"], "main"]),
-        schema=SCHEMA,
+        schema_scope=SchemaScope.of([NAMES["own"]], [NAMES["own"], "main"]), schema=SCHEMA
     ),
 }
 

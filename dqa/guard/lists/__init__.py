@@ -18,11 +18,7 @@ from importlib.resources import files
 
 __all__ = ["AllowLists", "lists"]
 
-_FILES = {
-    "mariadb": ("common", "mysql", "mariadb"),
-    "neo4j": ("neo4j",),
-    "ladybug": ("ladybug",),
-}
+_FILES = {"mariadb": ("common", "mysql", "mariadb"), "neo4j": ("neo4j",), "ladybug": ("ladybug",)}
 
 
 class AllowLists(dict[str, frozenset[str]]):

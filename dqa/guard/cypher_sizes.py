@@ -74,16 +74,18 @@ def collected(rows: float, each: float) -> Size:
 
 def require_small(size: Size) -> None:
     """Refuse a value that is too large for a server."""
-    if size.total % ACCUMULATOR > _LARGEST:
-        raise Refusal(
-            f"it could create lists or strings of over {_LARGEST:,} items; use smaller numbers"
-        )
+    _require_at_most(_LARGEST, size.total % ACCUMULATOR, "items and characters")
 
 
 def require_few_steps(steps: float) -> None:
     """Refuse nested list functions with many steps: a server cannot interrupt them."""
-    if steps > _MOST_STEPS:
-        raise Refusal(f"it evaluates an expression over {_MOST_STEPS:,} times; use smaller numbers")
+    _require_at_most(_MOST_STEPS, steps, "evaluations of an expression")
+
+
+def _require_at_most(most: int, count: float, what: str) -> float:
+    if count > most:
+        raise Refusal(f"the number of {what} could be over {most:,}; use smaller numbers")
+    return max(count, 1.0)
 
 
 def require_fast_pattern(text: str, searched: float) -> None:
@@ -134,8 +136,7 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
         The next value of the accumulator, as a single item. If the accumulator is a map, and each
         value reads only keys of the previous map, there is one item for each value.
     """
-    if items.total > _MOST_FOLDED:
-        raise Refusal(f"reduce() may take at most {_MOST_FOLDED:,} steps; use smaller numbers")
+    _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
         raise Refusal(f"reduce() could double {name} at each step; use {name} only once in it")
     added = max((value.total % ACCUMULATOR for value in values), default=1.0)
@@ -161,9 +162,9 @@ def call_of(
     """
     total = sum_of(sizes).total
     if name in words["repeating functions"]:
-        total = sizes[0].total * _bounded(name, most)
+        total = sizes[0].total * _require_at_most(_MOST, most, f"items of {name}()")
     elif name in words["padding functions"]:
-        total += _bounded(name, most)
+        total += _require_at_most(_MOST, most, f"items of {name}()")
     elif name in words["replacing functions"]:
         total *= max(1.0, sizes[-1].total)
     elif name not in words["functions that do not lengthen"]:
@@ -186,21 +187,17 @@ def range_of(keys: Sequence[str], texts: Sequence[str], *, computes: bool) -> Si
     if plain is not None:
         signs = (-1.0 if sign == "-" else 1.0 for sign in plain.groups(""))
         start, stop, step = [*map(mul, signs, numbers), 1.0][:3]
-        return Size(_bounded("range", abs((stop - start) / (step or 1.0)) + 1))
+        count = abs((stop - start) / (step or 1.0)) + 1
+        return Size(_require_at_most(_MOST, count, "items of range()"))
     is_computed = computes and ("*" in written or "^" in written)
-    _bounded("range", math.inf if is_computed else max(numbers, default=1.0))
+    most = math.inf if is_computed else max(numbers, default=1.0)
+    _require_at_most(_MOST, most, "items of range()")
     return ONE
 
 
 def numbers_in(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
     """Return the numbers among tokens."""
     return [_number(text) for key, text in zip(keys, texts, strict=True) if key == NUMBER]
-
-
-def _bounded(name: str, items: float) -> float:
-    if items > _MOST:
-        raise Refusal(f"{name}() may create at most {_MOST:,} items; use smaller numbers")
-    return max(items, 1.0)
 
 
 def _number(text: str) -> float:

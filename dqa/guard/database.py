@@ -29,7 +29,6 @@ from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.visible import (
     add_descriptions,
     answer,
-    names_anything,
     require_known,
     visible_schema,
 )
@@ -134,19 +133,16 @@ class GuardedDatabase:
             raise errors.UsageError(
                 "A graph has no tables for masks and row_filters; use denied_properties."
             )
-        if checked and policy is not None and names_anything(policy):
+        if checked and policy is not None:
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
         self.audit, self.limits = audit, limits or DEFAULT_LIMITS
         self._schema, self._described = None, {}
-        is_needed = self.policy.needs_schema
-        if self.kind == "graph":
-            is_needed = self.policy.limits_graph and self.dialect == "ladybug"
-        if is_needed and self.policy.schema is None:
+        is_sql = self.kind == "relational"
+        is_folded = self.policy.limits_graph and self.dialect == "ladybug"
+        if (self.policy.needs_schema if is_sql else is_folded) and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
-        self._is_rewritten = self.kind == "relational" and (
-            self.policy.hides or self.policy.restricts_columns
-        )
+        self._is_rewritten = is_sql and (self.policy.hides or self.policy.restricts_columns)
         if self._is_rewritten:
             from dqa.guard.tables import protected
 

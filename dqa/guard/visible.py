@@ -108,11 +108,6 @@ def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema
     return schema.replace_parts([describe(part) for part in schema.parts])
 
 
-def names_anything(policy: Policy) -> bool:
-    """Return whether a policy names a table, a column or another part of a schema."""
-    return any(getattr(policy, part) for part in _KINDS)
-
-
 def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bool = False) -> None:
     """Refuse a policy with unknown names, because a misspelt name protects nothing.
 

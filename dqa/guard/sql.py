@@ -250,23 +250,22 @@ class _Rules:
             raise Refusal(f"the system table {full} may not be read.{hint}".rstrip(".?"))
         if self.scope is not None:
             is_catalogue = bool(listed) or name in self.known["tables that look outside"]
-            self._check_schema(node, is_catalogue=is_catalogue and not is_known)
+            self._check_schema(node, self.scope, is_known=is_known, is_catalogue=is_catalogue)
 
-    def _check_schema(self, node: exp.Table, *, is_catalogue: bool) -> None:
+    def _check_schema(
+        self, node: exp.Table, scope: SchemaScope, *, is_known: bool, is_catalogue: bool
+    ) -> None:
         """Refuse a table whose schema is, or could be, outside of the schema scope."""
-        scope = self.scope
-        if scope is None:
-            return
         owner, name = node.parts[:-1], node.name
         schema = ".".join(part.name for part in owner).casefold()
         if f"{schema}.{name.casefold()}" not in (self.policy.tables or ()):
             self._refuse_outside(owner, "table", name)
         # In DuckDB, the schema main contains views of the catalogue.
-        if is_catalogue and (not owner or (self.dialect == "duckdb" and self._is_own(owner))):
+        is_found = not owner or (self.dialect == "duckdb" and self._is_own(owner))
+        if is_catalogue and not is_known and is_found:
             raise Refusal(
                 f"{name} describes more than {scope.own}; use SHOW TABLES or DESCRIBE instead"
             )
-        is_known = name.casefold() in self.policy.visible_tables
         if not owner and scope.finds_others and not (is_known and scope.finds_own_first):
             hint = closest(name, self.policy.visible_tables) if not is_known else ""
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"

@@ -1,4 +1,4 @@
-"""What a model is shown of a number, and what is kept of it."""
+"""Rounded numbers for models, and their exact values in records."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from dqa.core.evidence import Evidence
     ],
 )
 def test_a_fraction_has_six_digits_and_nothing_else_changes(number: Value, shown: Value) -> None:
-    """Whole numbers, ids, texts and booleans are as they were, digits before the point too."""
+    """Whole numbers, ids, texts, booleans and digits before the point do not change."""
     ((found,),) = round_rows([(number,)], 6)
     assert found == shown
     assert type(found) is type(shown)
 
 
-def test_different_values_of_a_column_are_told_apart() -> None:
-    """A ranking stays; values that differ only by rounding look the same."""
+def test_different_values_of_a_column_stay_different() -> None:
+    """A ranking stays visible. Values that differ only by rounding look equal."""
     cells = (43.24280297123, 43.24280302456, 0.1 + 0.2, 0.3, 7 / 3)
     shown = [row[0] for row in round_rows([(cell,) for cell in cells], 6)]
     assert shown == [43.24280297, 43.24280302, 0.3, 0.3, 2.33333]
 
 
-def test_what_can_be_chosen_is_shown_in_full() -> None:
+def test_candidates_are_not_rounded() -> None:
     """An id that is a fraction can be copied into an answer."""
     kept = numbers_in(("0.123456789", "Genoa", 7, "nan", "1e999"))
     rows = round_rows([(0.123456789,), (0.987654321,)], 6, kept)
@@ -65,10 +65,10 @@ _VALUES = st.recursive(
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(_VALUES, _FLOATS), max_size=8), st.integers(0, 17))
-def test_evidence_keeps_what_was_shown_and_the_full_values(
+def test_evidence_has_the_shown_text_and_the_exact_values(
     rows: list[tuple[Value, Value]], digits: int
 ) -> None:
-    """Also after it was written as JSON and read back; and no text is longer than the whole one."""
+    """JSON keeps the exact values, and rounding never lengthens a text."""
     result = Rows(("a", "b"), tuple(rows))
     evidence = Evidence.of("SELECT 1", result, Display(digits))
     assert evidence.observation == result.to_text(digits)
@@ -78,7 +78,7 @@ def test_evidence_keeps_what_was_shown_and_the_full_values(
     assert bool(evidence.exact) == (result.to_text(digits) != result.to_text(0))
 
 
-def test_a_list_is_its_json_text_where_a_plain_value_is_needed() -> None:
+def test_a_list_becomes_its_json_text() -> None:
     """Candidates that a query returns are plain values."""
     assert cell_of(["é", None]) == '["é", null]'
     assert cell_of(2) == 2

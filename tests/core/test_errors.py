@@ -6,7 +6,7 @@ from dqa.core.errors import ParseError, UnknownNameError
 
 
 def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
-    """The message has the correction."""
+    """The message suggests the most similar name."""
     error = UnknownNameError("decider", "plenrag", ["planrag", "iterrag"])
     assert str(error) == (
         "There is no decider 'plenrag'. There are: iterrag, planrag. Did you mean 'planrag'?"
@@ -14,5 +14,5 @@ def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
 
 
 def test_a_parse_error_names_file_and_line() -> None:
-    """Editors can jump there."""
+    """Editors can open the line."""
     assert str(ParseError("q1.sql", 12, "expected VALUES")) == "q1.sql:12: expected VALUES"

@@ -1,4 +1,4 @@
-"""Foreign files are read within bounds, and only their owner can read ours."""
+"""Files of others are read within limits, and only the owner can read files of dqa."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from dqa.core.files import (
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """A reader would wait for ever."""
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    """Reading a pipe would block."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     link = tmp_path / "link"
@@ -69,7 +69,7 @@ def test_no_file_is_created_behind_a_link(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    """By its size; one of 8 TB takes no room at all on a disk."""
+    """The size is checked first. A sparse file of 8 TB needs no disk space."""
     file = tmp_path / "large"
     with file.open("wb") as made:
         made.truncate(8 << 40)
@@ -83,7 +83,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
 
 
 def test_links_stay_in_their_folder(tmp_path: Path) -> None:
-    """Those of files, and of folders above them; the folder itself may be a link."""
+    """Links to files and parent folders are resolved. The folder itself may be a link."""
     home, secret = tmp_path / "home", tmp_path / "secret"
     home.mkdir()
     secret.write_text("mine")
@@ -102,7 +102,7 @@ def test_links_stay_in_their_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 100_000])
 def test_json_and_toml_are_of_bounded_depth(depth: int) -> None:
-    """Whether or not Python's own reader would have read them; both may be wide."""
+    """The limit is lower than that of Python's parser. It does not limit the width."""
     for read, begin in ((parse_json, ""), (parse_toml, "a = ")):
         with pytest.raises(ValueError, match="100 nested levels"):
             read(begin + "[" * depth + "]" * depth)
@@ -117,7 +117,7 @@ def _mode(path: Path) -> int:
 
 
 def test_what_we_write_is_its_owners_alone(tmp_path: Path) -> None:
-    """Independent of the umask; existing files and folders keep their modes."""
+    """The umask has no effect, and existing files and folders keep their modes."""
     before = os.umask(0o000)
     try:
         folder = tmp_path / "a" / "b" / "c"
@@ -144,7 +144,7 @@ def test_what_we_write_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_half_file_behind() -> None:
-    """An existing file stays."""
+    """An existing file is not overwritten."""
     with pytest.raises(OSError, match="No space"):
         write_private(Path("/dev/full"), "x" * 100_000)
     assert Path("/dev/full").exists()

@@ -1,4 +1,4 @@
-"""Schemas that are too long for a prompt: what is described, what is named, what is said."""
+"""Schemas that are too long for a prompt."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dqa.core.text import estimate_tokens
 
 
 def table(name: str, *columns: str, joins: str | None = None) -> TableInfo:
-    """A table of integer columns."""
+    """Return a table of integer columns."""
     references = () if joins is None else ((f"{joins}_id", joins, "id"),)
     return TableInfo(name, tuple(Field(column, "INTEGER") for column in columns), (), references)
 
 
 def wide(count: int = 300) -> DatabaseSchema:
-    """Many tables of ten columns; three matter, and they stand last in the alphabet."""
+    """Return many tables of ten columns. The three relevant tables are the last in the alphabet."""
     columns = [f"measure_{number}" for number in range(10)]
     others = [table(f"archive_{number:03}", "id", *columns) for number in range(count - 3)]
     plants = table("plants", "id", "name", "annual_cost")
@@ -27,8 +27,8 @@ def wide(count: int = 300) -> DatabaseSchema:
     return DatabaseSchema((*others, plants, orders, weather))
 
 
-def test_tables_that_the_question_names_come_first_and_then_what_is_joined_to_them() -> None:
-    """Three hundred tables were cut in alphabetical order, so these three were never seen."""
+def test_named_tables_come_first_and_then_related_tables() -> None:
+    """The alphabetical order does not decide which tables are described."""
     fitted = fit_schema(wide(), "Which plant do we stop, given its rainfall?", most=1_000)
     described = [one.name for one in fitted.schema.tables]
     assert described[-3:] == ["plants", "zz_order_lines", "zz_weather"]
@@ -36,7 +36,7 @@ def test_tables_that_the_question_names_come_first_and_then_what_is_joined_to_th
 
 
 def test_nothing_is_left_out_silently() -> None:
-    """Every table is described or named, and the text keeps within its bound."""
+    """Every table is described or named, and the text fits into the limit."""
     fitted = fit_schema(wide(), "plants", most=4_400)
     text = fitted.to_text()
     assert estimate_tokens(text) <= 4_400
@@ -50,9 +50,9 @@ def test_nothing_is_left_out_silently() -> None:
 
 
 @pytest.mark.parametrize("most", [300, 10_000])
-def test_names_are_counted_where_there_is_no_room_for_all(most: int) -> None:
-    """Five thousand names are too many as well."""
-    fitted = fit_schema(wide(5_000), "plants", most=most)
+def test_names_without_room_are_counted(most: int) -> None:
+    """The text counts the names that do not fit."""
+    fitted = fit_schema(wide(2_000), "plants", most=most)
     assert estimate_tokens(fitted.to_text()) <= most
     assert 0 < fitted.named < len(fitted.left_out)
     unnamed = len(fitted.left_out) - fitted.named
@@ -61,7 +61,7 @@ def test_names_are_counted_where_there_is_no_room_for_all(most: int) -> None:
 
 
 def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
-    """Relationship types go with the labels that they join."""
+    """A relationship type is described with the labels that it connects."""
     some = tuple(Field(f"p{number}", "STRING") for number in range(10))
     nodes = tuple(NodeInfo(f"L{number:03}", some) for number in range(100))
     edges = (EdgeInfo("FEEDS", "L099", "L098", some),)

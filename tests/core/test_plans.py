@@ -1,4 +1,4 @@
-"""Plans of every form become steps."""
+"""Steps of plans in many forms."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def texts(plan: str) -> list[str]:
         "Find A -> Add B",
     ],
 )
-def test_marks_are_no_part_of_a_step(plan: str) -> None:
-    """Numbers, words before them, bullets, letters, wrapped lines and words around the list."""
+def test_the_mark_of_a_step_is_not_part_of_it(plan: str) -> None:
+    """Numbers, bullets, letters and the words around a list belong to no step."""
     assert texts(plan) == ["Find A", "Add B"]
 
 
@@ -58,7 +58,7 @@ def test_marks_are_no_part_of_a_step(plan: str) -> None:
     ],
 )
 def test_sub_steps_know_their_step(plan: str) -> None:
-    """By dots, bullets, letters or indentation."""
+    """Dots, bullets, letters or indentation mark a sub-step."""
     assert steps_of(plan) == (
         PlanStep("Find A"),
         PlanStep("the flow", 0),
@@ -68,15 +68,15 @@ def test_sub_steps_know_their_step(plan: str) -> None:
 
 
 def test_numbers_within_a_step_do_not_split_it() -> None:
-    """Only numbers that run 1, 2, 3 do, and only where no lines are marked already."""
+    """Only consecutive numbers in a plan without marked lines split a line."""
     assert texts("- Compare 1) power 2) flow\n- Decide") == ["Compare 1) power 2) flow", "Decide"]
     assert texts("1. Find A\n2. Multiply by 3. Add B") == ["Find A", "Multiply by 3. Add B"]
     assert texts("[Step 1: Sum [all], Step 2: Add (b, c)]") == ["Sum [all]", "Add (b, c)"]
     assert texts("[Find A] and [add B]") == ["[Find A] and [add B]"]
 
 
-def test_what_stands_beside_the_steps_is_kept() -> None:
-    """The other lines are shown as well."""
+def test_lines_outside_of_the_steps_are_returned() -> None:
+    """Lines outside of the list are returned separately."""
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
     assert found.beside == ("Here is my plan:", "Let me begin.")
     assert read_plan("Find A\nAdd B").beside == ()
@@ -85,7 +85,7 @@ def test_what_stands_beside_the_steps_is_kept() -> None:
 
 
 def test_a_single_line_without_numbers_is_its_sentences() -> None:
-    """An unmarked plan has steps as well."""
+    """Each sentence of an unmarked plan is a step."""
     assert texts("First find A. Then multiply it by 1.05; stop.") == [
         "First find A.",
         "Then multiply it by 1.05;",

@@ -1,4 +1,4 @@
-"""Questions and what a set of them vouches for."""
+"""Questions and sets of questions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dqa.loaders.generator.generate import generate
 def test_every_candidate_has_one_finite_outcome(
     candidates: tuple[str, ...] | None, outcomes: tuple[float, ...]
 ) -> None:
-    """Or the set cannot be made."""
+    """A set rejects a truth that does not fit its question."""
     question = Question("custom", "1", "", "", candidates=candidates)
     with pytest.raises(DataError, match=r"'custom/1'.*one finite number"):
         QuestionSet.of("own", [LabelledQuestion(question, Truth((), outcomes))], {})

@@ -1,4 +1,4 @@
-"""What is recorded while a decision is made, and how failures end it."""
+"""The record of a decision, and how failures end it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from dqa.core.recorder import DecisionWatcher, Recorder, watched_by
 def test_every_expected_failure_has_its_ending(
     error: Exception, ending: Ending, outage: str | None
 ) -> None:
-    """With the words of the error."""
+    """The decision has the message of the error."""
     assert isinstance(error, EXPECTED_FAILURES)
     assert ending_of(error) == (ending, "x", outage)
 
 
 def test_another_error_is_a_crash() -> None:
-    """One line names its class and has no secret; the decision ends with it."""
+    """The decision ends with one line: the class and the message without secrets."""
     error = DataError("mysql://me:pass-word-1@host/x\nfailed")
     assert not isinstance(error, EXPECTED_FAILURES)
     assert ending_of(error) == (Ending.CRASHED, "DataError: mysql://me:***@host/x failed", None)
@@ -49,7 +49,7 @@ def test_another_error_is_a_crash() -> None:
 
 
 def recorded() -> Recorder:
-    """A record of one look and one comparison."""
+    """Return a record of a query, a comparison and another tool call."""
     recorder = Recorder()
     recorder.steps = 2
     recorder.usage += Usage(5, 1, 2)
@@ -60,7 +60,7 @@ def recorded() -> Recorder:
     return recorder
 
 
-def test_a_decision_is_made_of_the_record() -> None:
+def test_a_decision_has_the_recorded_data() -> None:
     """The answer is its last event."""
     decision = recorded().answered("Genoa.", "genoa")
     assert (decision.ending, decision.answer, decision.choice) == (
@@ -78,8 +78,8 @@ def test_a_decision_is_made_of_the_record() -> None:
     assert decision.error is None
 
 
-def test_a_branch_is_taken_in_as_if_it_happened_now() -> None:
-    """Its steps continue the numbers; its usage and events are added."""
+def test_a_branch_is_merged_as_new_events() -> None:
+    """The steps of a branch continue the numbers. Its usage and events are added."""
     recorder = Recorder()
     recorder.steps = 3
     recorder.note(WarningEvent(step=3, about="calls", text="before", considered=1, total=2))
@@ -88,11 +88,11 @@ def test_a_branch_is_taken_in_as_if_it_happened_now() -> None:
     branch.usage += Usage(5, 7)
     branch.lost += Usage(1, 0)
     branch.note(WarningEvent(step=2, about="rewards", text="there", considered=0, total=1))
-    told: list[Event] = []
+    seen: list[Event] = []
 
     class Watching(DecisionWatcher):
         def happened(self, event: Event, usage: Usage) -> None:
-            told.append(event)
+            seen.append(event)
 
     with watched_by(Watching()):
         watched = Recorder()
@@ -101,4 +101,4 @@ def test_a_branch_is_taken_in_as_if_it_happened_now() -> None:
         into.merge(branch)
         assert (into.steps, into.usage, into.lost) == (5, Usage(5, 7), Usage(1, 0))
     assert [event.step for event in recorder.events] == [3, 5]
-    assert [event.step for event in told] == [5]
+    assert [event.step for event in seen] == [5]

@@ -9,7 +9,7 @@ from dqa.core.records import Record, dump_line
 
 
 class Noted(Record):
-    """A record of one text."""
+    """A record with one field."""
 
     text: str
 
@@ -25,7 +25,7 @@ def test_a_line_is_the_records_own() -> None:
 
 
 def test_half_a_character_is_escaped() -> None:
-    """No UTF-8 has it, so a file could not be written."""
+    """UTF-8 cannot encode a lone surrogate, so it is escaped."""
     assert dump_line({"text": "\ud800"}) == '{"text": "\\ud800"}'
     assert json.loads(dump_line({"text": "\ud800"})) == {"text": "\ud800"}
 

@@ -1,4 +1,4 @@
-"""Which tables a text is about: by names, columns, comments, and what they are joined to."""
+"""The relevance of tables for a text."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dqa.core.schema import DatabaseSchema, Field, TableInfo
 
 
 def table(name: str, comment: str = "", *columns: str, to: str | None = None) -> TableInfo:
-    """A table with a comment, and a reference where it has one."""
+    """Return a table with a comment and, with `to`, a foreign key."""
     references = () if to is None else ((f"{to}_id", to, "id"),)
     fields = tuple(Field(column, "INTEGER") for column in ("id", *columns))
     return TableInfo(name, fields, ("id",), references, comment)
 
 
 def best(tables: list[TableInfo], about: str) -> list[str]:
-    """Return the names of the tables that a text is about, the likeliest first."""
+    """Return the names of the matching tables, the most relevant first."""
     worth = score_parts(DatabaseSchema(tuple(tables)), about)
     order = sorted(range(len(tables)), key=lambda place: (-worth[place], place))
     return [tables[place].name for place in order if worth[place] > 0.0]
 
 
-def test_a_comment_says_what_a_name_does_not() -> None:
-    """Names of many warehouses are numbers."""
+def test_comments_are_searched() -> None:
+    """A comment is searched, too, because the names in many warehouses are numbers."""
     tables = [table("t1", "Bills to customers"), table("t2", "Suppliers"), table("t3")]
     assert best(tables, "Which supplier do we leave?") == ["t2"]
 
 
-def test_what_refers_to_a_table_gets_some_of_its_worth_and_what_it_refers_to() -> None:
-    """Lines are asked for by their order; a join needs what it refers to."""
+def test_related_tables_share_relevance() -> None:
+    """Tables that refer to a relevant table, and the tables that it refers to, are relevant."""
     tables = [
         table("a1", "Quotations"),
         table("a2", to="a1"),
@@ -52,7 +52,7 @@ def test_what_refers_to_a_table_gets_some_of_its_worth_and_what_it_refers_to() -
     ],
 )
 def test_abbreviations_and_forms_of_a_word_are_near(word: str, near: set[str]) -> None:
-    """Each is worth half; what only looks alike is not near."""
+    """A similar word has half the weight."""
     known = {"cust", "customers", "qty", "delivery", "plants", "plate", "ratio", "cat", "x"}
     found = near_words(word, known)
     assert found.pop(word) == 1.0
@@ -61,7 +61,7 @@ def test_abbreviations_and_forms_of_a_word_are_near(word: str, near: set[str]) -
 
 
 def test_words_of_a_name_are_whole() -> None:
-    """A letter with an accent ends no word, nor does the hyphen behind a single letter."""
+    """Accents and a hyphen after a single letter do not split a word."""
     names = {
         "order_lines": ("order", "line"),
         "OrderLines2": ("order", "line", "2"),
@@ -77,6 +77,6 @@ def test_words_of_a_name_are_whole() -> None:
 
 @pytest.mark.parametrize("written", ["well-known", "well known", "wellknown"])
 @pytest.mark.parametrize("about", ["well-known", "well known", "wellknown"])
-def test_every_way_of_writing_it_finds_every_other(written: str, about: str) -> None:
-    """With words that are near, as tables are looked for."""
+def test_spellings_with_hyphens_and_spaces_are_equal(written: str, about: str) -> None:
+    """Hyphens and spaces within a word have no effect."""
     assert best([table("t1", written), table("t2", "Other")], about) == ["t1"]

@@ -27,13 +27,13 @@ from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
     ],
 )
 def test_what_is_no_answer_says_what_would_be(given: object, words: str) -> None:
-    """The author of the reviewer reads it."""
+    """The message is for the author of the reviewer."""
     with pytest.raises(UsageError, match=words):
         dqa.ReviewAnswer.of(given)
 
 
 def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
-    """One without the other is a mistake."""
+    """A reviewer and the kinds of review are required together."""
 
     def approve(review: dqa.Review) -> dqa.ReviewAnswer:
         raise AssertionError(review)
@@ -48,7 +48,7 @@ def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
 
 
 def settling(answer: Callable[[dqa.Review], dqa.ReviewAnswer]) -> Reviewing:
-    """Return reviews of statements that are answered so."""
+    """Return reviews of statements with a fixed answer."""
     found = reviewing_by(answer, ("statement",))
     assert found is not None
     return found
@@ -73,7 +73,7 @@ def test_corrections_that_cannot_be_used_are_asked_for_again_a_few_times() -> No
 
 
 def test_waiting_is_no_time_of_the_decision() -> None:
-    """Seconds, and whatever is bounded by them, leave it out."""
+    """Times and time limits exclude the time of the reviewer."""
 
     def slow(review: dqa.Review) -> dqa.ReviewAnswer:
         time.sleep(0.2)
@@ -99,7 +99,7 @@ def test_ending_says_who_and_why() -> None:
 
 
 def test_a_journal_gives_again_what_came_and_asks_for_what_did_not() -> None:
-    """In order, by request; failed requests run again."""
+    """Equal requests get their replies in order. Failed requests run again."""
     came = iter(range(10))
     first = Journal()
     with use_journal(first):

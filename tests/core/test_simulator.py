@@ -1,4 +1,4 @@
-"""What outcomes say about a candidate."""
+"""Ranks, ties and regrets of candidates."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dqa.core.simulator import Goal, Outcomes
 
 
 def profits(*values: float, baseline: float = 1.0) -> Outcomes:
-    """Profits of candidates a, b, c, ..."""
+    """Return the profits of candidates a, b, c, ..."""
     return Outcomes(tuple("abcdef"[: len(values)]), np.array(values), "maximise", baseline)
 
 
 def test_values_that_differ_by_rounding_tie() -> None:
-    """The answer is the best to the last bit; what rounding puts behind it is as good."""
+    """The answer has the best exact value. Candidates within rounding are equally good."""
     last_bit = float(np.nextafter(3.0, 4.0))
     outcomes = profits(3.0, 1.0, last_bit, 3.0 - 1e-11)
     assert (outcomes.answer, outcomes.best) == ("c", last_bit)
@@ -28,14 +28,14 @@ def test_values_that_differ_by_rounding_tie() -> None:
 
 
 def test_candidates_behind_the_best_share_a_rank_up_to_rounding() -> None:
-    """Two that lose equally are second, and the next one is fourth."""
+    """Two candidates with equal regret share a rank."""
     outcomes = profits(5.0, 2.0, float(np.nextafter(2.0, 3.0)), 1.0)
     assert [outcomes.rank(c) for c in "abcd"] == [1, 2, 2, 4]
 
 
 @pytest.mark.parametrize("goal", ["maximise", "minimise"])
 def test_a_question_that_nothing_moves_is_a_tie_of_all(goal: Goal) -> None:
-    """Candidates that differ by rounding alone all tie, and none leads."""
+    """Candidates that differ only by rounding all tie."""
     values = np.array([7.1 * (1.0 + 1e-15 * i) for i in range(210)])
     outcomes = Outcomes(tuple(range(210)), values, goal, baseline=7.1)
     assert outcomes.ties == tuple(range(210))
@@ -43,22 +43,13 @@ def test_a_question_that_nothing_moves_is_a_tie_of_all(goal: Goal) -> None:
     assert outcomes.relative_regret(0) == 0.0
 
 
-def test_a_price_is_best_where_it_is_lowest() -> None:
-    """The goal turns the order round."""
-    outcomes = Outcomes((1, 2, 3), np.array([5.0, 4.0, 7.0]), "minimise", 6.0)
-    assert (outcomes.answer, outcomes.margin) == (2, 1.0)
-    assert outcomes.regret(3) == 3.0
-    assert outcomes.relative_regret(3) == 1.5
-
-
-def test_regret_is_what_was_given_away() -> None:
-    """Absolute in the outcome's unit, relative to what the best gains over doing nothing."""
+def test_regret_is_absolute_and_relative_to_the_best_gain() -> None:
+    """Without a baseline, the relative regret is unknown."""
     outcomes = profits(1.0, 3.0, 2.0)
     assert [outcomes.regret(c) for c in "abc"] == [2.0, 0.0, 1.0]
     assert [outcomes.relative_regret(c) for c in "abc"] == [1.0, 0.0, 0.5]
-
-
-def test_without_a_baseline_nothing_is_gained() -> None:
-    """Only the difference between candidates is known."""
+    prices = Outcomes((1, 2, 3), np.array([5.0, 4.0, 7.0]), "minimise", 6.0)
+    assert (prices.answer, prices.margin) == (2, 1.0)
+    assert (prices.regret(3), prices.relative_regret(3)) == (3.0, 1.5)
     bill = Outcomes(("a", "b"), np.array([75.0, 90.0]), "minimise")
     assert (bill.answer, bill.regret("b"), bill.relative_regret("b")) == ("a", 15.0, None)

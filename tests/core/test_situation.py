@@ -1,4 +1,4 @@
-"""Situations: immutable tables with two readings."""
+"""Situations: immutable tables."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SCHEMA = Schema(
 
 
 def situation(size: float = 1.5, name: str = "here") -> Situation:
-    """A small world of two places and a road."""
+    """Return two places and a road."""
     places = Table.from_rows(PLACES, [("a", size, 1, True), ("b", 2.0, 2, False)])
     roads = Table.from_rows(ROADS, [("a", "b", 7.0)])
     return Situation(SCHEMA, name, {"road": roads, "place": places})
 
 
 def test_columns_cannot_be_written() -> None:
-    """Threads and caches share a situation."""
+    """Threads and caches share a situation, so it is immutable."""
     with pytest.raises(ValueError, match="read-only"):
         situation()["place"]["size"][0] = 9.0
     with pytest.raises(TypeError):
@@ -61,23 +61,23 @@ def test_equality_and_hash_look_at_every_value_but_not_at_the_name() -> None:
 
 
 def test_row_order_is_content() -> None:
-    """The published ground truth depends on it."""
+    """The published ground truth depends on the order of rows."""
     one = situation()
     turned = Table.from_rows(PLACES, list(one["place"].rows())[::-1])
     assert one.replace(place=turned) != one
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"),
+    ("rows", "problem"),
     [
         ([("a", 1.0, 1)], "has 3 values, not 4"),
         ([("a", "big", 1, True)], "not float"),
         ([("a", 1.0, None, True)], "not integer"),
     ],
 )
-def test_rows_that_do_not_fit_are_refused(rows: list[tuple[object, ...]], told: str) -> None:
+def test_rows_that_do_not_fit_are_refused(rows: list[tuple[object, ...]], problem: str) -> None:
     """The message names the table and the problem."""
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=problem):
         Table.from_rows(PLACES, rows)  # type: ignore[arg-type]
 
 
@@ -88,7 +88,7 @@ def test_rows_that_do_not_fit_are_refused(rows: list[tuple[object, ...]], told: 
     )
 )
 def test_any_rows_survive_the_way_through_columns(rows: list[tuple[str, float, int, bool]]) -> None:
-    """Storing by column loses nothing, and equal content hashes alike."""
+    """Storage by column keeps every value, and equal content has equal hashes."""
     table = Table.from_rows(PLACES, rows)
     again = Table.from_rows(PLACES, list(table.rows()))
     assert [type(value) for row in list(table.rows())[:1] for value in row] == [*TYPES] * bool(rows)

@@ -1,4 +1,4 @@
-"""Text of others, made safe to show."""
+"""Escaping of text from models and databases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dqa.core.text import spelt_out, visible
     "character", ["\x1b", "\x9b", "\u200b", "\u202e", "\u2028", "\u2029", "\ud800", "\U000e0041"]
 )
 def test_what_acts_unseen_is_spelt_out(character: str) -> None:
-    """On a terminal, on a page and in JSON alike."""
+    """Control characters are escaped on a terminal, on a page and in JSON."""
     assert visible(f"a{character}b") == f"a{ascii(character)[1:-1]}b"
     assert spelt_out(character, kept="\n\t").isascii()
     escaped = spelt_out(character, spell=lambda one: json.dumps(one)[1:-1])
@@ -21,6 +21,6 @@ def test_what_acts_unseen_is_spelt_out(character: str) -> None:
 
 
 def test_everything_else_stays() -> None:
-    """Letters of any language, and what the caller keeps."""
+    """Letters of any language and the characters in `kept` do not change."""
     assert visible("Zürich\t東京") == "Zürich    東京"
     assert spelt_out("ä\nb", kept="\n") == "ä\nb"

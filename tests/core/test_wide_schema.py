@@ -1,4 +1,4 @@
-"""A bounded version of `benchmarks.wide_schema`: the needed tables of most questions are shown."""
+"""A small version of `benchmarks.wide_schema`: most questions see the tables that they need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa.core.display import MOST_TOKENS
 
 @pytest.mark.deep
 def test_the_needed_tables_are_within_the_budget() -> None:
-    """The text keeps within its tokens."""
+    """The text fits into the limit."""
     wide = make_wide_schema(1_000, 60, seed=3)
     found = measure_recall(wide)
     assert found.shown >= 0.95

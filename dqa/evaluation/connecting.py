@@ -30,7 +30,7 @@ class GivenObjects:
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class NamedDecider:
     """A decider of a run.
 
     Attributes
@@ -64,14 +64,14 @@ def find_decider(name: str, given: GivenObjects) -> Decider | DeciderFactory:
 
 def with_each_model(
     names: Sequence[str], models: Sequence[ModelSpec], given: GivenObjects
-) -> list[Contestant]:
+) -> list[NamedDecider]:
     """Return every decider with every model.
 
     With several models, its name is ``decider@model``. A decider without a model occurs once.
     """
     found = []
     for name in names:
-        first, *others = (Contestant(name, find_decider(name, given), one) for one in models)
+        first, *others = (NamedDecider(name, find_decider(name, given), one) for one in models)
         if others and first.needs_model:
             found += [replace(o, name=f"{name}@{o.model.called}") for o in (first, *others)]
         else:
@@ -95,7 +95,7 @@ class Connected:
         Differences between the package versions in a cassette and the installed versions.
     """
 
-    contestants: Mapping[str, Contestant]
+    contestants: Mapping[str, NamedDecider]
     settings: Settings
     chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
     warnings: tuple[str, ...]
@@ -153,7 +153,7 @@ class Connected:
 
 def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
-    contestants: Sequence[Contestant],
+    contestants: Sequence[NamedDecider],
     calls: CallOptions,
     *,
     epochs: int = 1,

@@ -21,7 +21,7 @@ from dqa.core.text import counted
 from dqa.deciders.base import read_settings
 from dqa.evaluation.connecting import (
     Connected,
-    Contestant,
+    NamedDecider,
     GivenObjects,
     connect,
     find_decider,
@@ -284,7 +284,7 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
-def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> Contestant:
+def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> NamedDecider:
     """Find a decider. Raise `CannotPlayError` for a name that is no program and no decider."""
     deciders, called = plugins.names("decider"), decider_of(name)
     if called not in {*deciders, *given.deciders}:
@@ -297,7 +297,7 @@ def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects)
             f"Deciders can play, too: 'dqa list' names them.{hint}",
         )
     try:
-        return Contestant(name, find_decider(called, given), spec.model_of(name))
+        return NamedDecider(name, find_decider(called, given), spec.model_of(name))
     except PluginError as error:
         raise CannotPlayError(name, str(error)) from error
 

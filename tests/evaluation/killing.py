@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import posix
 import random
 import signal
-import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from itertools import count
-from types import FrameType
 from typing import Any
 
 import dqa
@@ -24,9 +19,6 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
 from dqa.evaluation import store
 from dqa_simulators.locating.generator import LocatingSize
-
-FILE_STEPS = frozenset({"write", "fsync", "rename", "replace"})
-DATABASE_STEPS = frozenset({"execute", "executemany", "commit"})
 
 
 class Reading(Decider):
@@ -77,38 +69,6 @@ class Killer(dqa.Watcher):
             threading.Timer(self._seconds, _kill).start()
 
 
-def loads_questions(frame: FrameType | None) -> bool:
-    """Whether a frame is below the code of databases: what that writes is in memory."""
-    while frame is not None:
-        if str(frame.f_globals.get("__name__")).startswith("dqa.databases."):
-            return True
-        frame = frame.f_back
-    return False
-
-
-def is_step(frame: FrameType, called: Any) -> bool:
-    """Whether a function in C changes a file of the run or its store."""
-    if called.__name__ not in FILE_STEPS | DATABASE_STEPS or loads_questions(frame):
-        return False
-    owner = getattr(called, "__self__", None)
-    if called.__name__ in DATABASE_STEPS and isinstance(owner, sqlite3.Cursor | sqlite3.Connection):
-        return not str(frame.f_locals.get("statement", "")).startswith(("SELECT", "PRAGMA"))
-    is_file = owner is posix or isinstance(owner, io.FileIO | io.BufferedWriter | io.TextIOWrapper)
-    return is_file and called.__name__ in FILE_STEPS
-
-
-def kill_at_step(last: int) -> None:
-    """Kill this process just before its step of this number."""
-    left = count(1)
-
-    def look(frame: FrameType, event: str, called: Any) -> None:
-        if event == "c_call" and is_step(frame, called) and next(left) == last:
-            _kill()
-
-    threading.setprofile(look)
-    sys.setprofile(look)
-
-
 def killed(work: Callable[[], object]) -> bool:
     """Do something in a process of its own; True where that was killed."""
     child = os.fork()
@@ -154,32 +114,13 @@ def kill_at_random(place: str, kills: int, processes: int, seed: int, epochs: in
     return times
 
 
-def kill_at_every_step(prefix: str) -> int:
-    """Make a run for every step, that is killed there and once more; return how many there are."""
-
-    def work(place: str, last: int) -> None:
-        kill_at_step(last)
-        evaluate(place, options={"workers": 1})
-
-    for step in count(1):
-        place = f"{prefix}{step}"
-        if not killed(lambda p=place, s=step: work(p, s)):  # type: ignore[misc]
-            return step
-        assert not killed(lambda p=place: made(p))  # type: ignore[misc]
-        killed(lambda p=place, s=step: work(p, 1 + 7 * s % 23))  # type: ignore[misc]
-        assert not killed(lambda p=place: made(p))  # type: ignore[misc]
-        assert not killed(lambda p=place: evaluate(p, options={"workers": 1}))  # type: ignore[misc]
-    raise AssertionError
-
-
 def main(moments: str, processes: str, seed: str, epochs: str, *places: str) -> None:
     """Make the run of each place, and print as JSON how often each was killed.
 
     Parameters
     ----------
     moments
-        How often to kill it, at random moments; or ``every``: then each place is a prefix, and
-        there is a run for every step that writes.
+        How often to kill it, at random moments.
     processes, seed, epochs
         How many processes decide, what draws the moments, and how often each question is asked.
     places
@@ -187,9 +128,6 @@ def main(moments: str, processes: str, seed: str, epochs: str, *places: str) -> 
     """
     store.LEASE_SECONDS = 3600.0  # type: ignore[misc]  # no run waits until claims expire
     evaluate(None)  # so that no process has to import anything
-    if moments == "every":
-        found = [kill_at_every_step(place) for place in places]
-    else:
-        numbers = [int(one) for one in (moments, processes, seed, epochs)]
-        found = [kill_at_random(place, *numbers) for place in places]
+    numbers = [int(one) for one in (moments, processes, seed, epochs)]
+    found = [kill_at_random(place, *numbers) for place in places]
     sys.stdout.write(json.dumps(found))

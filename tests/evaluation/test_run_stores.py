@@ -22,22 +22,13 @@ from tests.evaluation.store_contract import Answer, SharedStoreContract
 FIRST: dict[str, Any] = {"deciders": "first", "databases": "sqlite"}
 
 
-class TestFolder(SharedStoreContract):
-    """A folder of its own."""
+class TestFolderAndFile(SharedStoreContract):
+    """A folder of its own, and a file with several runs."""
 
-    @pytest.fixture
-    def place(self, tmp_path: Path) -> str:
-        """Return a folder."""
-        return str(tmp_path / "run")
-
-
-class TestSqliteFile(SharedStoreContract):
-    """A file with several runs."""
-
-    @pytest.fixture
-    def place(self, tmp_path: Path) -> str:
-        """Return a run of a file."""
-        return f"{tmp_path / 'runs.db'}#run"
+    @pytest.fixture(params=["run", "runs.db#run"])
+    def place(self, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+        """Return the location of a new run."""
+        return str(tmp_path / request.param)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from dqa.evaluation.play import GameWorker
 from dqa.evaluation.record import GamesRecord, RunRecord
 from dqa.evaluation.spec import PlaySpec, all_pairs
 from dqa.evaluation.store import require_writable
-from dqa.worlds.base import count_players
+from dqa.worlds.base import PolicyDecider, count_players
 from dqa.worlds.history import History
 from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher
@@ -119,7 +119,9 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
                 setup = setup.with_history(where)
                 log = History(where, isolation=work.options.isolation, run=games.run)
                 # Programs only compute, so several threads would slow them down.
-                threads = work.options.workers if setup.connected.models else 1
+                deciders = setup.deciders[0].values()
+                is_computing = all(isinstance(one, PolicyDecider) for one in deciders)
+                threads = 1 if is_computing else work.options.workers
                 executor = thread_executor(GameWorker(setup, log), threads)
             results = work.decide(store, setup, executor)
         return work.finish(store, results)

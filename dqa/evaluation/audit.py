@@ -22,8 +22,7 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import CountingRules, Outcomes, counting_of
 from dqa.core.truth import LabelledQuestion
-from dqa.deciders.candidates import recorded_outcomes
-from dqa.evaluation.score import has_record, rules_of, simulations, usual_rules
+from dqa.evaluation.score import Judge, has_record, rules_of, usual_rules
 from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
@@ -320,28 +319,18 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     SituationError
         A situation breaks the rules of its scenario.
     """
-    groups = simulations(question_set, rule_set)
-    simulated = {question.key for group in groups for question in group.questions}
-    found: dict[str, Outcomes] = {}
+    judge, simulated, found = Judge(question_set, rule_set), plugins.names("simulator"), []
     for question in question_set.questions:
-        if question.key not in simulated:
-            found[question.key] = _recorded(question_set, question)
-    for group in groups:
-        found |= group.outcomes()
-    return [found[question.key] for question in question_set.questions]
-
-
-def _recorded(question_set: QuestionSet, question: Question) -> Outcomes:
-    """Return the recorded outcomes of a question that is not simulated, or raise an error."""
-    if has_record(question_set, question):
-        recorded = recorded_outcomes(question, question_set.truth_of(question))
-        if recorded is not None:
-            return recorded
-    raise UsageError(
-        f"Question '{question.key}' cannot be simulated, because scenario '{question.scenario}' "
-        "has no simulator for it. 'dqa eval' scores its decisions by recorded answers and "
-        "outcomes."
-    )
+        outcomes = judge.outcomes_of(question)
+        has_source = question.scenario in simulated or has_record(question_set, question)
+        if outcomes is None or not has_source:
+            raise UsageError(
+                f"Question '{question.key}' cannot be simulated, because scenario "
+                f"'{question.scenario}' has no simulator for it. 'dqa eval' scores its decisions "
+                "by recorded answers and outcomes."
+            )
+        found.append(outcomes)
+    return found
 
 
 def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Annotation]:

@@ -183,9 +183,10 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         No decider has one of the settings, or no decider supports the protocol.
     """
     factories = [one.made for one in contestants if isinstance(one.made, DeciderFactory)]
-    if factories and not any(deciding.protocol in one.protocols for one in factories):
+    asking = [one for one in factories if one.needs_model]
+    if asking and not any(deciding.protocol in one.protocols for one in asking):
         raise UsageError(
-            f"The deciders {', '.join(one.name for one in factories)} do not support protocol "
+            f"The deciders {', '.join(one.name for one in asking)} do not support protocol "
             f"{deciding.protocol}: choose another one (--protocol)."
         )
     options = share_options(factories, deciding.settings)

@@ -18,11 +18,11 @@ from dqa.core.decision import Usage
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.core.text import counted
-from dqa.deciders.base import read_settings
+from dqa.deciders.base import DeciderFactory, Settings, read_settings
 from dqa.evaluation.connecting import (
     Connected,
-    NamedDecider,
     GivenObjects,
+    NamedDecider,
     connect,
     find_decider,
 )
@@ -194,32 +194,25 @@ def prepare_games(
     _check_sides(world, spec)
     known = given.deciders
     programs = [one for one in spec.contestants if one in factory.policies and one not in known]
-    asked = [_find(name, factory, spec, given) for name in spec.contestants if name not in programs]
-    if spec.decider_settings and not asked:
-        raise UsageError(
-            f"Neither the world nor a player has the setting {next(iter(spec.decider_settings))} "
-            f"(--set). Settings of the world are written {spec.world}.NAME."
-        )
-    own = spec.changed(settings=spec.decider_settings)
-    connected = connect(own, asked, calls, epochs=spec.epochs, resumed=resumed, given=given)
-    weights: dict[str, str] = {}
+    found = {n: _find(n, factory, spec, given) for n in spec.contestants if n not in programs}
     if spec.reference is not None:
         if spec.reference not in factory.policies:
             kind = f"program that plays {spec.world}, to be a reference (--reference),"
             raise UnknownNameError(kind, spec.reference, factory.policies)
         programs.append(spec.reference)
-    policies = {
-        name: _make_policy(factory, name, spec.seed, weights) for name in dict.fromkeys(programs)
-    }
-    deciders = tuple(
-        {name: PolicyDecider(name, one, spec.seed + epoch) for name, one in policies.items()}
-        | dict(others)
-        for epoch, others in enumerate(connected.deciders(spec.rule_set))
-    )
-    _check_deciders(world, spec, {name: deciders[0][name] for name in spec.contestants})
+    policies: dict[str, Policy] = {}
+    contestants = [
+        found.get(name) or _as_decider(name, policies, spec) for name in spec.contestants
+    ]
+    own = spec.changed(settings=spec.decider_settings)
+    connected = connect(own, contestants, calls, epochs=spec.epochs, resumed=resumed, given=given)
+    weights: dict[str, str] = {}
+    for name in dict.fromkeys(programs):  # may train for long, so all names are known before
+        policies[name] = _make_policy(factory, name, spec.seed, weights)
+    deciders = connected.deciders(spec.rule_set)
+    _check_deciders(world, spec, deciders[0])
     return GameSetup(
-        *(spec, factory, world.players, deciders),
-        models=dict.fromkeys(spec.contestants, NO_MODEL) | connected.models,
+        *(spec, factory, world.players, deciders, connected.models),
         reference=policies.get(spec.reference or ""),
         connected=connected,
         content_hash=_hash_beginnings(world, spec),
@@ -282,6 +275,15 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
                     asked, shown = move.question, move.position.describe()
                     content.append([asked.text, asked.rules, list(asked.candidates or ()), shown])
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> NamedDecider:
+    """Return a program as a decider, which has a different seed in each epoch."""
+
+    def make(_: object, settings: Settings) -> Decider:
+        return PolicyDecider(name, policies[name], spec.seed + settings.epoch - 1)
+
+    return NamedDecider(name, DeciderFactory(name, "", make, needs_model=False), spec.model)
 
 
 def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> NamedDecider:

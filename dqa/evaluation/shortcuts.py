@@ -214,25 +214,24 @@ def count_shortcuts(
         In the order in which scenarios and their heuristics first appear. A heuristic that not all
         judged questions of a scenario name is left out: its share would not be comparable.
     """
-    answered: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
-    judged = Counter(line.scenario for line in choices if line.question in right)
-    for line in choices:
-        if line.question in right:
-            ties, label = right[line.question]
-            for name, choice in line.choices.items():
-                both = choice in ties, choice in label
-                answered.setdefault((line.scenario, name), {})[line.question] = both
+    judged = [(line, right[line.question]) for line in choices if line.question in right]
+    questions = Counter(line.scenario for line, _ in judged)
+    answered: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
+    for line, answers in judged:
+        for name, choice in line.choices.items():
+            both = choice in answers.with_ties, choice in answers.by_label
+            answered.setdefault((line.scenario, name), []).append(both)
     return tuple(
         Shortcut(
             name=name,
             scenario=scenario,
             questions=len(found),
-            right=sum(both[strict_official] for both in found.values()),
-            with_ties=sum(ties for ties, _ in found.values()),
-            by_label=sum(label for _, label in found.values()),
+            right=sum(both[strict_official] for both in found),
+            with_ties=sum(ties for ties, _ in found),
+            by_label=sum(label for _, label in found),
         )
         for (scenario, name), found in answered.items()
-        if len(found) == judged[scenario]
+        if len(found) == questions[scenario]
     )
 
 

@@ -19,13 +19,7 @@ from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, Usag
 from dqa.core.question import Question
 from dqa.core.text import counted
 from dqa.deciders.base import DeciderFactory, Settings, read_settings
-from dqa.evaluation.connecting import (
-    Connected,
-    GivenObjects,
-    NamedDecider,
-    connect,
-    find_decider,
-)
+from dqa.evaluation.connecting import Connected, GivenObjects, NamedDecider, connect, find_decider
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.prepare import Task, check_decider
 from dqa.evaluation.results import NO_MODEL

@@ -192,10 +192,7 @@ def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
 
 
 def count_shortcuts(
-    choices: Iterable[ShortcutChoices],
-    right: Right,
-    *,
-    strict_official: bool = False,
+    choices: Iterable[ShortcutChoices], right: Right, *, strict_official: bool = False
 ) -> tuple[Shortcut, ...]:
     """Count how often each heuristic is right.
 
@@ -288,7 +285,5 @@ def measure_shortcuts(
     known = {question.key: judge.unchosen(question) for question in question_set.questions}
     right = {key: RightAnswers.of(one.official, one.ties) for key, one in known.items()}
     return count_shortcuts(
-        choose_by_shortcuts(question_set),
-        right,
-        strict_official=strict_official,
+        choose_by_shortcuts(question_set), right, strict_official=strict_official
     )

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self, Union
 
-from pydantic import (
-    AliasChoices,
-    ConfigDict,
-    Field,
-    SerializeAsAny,
-    create_model,
-    field_validator,
-)
+from pydantic import AliasChoices, ConfigDict, Field, SerializeAsAny, create_model, field_validator
 
 from dqa import plugins
 from dqa.core.database import Kind

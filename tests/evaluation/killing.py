@@ -100,10 +100,7 @@ def made(place: str) -> int:
 def kill_at_random(place: str, kills: int, processes: int, seed: int, epochs: int) -> int:
     """Make a run that is killed so often; return how often it was."""
     drawn, times = random.Random(seed), 0  # noqa: S311
-    how: dict[str, Any] = {
-        "epochs": epochs,
-        "options": {"workers": 2, "processes": processes},
-    }
+    how: dict[str, Any] = {"epochs": epochs, "options": {"workers": 2, "processes": processes}}
     while times < kills:
         watcher = Killer(drawn.randint(1, 3), drawn.random() * 0.01)
         if not killed(lambda w=watcher: evaluate(place, watcher=w, **how)):  # type: ignore[misc]

@@ -95,10 +95,7 @@ def labelled(*answers: str | int) -> QuestionSet:
 
 def test_verdicts_of_small_labels() -> None:
     """Agreement, a tie, a wrong label and a label that is no candidate are told apart."""
-    assert [label.verdict for label in audit(labelled("mid", 1)).labels] == [
-        EVERY,
-        TIE,
-    ]
+    assert [label.verdict for label in audit(labelled("mid", 1)).labels] == [EVERY, TIE]
     wrong, other_tie = audit(labelled("far", 2)).labels
     assert wrong.verdict == NONE
     assert wrong.rank["paper"] == 2

@@ -12,11 +12,7 @@ import pytest
 import dqa
 from dqa import plugins
 from dqa.core.decision import Ending, Usage
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    StatementError,
-    UnparsableReplyError,
-)
+from dqa.core.errors import DatabaseUnavailableError, StatementError, UnparsableReplyError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
@@ -162,9 +158,7 @@ def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
     assert outcomes(official, watcher=Breaking()).count(Outcome.CRASHED) == crashes
 
 
-def test_an_error_ends_a_decision_as_what_it_is(
-    outcomes: Callable[..., list[Outcome]],
-) -> None:
+def test_an_error_ends_a_decision_as_what_it_is(outcomes: Callable[..., list[Outcome]]) -> None:
     """A bug is a bug, a failing server a failing server; what a user can mend stops the run."""
     errors: dict[Exception, Outcome] = {
         ZeroDivisionError(): Outcome.CRASHED,

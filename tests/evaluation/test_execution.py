@@ -49,9 +49,7 @@ def truth_of(pair: dict[str, Any]) -> Truth:
     return Truth(tuple(pair["gold"]), match=rule, tables=tables)
 
 
-def test_scores_are_the_official_ones_or_their_difference_is_explained(
-    harbour: Database,
-) -> None:
+def test_scores_are_the_official_ones_or_their_difference_is_explained(harbour: Database) -> None:
     """Ours, and the official metrics that stand next to it."""
     wrong = []
     for pair in FILE["pairs"]:

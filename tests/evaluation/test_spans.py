@@ -184,9 +184,7 @@ def _everything(spans: InMemorySpanExporter) -> str:
 
 
 def test_content_is_in_spans_where_the_settings_ask_for_it_and_secrets_never(
-    taken: InMemorySpanExporter,
-    shop: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    taken: InMemorySpanExporter, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Prompts, replies and statements; of errors their words."""
     monkeypatch.delenv(CONTENT, raising=False)

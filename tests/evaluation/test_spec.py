@@ -15,10 +15,7 @@ from dqa.core.errors import UsageError
 from dqa.evaluation.prepare import prepare, targets_of
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.guard import Policy
-from dqa.loaders.sources import (
-    GeneratedQuestions,
-    ReleaseFolder,
-)
+from dqa.loaders.sources import GeneratedQuestions, ReleaseFolder
 from dqa.scenarios.generation import Difficulty
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"

@@ -221,8 +221,7 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "outcome"),
-    [(Ending.BUDGET, Outcome.BUDGET), (Ending.STOPPED, Outcome.STOPPED)],
+    ("ending", "outcome"), [(Ending.BUDGET, Outcome.BUDGET), (Ending.STOPPED, Outcome.STOPPED)]
 )
 def test_a_game_that_a_budget_or_a_person_ends_has_no_payoff(
     ending: Ending, outcome: Outcome

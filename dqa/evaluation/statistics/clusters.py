@@ -255,10 +255,7 @@ def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
     half = z * sqrt(share * (1.0 - share) / size + z * z / (4.0 * size * size)) / scale
     low, high = centre - half, centre + half
     # Avoid rounding errors if no answer or every answer is right.
-    return (
-        0.0 if share == 0.0 else max(0.0, low),
-        1.0 if share == 1.0 else min(1.0, high),
-    )
+    return (0.0 if share == 0.0 else max(0.0, low), 1.0 if share == 1.0 else min(1.0, high))
 
 
 def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) -> Interval | None:

@@ -23,13 +23,7 @@ from dqa.evaluation.statistics.clusters import (
     clusters_of,
     situations_of,
 )
-from dqa.evaluation.statistics.pairs import (
-    Difference,
-    SignTest,
-    holm,
-    paired_difference,
-    sign_test,
-)
+from dqa.evaluation.statistics.pairs import Difference, SignTest, holm, paired_difference, sign_test
 from dqa.evaluation.statistics.summaries import Tally, estimates, grouped, tally
 
 Asked: TypeAlias = tuple[str, str]

@@ -23,12 +23,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import Estimate, clustered_share, mean_of_ratios
-from dqa.evaluation.statistics.pairs import (
-    Difference,
-    count_needed,
-    holm,
-    paired_difference,
-)
+from dqa.evaluation.statistics.pairs import Difference, count_needed, holm, paired_difference
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"

@@ -7,9 +7,7 @@ import pytest
 from dqa.core.decision import Usage
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.comparing import Contestant, compare_contestants, measure_efficiency
-from dqa.evaluation.statistics.pairs import (
-    paired_difference,
-)
+from dqa.evaluation.statistics.pairs import paired_difference
 from tests.evaluation.statistics.results import result
 
 

@@ -98,8 +98,7 @@ def test_cochrans_q_is_that_of_both() -> None:
         columns = list(zip(*case["right"], strict=True))
         contestants = [
             Contestant(
-                f"c{place}",
-                tuple(result(n, bool(answer)) for n, answer in enumerate(column)),
+                f"c{place}", tuple(result(n, bool(answer)) for n, answer in enumerate(column))
             )
             for place, column in enumerate(columns)
         ]

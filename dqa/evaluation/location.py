@@ -1,6 +1,7 @@
 """Parse the locations of runs: the option ``--out`` and the argument RUN.
 
-A run is stored in a database, which is a SQLite file or has a SQLAlchemy URL. A folder stands for
+A run is stored in a database, which is a SQLite file or has a SQLAlchemy URL. If the password of a
+URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A folder stands for
 the file ``run.db`` in it. The name of a run follows ``#``::
 
     runs/first              a folder with one run
@@ -16,15 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dqa.core.errors import UsageError
-from dqa.core.secrets import redact
 from dqa.databases.files import is_sqlite
 from dqa.databases.servers import DRIVERS, parse_url
 from dqa.databases.store_locations import StoreLocation
+from dqa.loaders.locations import whole_url
 
 STORE_SUFFIXES = (".db", ".sqlite", ".sqlite3")
 """Suffixes of files that are treated as stores even if they do not exist yet."""
-STORE_VARIABLE = "DQA_STORE_URL"
-"""Environment variable with the URL of a store, including its password."""
 DATABASE = "run.db"
 """Name of the file that contains the run of a folder."""
 FOLDER_RUN = "run"
@@ -123,7 +122,7 @@ def _locate_url(text: str) -> RunLocation:
     url_text, mark, name = text.rpartition("#")
     if not mark or "@" in name or "/" in name:  # part of a password
         url_text, name = text, ""
-    url = parse_url(_with_password(url_text))
+    url = parse_url(whole_url(url_text, "store"))
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
             raise UsageError(
@@ -133,16 +132,3 @@ def _locate_url(text: str) -> RunLocation:
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     return RunLocation(url.render_as_string(hide_password=False), None, name=name or None)
-
-
-def _with_password(url: str) -> str:
-    """Return a URL with its password. If it is masked, take the URL from the environment."""
-    if ":***@" not in url:
-        return url
-    known = os.environ.get(STORE_VARIABLE, "").partition("#")[0]
-    if redact(known) != url:
-        raise UsageError(
-            f"The URL {url} contains *** instead of its password: give the URL with the "
-            f"password, or set {STORE_VARIABLE} to that URL."
-        )
-    return known

@@ -84,9 +84,7 @@ class DatabaseLocation:
 
     def open(self) -> Database:
         """Open a user's own database, read-only and behind the guard."""
-        if self.location is None:
-            raise UsageError(f"A {self.backend.name} database cannot be opened without a location.")
-        return self.backend.open(self.location, **self.access).described(*self.described)
+        return self.backend.open(self.location or "", **self.access).described(*self.described)
 
 
 def configured() -> dict[str, str]:

@@ -245,15 +245,12 @@ class RunStore:
         now = time.time()
         here = CLAIMS.c.run_id == self._run
         connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
-        # Own claims of a committed transaction whose connection broke before the reply.
-        busy = set()
-        claims = connection.execute(select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)).all()
-        for *values, worker in claims:
-            key = DecisionKey(*values)
-            if worker == self._worker and key in self._left:
-                connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
-            else:
-                busy.add(key)
+        claims = select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)
+        worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
+        own = [key for key in worker_of if worker_of[key] == self._worker and key in self._left]
+        if own:  # of a committed transaction whose connection broke before the reply
+            return [self._tasks[key] for key in own]
+        busy = {*worker_of}
         while chosen := self._choose(busy, most, group):
             made = self._stored(connection, chosen)
             self._drop(made)

@@ -154,7 +154,7 @@ def test_a_decider_that_cannot_be_sent_is_refused(nodes: Nodes) -> None:
             raise AssertionError
 
     questions = dqa.generate(("locating",), count=1, seed=3)
-    with pytest.raises(UsageError, match="^unsendable cannot be sent to another process"):
+    with pytest.raises(UsageError, match=r"^unsendable cannot be sent to another process"):
         dqa.evaluate(questions, Unsendable(), databases="sqlite", options=nodes.options())
 
 

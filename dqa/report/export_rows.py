@@ -67,7 +67,7 @@ class ExportedDecision(Result):
     ) -> Self:
         """Combine the data of one decision."""
         return cls(
-            **{name: getattr(result, name) for name in Result.model_fields},
+            **dict(result),
             judged=result.outcome.judged,
             seconds=seconds,
             cost=cost_of(result, prices),
@@ -116,39 +116,37 @@ def json_bytes(value: object) -> bytes:
 def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) -> pa.Table:
     import pyarrow as pa
 
+    numbers = {"boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64()}
     columns = {}
     for name, described in ExportedDecision.json_schema()["properties"].items():
         kind = _kind(described)
-        cells = [_cell(line.get(name), kind, lists=lists) for line in lines]
+        cells = [line[name] for line in lines]
+        if kind not in numbers:
+            cells = [_text(cell, kind, lists=lists) for cell in cells]
         if defused:
             cells = [_defused(cell) for cell in cells]
         texts = pa.list_(pa.string()) if kind == "array" and lists else pa.string()
-        numbers = {"boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64()}
         columns[name] = pa.array(cells, numbers.get(kind, texts))
     return pa.table(columns)
 
 
 def _kind(described: Mapping[str, Any]) -> str:
     """Return the JSON type of a column. It is "string" if the values have several types."""
-    parts = [part for part in described.get("anyOf", [described]) if part.get("type") != "null"]
-    kinds = {part.get("type", "string") for part in parts}
+    kinds = {part.get("type", "string") for part in described.get("anyOf", [described])} - {"null"}
     return kinds.pop() if len(kinds) == 1 else "string"
 
 
-def _cell(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (any field's value)
-    if value is None or kind in {"boolean", "integer", "number"}:
-        return value
+def _text(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (any field's value)
     if kind == "array":
-        texts = [well_formed(str(one)) for one in value]
-        return texts if lists else json.dumps(texts, ensure_ascii=False)
-    if isinstance(value, Mapping):
-        if kind == "object":  # candidates are written as texts, as in the column of choices
-            exact = (float, NoneType)
-            value = {
-                name: one if isinstance(one, exact) else str(one) for name, one in value.items()
-            }
+        value = [well_formed(str(one)) for one in value]
+        if lists:
+            return value
+    elif kind == "object":  # candidates are written as texts, as in the column of choices
+        exact = (float, NoneType)
+        value = {name: one if isinstance(one, exact) else str(one) for name, one in value.items()}
+    if isinstance(value, list | Mapping):
         value = json.dumps(value, ensure_ascii=False)
-    return well_formed(str(value))
+    return None if value is None else well_formed(str(value))
 
 
 def _defused(cell: object) -> object:

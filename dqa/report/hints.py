@@ -45,24 +45,20 @@ def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) ->
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    steps = {"List all runs next to this one": command("runs", place.around)}
-    if games:
-        steps = {"Show one game, move by move": trace} | steps
-    else:
-        wrong = command("show", str(place), "--wrong")
-        steps = {"List the wrong answers (without --wrong: print the tables again)": wrong} | steps
+    runs = {"List all runs next to this one": command("runs", place.around)}
+    wrong = "List the wrong answers (without --wrong: print the tables again)"
+    steps = {"Show one game, move by move": trace} | runs
+    if not games:
+        steps = {wrong: command("show", str(place), "--wrong")} | runs
         steps["Show one decision, step by step"] = trace
-        steps["Count retrievals, re-planning and classes of failures"] = command(
-            "analyse", str(place)
-        )
+        measures = "Count retrievals, re-planning and classes of failures"
+        steps[measures] = command("analyse", str(place))
+        if all(r.model == NO_MODEL or is_scripted(r.model) for r in results):
+            steps[_USE_A_MODEL] = "the same command with --model openai:gpt-5 and another --out"
     lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))
-    asked = {result.model for result in results}
-    if games or not all(model == NO_MODEL or is_scripted(model) for model in asked):
-        return ["What next?", *lines]
-    model = "the same command with --model openai:gpt-5 and another --out"
-    return [
-        "What next?",
-        *lines,
-        "  Use a language model instead of the scripted one (with OPENAI_API_KEY or --base-url):",
-        f"    {model}",
-    ]
+    return ["What next?", *lines]
+
+
+_USE_A_MODEL = (
+    "Use a language model instead of the scripted one (with OPENAI_API_KEY or --base-url)"
+)

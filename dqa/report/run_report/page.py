@@ -35,8 +35,8 @@ def render_report(report: Report, details: Mapping[str, Any]) -> str:
     return drawn_page("page/report.html", scripts, blocks, title=report.title)
 
 
-_ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000
-"""Maximum numbers of rows, columns, characters of a cell, and characters of a text."""
+_ROWS, _CELL, _TEXT = 20, 120, 6_000
+"""Maximum numbers of rows, of characters of a cell, and of characters of a text."""
 _BEST, _WORST, _VALUES = 24, 3, 160
 """Maximum numbers of best candidates, of worst candidates, and of values in the chart."""
 
@@ -67,31 +67,21 @@ def _shortened(passage: Passage) -> dict[str, Any]:
     """Return a shortened passage for the page. Its notes say how much is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated", "text"):
-        if name in shown:
-            shown[name] = _cut(shown[name])
-    if "columns" in shown:
-        rows = passage.rows[:_ROWS]
-        shown["columns"] = [_cell(name) for name in passage.columns[:_COLUMNS]]
-        shown["rows"] = [[_cell(cell) for cell in row[:_COLUMNS]] for row in rows]
-        left_out = {"row": len(passage.rows) - _ROWS, "column": len(passage.columns) - _COLUMNS}
-        more = [
-            f"{counted(n, f'more {what}')} in the trace" for what, n in left_out.items() if n > 0
-        ]
-        shown["notes"] = [*passage.notes, *more]
+        text = shown.get(name, "")
+        if len(text) > _TEXT:
+            shown[name] = f"{text[:_TEXT]}… ({len(text) - _TEXT:,} more characters in the trace)"
+    if passage.columns:
+        shown["columns"] = list(map(_cell, passage.columns))
+        shown["rows"] = [list(map(_cell, row)) for row in passage.rows[:_ROWS]]
+        more = len(passage.rows) - _ROWS
+        rest = [f"{counted(more, 'more row')} in the trace"] if more > 0 else []
+        shown["notes"] = [*passage.notes, *rest]
     return shown
 
 
 def _cell(value: object) -> object:
     text = str(value) if isinstance(value, str | dict | list) else ""
-    if len(text) > _CELL:
-        return f"{text[:_CELL]}…"
-    return text if isinstance(value, dict | list) else value
-
-
-def _cut(text: str) -> str:
-    if len(text) <= _TEXT:
-        return text
-    return f"{text[:_TEXT]}… ({len(text) - _TEXT:,} more characters in the trace)"
+    return f"{text[:_CELL]}…" if len(text) > _CELL else value
 
 
 def truth_of(
@@ -110,11 +100,10 @@ def truth_of(
     chosen
         Candidates that deciders chose.
     """
+    truth = QuestionTruth(text=question.text, rules=question.rules)
     if outcomes is None:
-        return QuestionTruth(text=question.text, rules=question.rules)
-    return QuestionTruth(
-        text=question.text,
-        rules=question.rules,
+        return truth
+    return truth.changed(
         outcomes=Alternative.among(outcomes, chosen, _BEST, _WORST),
         total=len(outcomes.candidates),
         values=_spread(outcomes),

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import dqa
-from dqa.core.errors import StatementError
 from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from tests.programs import run_python
@@ -155,7 +154,7 @@ def test_a_watcher_receives_the_start_and_every_decision() -> None:
 
 
 def test_a_policy_and_an_audit_reach_every_statement(tmp_path: Path) -> None:
-    """Of a run, of one question, and of an open database."""
+    """Of a run, and of one question."""
     questions = dqa.generate(("locating",), 1)
     audit = tmp_path / "audit.jsonl"
 
@@ -178,22 +177,13 @@ def test_a_policy_and_an_audit_reach_every_statement(tmp_path: Path) -> None:
     assert len(denied) == 2
     assert all(entry.get("error") or not entry["allowed"] for entry in denied)
     assert "SELECT 1" in {entry["statement"] for entry in entries}
-    file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE supplier (name TEXT, defects INTEGER)")
     policy = tmp_path / "policy.json"
     policy.write_text('{"denied_columns": ["name"]}', "utf-8")
-    with closing(dqa.open_database(file, policy=policy, audit=audit)) as database:
-        assert database.query("SELECT defects FROM supplier").rows == ()
-        with pytest.raises(dqa.QueryError, match="name"):
-            database.query("SELECT name FROM supplier")
-        with pytest.raises(StatementError):
-            database.query("SELECT nothing FROM supplier")
-    assert len(audit.read_text("utf-8").splitlines()) == len(entries) + 3
-    with pytest.raises(dqa.UsageError, match="name"):
-        dqa.ask(
-            file, "Who?", candidates="SELECT name FROM supplier", decider="first", policy=policy
-        )
+    with (
+        dqa.temporary_database({"supplier": {"name": ["north"]}}, policy=policy) as shop,
+        pytest.raises(dqa.UsageError, match="name"),
+    ):
+        dqa.ask(shop, "Who?", candidates="SELECT name FROM supplier", decider="first")
 
 
 def test_a_bug_of_a_decider_is_recorded_or_raised(tmp_path: Path) -> None:
@@ -204,8 +194,6 @@ def test_a_bug_of_a_decider_is_recorded_or_raised(tmp_path: Path) -> None:
             raise ZeroDivisionError("no luck")
 
     file = tmp_path / "own.db"
-    sqlite3.connect(file).close()
-    file.write_bytes(b"")
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE t (a)")
     asked = dqa.AskedQuestion(question="Which?", candidates="SELECT 'x'")

@@ -148,12 +148,9 @@ def test_a_new_plan_marks_new_and_removed_steps() -> None:
 def test_faults_and_failures_are_listed_in_order() -> None:
     """An unreadable reply is shown in full, before its correction."""
     fault = {"fault": "rate_limit", "error": "E", "message": "slow", "attempt": 1, "wait": 0.5}
-    events = (
-        event("fault", 1, fault),
-        replied(1, None),
-        event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
-    )
-    assert [(one.kind, one.text) for one in inner_passages(make_trace(*events))] == [
+    failure = event("parse_failure", 1, {"problem": "no action"})
+    found = inner_passages(make_trace(event("fault", 1, fault), replied(1, None), failure))
+    assert [(one.kind, one.text) for one in found] == [
         ("fault", "attempt 1: rate_limit (E), asked again after 0.5 s\nslow"),
         ("reply", "the reply 1"),
         ("failure", "no action"),
@@ -200,7 +197,6 @@ def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
     "odd",
     [
         event("dream", 1, {"of": "sheep"}),
-        event("prompt", 0, {"messages": ["one text"]}),
         event("fault", 1, {"oops": 1}),
         event("reply", 1, {"thought": None, "calls": [5]}),
     ],

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.shortcuts import Chance, Shortcut
-from dqa.evaluation.statistics.summaries import Summary, count_epochs
+from dqa.evaluation.statistics.summaries import Summary, count_epochs, summarise
 from dqa.report.tables import (
     MEANS,
     accuracy_tables,
@@ -17,35 +15,17 @@ from dqa.report.tables import (
 from tests.evaluation.statistics.results import result
 
 
-def summary(
-    decider: str, database: str, correct: int, failed: int = 0, by_label: int | None = None
-) -> Summary:
+def summary(decider: str, database: str, correct: int, failed: int = 0) -> Summary:
     """Return a row of 10 questions."""
-    counts: dict[str, Any] = {
-        outcome.value: 0 for outcome in Outcome if outcome is not Outcome.PLAYED
-    }
-    counts |= {"correct": correct, "wrong": 10 - correct - failed, "infrastructure": failed}
-    low = None if failed == 10 else 0.25
-    return Summary(
-        decider=decider,
-        scenario="locating",
-        database=database,
-        kind="graph" if database == "ladybug" else "relational",
-        model="none",
-        questions=10,
-        with_ties=correct,
-        by_label=correct if by_label is None else by_label,
-        accuracy=None if failed == 10 else correct / (10 - failed),
-        low=low,
-        high=low,
-        mean_regret=None,
-        mean_relative_regret=None,
-        normalised_utility=None,
-        mean_tokens=None,
-        mean_steps=None,
-        match=None,
-        **counts,
+    kind = "graph" if database == "ladybug" else "relational"
+    outcomes = [Outcome.CORRECT] * correct + [Outcome.INFRASTRUCTURE] * failed
+    outcomes += [Outcome.WRONG] * (10 - len(outcomes))
+    known = {"decider": decider, "database": database, "kind": kind}
+    (found,) = summarise(
+        result(n, one, **known, choice="a" if one is Outcome.CORRECT else "b")
+        for n, one in enumerate(outcomes)
     )
+    return found
 
 
 def shown(rows: list[Summary]) -> str:
@@ -110,7 +90,7 @@ def test_the_mean_over_both_kinds_of_database_is_a_table() -> None:
 
 def test_a_line_names_the_figures_of_the_other_count() -> None:
     """For every decider and the best shortcut, if they differ."""
-    rows = [summary("a", "sqlite", 5, by_label=3), summary("b", "sqlite", 4)]
+    rows = [summary("a", "sqlite", 5).changed(by_label=3), summary("b", "sqlite", 4)]
     fewer = (SHORTCUTS[0], SHORTCUTS[1].changed(by_label=6), SHORTCUTS[2])
     line, _ = scoring_lines(rows, fewer, strict_official=False)
     assert "if only the official answer counts: a locating/sqlite 30.0 (3/10)" in line

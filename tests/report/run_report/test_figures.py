@@ -1,10 +1,8 @@
-"""Figures of a report, compared with SQL queries over the exported rows."""
+"""Figures of a report, compared with the results of its runs and with `dqa compare`."""
 
 from __future__ import annotations
 
-import json
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,6 @@ import pytest
 import dqa
 from dqa.evaluation.results import Outcome
 from tests.stored import change_record, record_of
-
-JUDGED = "outcome NOT IN ('infrastructure', 'budget', 'stopped', 'crashed', 'unlabelled')"
 
 
 @pytest.fixture(scope="session", params=["agents", "drawn"])
@@ -26,22 +22,6 @@ def run(request: pytest.FixtureRequest, run_folder: Path, drawn_run: dqa.Run) ->
 def report(run: dqa.Run) -> dqa.Report:
     """Return the figures of the run."""
     return dqa.read_report(run)
-
-
-@pytest.fixture(scope="session")
-def rows(run: dqa.Run, tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Connection:
-    """Return the rows of `dqa export` as a table."""
-    file = dqa.export_run(run, tmp_path_factory.mktemp("exported") / "rows.jsonl")
-    found = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    nested = {"ties", "tags", "shortcuts", "official_metrics"}
-    names = [name for name in found[0] if name not in nested]
-    table = sqlite3.connect(":memory:")
-    table.execute(f"CREATE TABLE decision ({', '.join(names)})")
-    marks = ", ".join("?" * len(names))
-    table.executemany(
-        f"INSERT INTO decision VALUES ({marks})", [[line[name] for name in names] for line in found]
-    )
-    return table
 
 
 def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.Report) -> None:
@@ -60,32 +40,24 @@ def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.R
     assert report.best == max(report.contestants, key=lambda one: one.accuracy or 0.0).name
 
 
-def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connection) -> None:
-    """Each row of the list equals the decision."""
+def test_questions_and_their_decisions(run: dqa.Run, report: dqa.Report) -> None:
+    """Each row of the list equals the decisions of the run."""
+    names = ("outcome", "choice", "value", "regret", "relative_regret", "rank", "steps")
+    names += ("statements", "plans", "error", "ended_by")
     shown = {
-        (one.key, report.contestants[made.contestant].name, made.database, made.epoch): (
-            made.outcome.value,
-            made.choice,
-            made.regret,
-            made.rank,
-            made.steps,
-            made.statements,
-            made.plans,
-            made.tokens,
-        )
+        (one.key, made.database, report.contestants[made.contestant].name, made.epoch): made
         for one in report.questions
         for made in one.decisions
     }
-    found = rows.execute(
-        """SELECT question, decider, database, epoch, outcome, choice, regret, rank, steps,
-           statements, plans, input_tokens + output_tokens FROM decision"""
-    )
-    assert {line[:4]: line[4:] for line in found} == shown
-    by_question = rows.execute(
-        f"""SELECT question, SUM({JUDGED}), SUM(outcome = 'correct') FROM decision
-            GROUP BY question"""
-    )
-    assert {(one.key, one.judged, one.correct) for one in report.questions} == set(by_question)
+    assert shown.keys() == {result.key for result in run.results}
+    for result in run.results:
+        made = shown[result.key]
+        assert [getattr(made, name) for name in names] == [getattr(result, name) for name in names]
+        assert made.tokens == result.input_tokens + result.output_tokens
+    for row in report.questions:
+        judged = [r for r in run.results if r.question == row.key and r.outcome.judged]
+        right = [r for r in judged if r.outcome is Outcome.CORRECT]
+        assert (row.judged, row.correct) == (len(judged), len(right))
 
 
 def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_path: Path) -> None:

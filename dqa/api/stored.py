@@ -57,8 +57,6 @@ class StoredRun(Record):
         The chat models that answered; None if no model was called.
     epochs
         How often each question is asked.
-    labelled
-        The models with labels, each as ``label (name)``.
     games
         Whether the run is of games. Then `deciders` has the players.
     counts
@@ -74,7 +72,6 @@ class StoredRun(Record):
     databases: tuple[str, ...] = ()
     model: str | None = None
     epochs: int = Field(default=1, ge=1)
-    labelled: tuple[str, ...] = ()
     games: bool = False
     counts: RunCounts = count_decisions(Counter(), None)
     problem: str | None = None
@@ -288,7 +285,7 @@ def _describe(location: RunLocation) -> StoredRun:
         record, counted = reader.record, reader.counts()
     except DqaError as error:
         return StoredRun(folder=str(location), problem=str(error))
-    spec, labelled = record.spec, tuple[str, ...]()
+    spec = record.spec
     deciders, databases = [row.decider for row in counted], [row.database for row in counted]
     questions = ", ".join(dict.fromkeys(row.scenario for row in counted))
     if isinstance(spec, PlaySpec):
@@ -296,7 +293,6 @@ def _describe(location: RunLocation) -> StoredRun:
     elif isinstance(spec, RunSpec):
         # Questions about the user's own databases name these databases.
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
-        labelled = tuple(model.description for model in spec.models if model.label)
         questions = ": ".join(filter(None, [spec.questions.description, questions]))
     models = dict.fromkeys(row.model for row in counted if row.model != NO_MODEL)
     outcomes = Counter[Outcome]()
@@ -310,7 +306,6 @@ def _describe(location: RunLocation) -> StoredRun:
         databases=tuple(dict.fromkeys(databases)),
         model=", ".join(models) or None,
         epochs=1 if spec is None else spec.epochs,
-        labelled=labelled,
         games=isinstance(spec, PlaySpec),
         counts=count_decisions(outcomes, record.planned),
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from annotated_types import Ge
 
 from dqa.cli import options, output
-from dqa.cli.fields import RuleSet, Seed
+from dqa.cli.fields import RuleSet, Seed, given_by
 from dqa.cli.options import Count, CountOrNone, names_in, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
+    ctx: typer.Context,
     out: Path,
     question_set: str | None = None,
     scenarios: str | None = None,
@@ -75,32 +77,30 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     from dqa.loaders.generator.generate import size_of
     from dqa.scenarios.generation import Difficulty
 
-    difficulty = Difficulty(
-        hops=hops,
-        min_margin=min_margin,
-        max_margin=max_margin,
-        distractors=distractors,
-        mix=_mix(mix),
-    )
-    if rivals is not None:
-        difficulty = replace(difficulty, rivals=rivals)
-    asked: dict[str, Any] = {
-        "scenarios": names_in("--scenarios", scenarios) or None,
-        "count": questions,
-        "sizes": tuple(size_of(*sized) for sized in _sizes(size or ()).items()),
-        "difficulty": difficulty,
-        "per_database": per_database,
-    }
     require_new_folder(out)
-    if question_set is None:
-        _generate(out, seed, asked)
-    else:
+    if question_set is not None:
         from dqa.loaders.sets import write_set
 
-        usual = Difficulty()
-        if seed or any(value and value != usual for value in asked.values()):
+        if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
             raise UsageError("--set NAME is a fixed set of questions: give only --out with it.")
         write_set(question_set, out)
+    else:
+        difficulty = Difficulty(
+            hops=hops,
+            min_margin=min_margin,
+            max_margin=max_margin,
+            distractors=distractors,
+            mix=_mix(mix),
+            **({} if rivals is None else {"rivals": rivals}),
+        )
+        asked = {
+            "scenarios": names_in("--scenarios", scenarios) or None,
+            "count": questions,
+            "sizes": tuple(size_of(*sized) for sized in _sizes(size or ()).items()),
+            "difficulty": difficulty,
+            "per_database": per_database,
+        }
+        _generate(out, seed, asked)
     _report(out, as_json)
 
 

@@ -118,8 +118,8 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
     if stored is not None:
         limits = {"scenarios": stored.scenarios, "limit": stored.limit} | limits
     seed = given.get("seed", 0 if base is None else base.seed)
-    strict = given.get("strict", False)
-    return AnyQuestionOptions(**named).source(seed, **limits, strict=strict, decides=True)
+    named["settings"] = [one for one in named.get("settings", ()) if "=" not in one]
+    return AnyQuestionOptions(**named).source(seed, **limits, strict=given.get("strict", False))
 
 
 @with_options(

@@ -46,7 +46,7 @@ class QuestionOptions:
     generate: CountOrNone = None
     settings: list[str] | None = None
 
-    def source(  # noqa: PLR0913  (each is an option of its own)
+    def source(
         self,
         seed: int,
         scenarios: tuple[str, ...] | None = None,
@@ -54,15 +54,13 @@ class QuestionOptions:
         *,
         form: FormName = "relational",
         strict: bool = False,
-        decides: bool = False,
     ) -> QuestionSource:
         """Return the source of questions.
 
         Raises
         ------
         UsageError
-            There is not exactly one source, or ``--set`` changes a decider in a command that does
-            not decide (`decides`).
+            There is not exactly one source, or ``--set`` changes a decider.
         """
         from dqa.loaders import sources
 
@@ -76,7 +74,7 @@ class QuestionOptions:
             found.append(sources.GeneratedQuestions(count=self.generate, seed=seed, per_database=1))
         named = set_in(self.settings, others=len(found))
         settings = [value for value in self.settings or () if "=" in value]
-        if not decides and pairs_in("--set", settings, "NAME=VALUE"):
+        if pairs_in("--set", settings, "NAME=VALUE"):
             raise UsageError(
                 "--set NAME=VALUE changes a setting of a decider, but this command runs no "
                 "decider: leave it out, or name a set of questions (--set NAME)."

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dqa.api.stored import StoredRun
     from dqa.evaluation.findings import Analysis
     from dqa.evaluation.results import Result
-    from dqa.evaluation.traces import Trace
     from dqa.report.counts import RunCounts
 
 _TIES = 5
@@ -69,8 +68,6 @@ def _about(run: StoredRun) -> Iterator[str]:
     if run.databases:
         asked += f" on {', '.join(run.databases)}"
     asked += f"; model: {run.model or 'none'}"
-    if run.labelled:
-        asked += f", labels: {', '.join(run.labelled)}"
     yield f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}"
     yield f"    {_figures(run.counts)}"
     if run.counts.complete is False:
@@ -149,18 +146,16 @@ def show(  # noqa: PLR0913  (one parameter per option)
     wanted = found.select(question, database, decider, epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]
-        show_output([*_written(found, wanted)], _decisions(found, results), as_json=as_json)
+        names = ("question", "database", "decider", "epoch", "model")
+        written = [
+            {name: getattr(one, name) for name in names} | {"passages": found.passages(one)}
+            for one in wanted
+        ]
+        show_output(written, _decisions(found, results), as_json=as_json)
         return
     from dqa.report.trace_text import passages_to_text
 
     echo_text(passages_to_text(found.passages(wanted[0]), full=full))
-
-
-def _written(run: Run, traces: Sequence[Trace]) -> Iterator[dict[str, object]]:
-    """Yield decisions with their steps in the form that ``--json`` prints."""
-    names = ("question", "database", "decider", "epoch", "model")
-    for one in traces:
-        yield {name: getattr(one, name) for name in names} | {"passages": run.passages(one)}
 
 
 def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:

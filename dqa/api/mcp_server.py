@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -61,7 +59,7 @@ def mcp_server(
         The extra ``mcp`` is not installed.
     """
     _require_sdk()
-    from anyio import CapacityLimiter
+    from anyio import CapacityLimiter, to_thread
     from mcp import MCPError
     from mcp.server.lowlevel.server import Server
     from mcp_types import INVALID_PARAMS, ListToolsResult
@@ -79,8 +77,8 @@ def mcp_server(
             known = ", ".join(tools)
             raise MCPError(INVALID_PARAMS, f"There is no tool '{asked.name}'. There are: {known}.")
         client = clients.setdefault(_client_of(context), CapacityLimiter(_MOST_OF_CLIENT))
-        async with client:
-            return await _on_thread(partial(_called, tool, asked.arguments or {}))
+        call = partial(_called, tool, asked.arguments or {})
+        return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=client)
 
     return Server(
         "dqa",
@@ -106,7 +104,8 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> None:
     """Open databases and serve them to agents until the client disconnects or a signal arrives.
 
-    An interrupt or SIGTERM ends the process immediately, even if calls are running.
+    An interrupt or SIGTERM ends the process immediately, even if calls are running. After a client
+    disconnects, the process can end only when its running calls have ended.
 
     Parameters
     ----------
@@ -240,21 +239,6 @@ def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
     if isinstance(value, (list, tuple)):
         return list(map(_exact, value))
     return str(value) if isinstance(value, int) and abs(value) > _LARGEST else value
-
-
-async def _on_thread(act: Callable[[], CallToolResult]) -> CallToolResult:
-    """Run a call on a daemon thread, which does not delay the end of the process."""
-    done: Future[CallToolResult] = Future()
-
-    def work() -> None:
-        try:
-            done.set_result(act())
-        except BaseException as error:  # noqa: BLE001  (raised where it is awaited)
-            if not done.cancelled():
-                done.set_exception(error)
-
-    threading.Thread(target=work, name="dqa-tool", daemon=True).start()
-    return await asyncio.wrap_future(done)
 
 
 async def _serve_stdio(server: Server[Any]) -> None:

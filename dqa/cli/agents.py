@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 import typer
@@ -75,3 +76,4 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
         port=port,
         allowed_hosts=allow_host or (),
     )
+    os._exit(0)  # without waiting for running calls

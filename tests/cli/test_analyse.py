@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.stored import change_record, record_of
 
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, generated: Path) -> Path:
     return out
 
 
-def test_a_real_run_is_measured(dqa: Callable[..., Any], folder: Path) -> None:
+def test_a_real_run_is_measured(dqa: Command, folder: Path) -> None:
     """Every table, what is left out, and who answered; the same at any width."""
     ran = dqa("analyse", folder)
     assert (ran.code, ran.err) == (0, "")
@@ -41,7 +41,7 @@ def test_a_real_run_is_measured(dqa: Callable[..., Any], folder: Path) -> None:
     assert "\x1b" not in ran.out
 
 
-def test_json_tells_of_every_run(dqa: Callable[..., Any], folder: Path) -> None:
+def test_json_tells_of_every_run(dqa: Command, folder: Path) -> None:
     """Measures and failures are equal on both kinds of database; a simulation misses nothing."""
     found = json.loads(dqa("analyse", folder, "--json").out)
     assert found["reference"] == "iterrag"
@@ -86,7 +86,7 @@ def changed(folder: Path, copy: Path, place: tuple[str, str], value: object) -> 
 
 
 def test_a_folder_of_questions_that_moved_can_be_named(
-    dqa: Callable[..., Any], folder: Path, generated: Path, orphan: Path, tmp_path: Path
+    dqa: Command, folder: Path, generated: Path, orphan: Path, tmp_path: Path
 ) -> None:
     """Then all is known as before; a folder of other questions is refused."""
     assert "\n32 runs have no available questions" in dqa("analyse", orphan).out
@@ -99,7 +99,7 @@ def test_a_folder_of_questions_that_moved_can_be_named(
     assert "have changed since" in ran.err
 
 
-def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], folder: Path) -> None:
+def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Command, folder: Path) -> None:
     """Printed ones above ours; every one of ours is one that the run prints elsewhere."""
     ran = dqa("analyse", folder, "--paper", "planrag")
     assert (ran.code, ran.err) == (0, "")

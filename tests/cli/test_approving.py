@@ -11,16 +11,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.models.model_server import answering
 
-Command = Callable[..., Any]
 LOOK = (
     "Plan:\n1. Find the dearest\n2. Decide\nThought: \x1b[31mlook\nAction: query_database\n"
     "Action Input: SELECT name FROM warehouse"

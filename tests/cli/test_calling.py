@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer, Request, Trouble
 
-Command = Callable[..., Any]
 SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers", "3")
 
 

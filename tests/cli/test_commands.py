@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 
-def test_show_prints_what_a_decider_meets_and_the_answer(
-    dqa: Callable[..., Any], generated: Path
-) -> None:
+
+def test_show_prints_what_a_decider_meets_and_the_answer(dqa: Command, generated: Path) -> None:
     """Question, rules, both readings of the schema, candidates and answer."""
     ran = dqa("data", "question", "building/1", "--generated", generated)
     assert ran.code == 0
@@ -27,7 +25,7 @@ def test_show_prints_what_a_decider_meets_and_the_answer(
     assert len(document["schema"]["graph"]) == 4
 
 
-def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
+def test_list_shows_everything_registered(dqa: Command) -> None:
     """Names and what they are, as text and as JSON."""
     text = dqa("list").out
     document = json.loads(dqa("list", "--json").out)
@@ -61,7 +59,7 @@ def harbours(tmp_path: Path) -> Path:
 
 
 def test_ask_answers_on_any_database_with_its_evidence(
-    dqa: Callable[..., Any], harbours: Path, tmp_path: Path
+    dqa: Command, harbours: Path, tmp_path: Path
 ) -> None:
     """Answer, statements with their rows, plan and ending; the trace is a new file."""
     target = json.loads((tmp_path / "target.json").read_text("utf-8"))
@@ -89,7 +87,7 @@ def test_ask_answers_on_any_database_with_its_evidence(
 
 
 def test_annotate_lists_best_decisions_beside_the_official_answers(
-    dqa: Callable[..., Any], generated: Path
+    dqa: Command, generated: Path
 ) -> None:
     """As a line a question and a total, and as a list of objects."""
     text = dqa("data", "annotate", "--generated", generated, "--rule-set", "paper").out
@@ -103,7 +101,7 @@ def test_annotate_lists_best_decisions_beside_the_official_answers(
 
 
 def test_audit_gives_verdicts_totals_and_a_page(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+    dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
     """Labels that every rule set agree on, and a page that is never overwritten."""
     page = tmp_path / "audit.html"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +14,8 @@ import pytest
 import dqa as api
 from dqa.api.asking import records_folder
 from dqa.testing import GivenReplies, answer, query
+from tests.cli.conftest import Command
 from tests.models.model_server import answering
-
-Command = Callable[..., Any]
 
 GOOD, FAILING = query("SELECT name FROM supplier"), query("SELECT name FROM hidden")
 ANSWER = answer("Ash")

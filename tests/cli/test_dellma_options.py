@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Command = Callable[..., Any]
+from tests.cli.conftest import Command
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.deciders.baselines import Baseline
+from tests.cli.conftest import Command
 from tests.programs import run_python
 from tests.stored import record_of
 
@@ -55,7 +56,7 @@ def with_plugin(tmp_path: Path) -> dict[str, str]:
 
 
 def test_the_table_names_every_decider_and_the_program_that_answered(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+    dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
     """The end of a run: accuracies, and that no language model was asked."""
     ran = dqa("eval", "--generated", generated, "--out", tmp_path / "run")
@@ -134,7 +135,7 @@ def bug(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("bug")
 def test_a_bug_of_a_decider_ends_its_decisions_alone(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
+    dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
     """The others are made; the end says what crashed, and where its traceback is."""
     out = tmp_path / "run"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from dqa.cli.fields import EVALUATING, spec_option
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.models.registry import Connection, chat_model
+from tests.cli.conftest import Command
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 5, scenarios: [locating], per_database: 1}
@@ -27,7 +27,7 @@ settings: {}
 
 
 def test_a_file_the_command_line_and_python_make_the_same_spec(
-    dqa: Callable[..., Any], tmp_path: Path
+    dqa: Command, tmp_path: Path
 ) -> None:
     """Each option exists once, so nothing can differ."""
     (tmp_path / "spec.yaml").write_text(SPEC)
@@ -75,7 +75,7 @@ def test_parameters_of_models_reach_the_chat_model() -> None:
     assert "top_p" not in ModelSpec(name="openai:m").to_json()
 
 
-def test_parameters_are_options(dqa: Callable[..., Any], tmp_path: Path) -> None:
+def test_parameters_are_options(dqa: Command, tmp_path: Path) -> None:
     """They are read back from the run; a scripted model takes none."""
     asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
     refused = dqa("eval", *asked, "--deciders", "iterrag", "--top-p", "0.5")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +11,7 @@ from typer.main import get_command
 
 from dqa.cli import main
 from dqa.cli.help import GROUPS, RARE
+from tests.cli.conftest import Command
 
 
 def commands() -> dict[str, Any]:
@@ -41,9 +41,7 @@ def test_every_command_and_every_option_has_help_and_a_group() -> None:
     assert lacking == []
 
 
-def test_help_fits_and_cuts_no_word(
-    dqa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_fits_and_cuts_no_word(dqa: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Plain text at 80 columns; no type of Python leaks, and each word is in one piece."""
     monkeypatch.setenv("COLUMNS", "80")
     wrong = []
@@ -63,7 +61,7 @@ def test_help_fits_and_cuts_no_word(
     assert wrong == []
 
 
-def test_help_is_short_and_names_what_lists_the_rest(dqa: Callable[..., Any]) -> None:
+def test_help_is_short_and_names_what_lists_the_rest(dqa: Command) -> None:
     """Few options of a run are needed often."""
     short, long = (dqa("eval", option).out for option in ("--help", "--help-all"))
     assert short.count("\n  --") <= 25 < long.count("\n  --")
@@ -73,14 +71,12 @@ def test_help_is_short_and_names_what_lists_the_rest(dqa: Callable[..., Any]) ->
     assert {option.name for one in commands.values() for option in one.params} >= RARE
 
 
-def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
+def test_the_version_is_the_packages(dqa: Command) -> None:
     """One line, for bug reports."""
     assert dqa("--version").out == f"dqa {version('decision-qa')}\n"
 
 
-def test_a_missing_key_names_the_variable(
-    dqa: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_key_names_the_variable(dqa: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is read or asked."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     ran = dqa("eval", "--generate", "1", "--model", "openai:some-model")

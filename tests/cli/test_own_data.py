@@ -7,17 +7,14 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dqa as api
+from tests.cli.conftest import Command
 from tests.models.model_server import answering
-
-Command = Callable[..., Any]
 
 RETRIEVE = "Thought: look\nAction: query_database\nAction Input: SELECT name FROM supplier"
 ANSWER = "Thought: done\nFinal Answer: Süd"

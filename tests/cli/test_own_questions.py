@@ -6,17 +6,15 @@ import json
 import re
 import shlex
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 from tests.stored import change_results
-
-Command = Callable[..., Any]
 
 LINES: list[dict[str, Any]] = [
     {

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dqa.scenarios import catalogue
+from tests.cli.conftest import Command
 from tests.scenarios.live_plants import make_embedded
-
-Command = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)

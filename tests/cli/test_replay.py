@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 from tests.models.scripts import Moody
-
-Command = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)

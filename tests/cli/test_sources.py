@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+from tests.cli.conftest import Command
 
 
-def test_what_only_a_simulator_can_do_says_so(
-    dqa: Callable[..., Any], dellma_release_dir: Path
-) -> None:
+def test_what_only_a_simulator_can_do_says_so(dqa: Command, dellma_release_dir: Path) -> None:
     """One line, exit code 2."""
     ran = dqa("data", "audit", "--release", dellma_release_dir)
     assert ran.code == 2
@@ -18,9 +16,7 @@ def test_what_only_a_simulator_can_do_says_so(
     assert ran.err.count("\n") == 1
 
 
-def test_the_oracle_is_right_where_a_record_tells(
-    dqa: Callable[..., Any], dellma_release_dir: Path
-) -> None:
+def test_the_oracle_is_right_where_a_record_tells(dqa: Command, dellma_release_dir: Path) -> None:
     """No simulator is needed; tables and graph are judged alike."""
     names = ("--limit", 5, "--deciders", "oracle,first", "--json")
     ran = dqa("eval", "--release", dellma_release_dir, *names)

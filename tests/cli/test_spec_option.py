@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dqa.api.stored import read_run
 from dqa.evaluation.spec import RunSpec
 from dqa.loaders.sources import GeneratedQuestions
+from tests.cli.conftest import Command
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}
@@ -18,7 +17,7 @@ epochs: 2
 """
 
 
-def test_options_go_before_what_a_spec_says(dqa: Callable[..., Any], tmp_path: Path) -> None:
+def test_options_go_before_what_a_spec_says(dqa: Command, tmp_path: Path) -> None:
     """So one file serves many runs."""
     (tmp_path / "spec.yaml").write_text(SPEC)
     ran = dqa("eval", "--spec", tmp_path / "spec.yaml", "--out", tmp_path / "a")
@@ -37,7 +36,7 @@ def test_options_go_before_what_a_spec_says(dqa: Callable[..., Any], tmp_path: P
     assert dqa("eval", "--resume", tmp_path / "b").code == 0
 
 
-def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) -> None:
+def test_models_and_epochs_are_options(dqa: Command, tmp_path: Path) -> None:
     """A trace is chosen by its epoch; one model and several are not given together."""
     asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
     who = ("--deciders", "iterrag")
@@ -55,9 +54,7 @@ def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) 
     assert "not both" in both.err
 
 
-def test_the_seed_of_the_command_line_generates_the_questions(
-    dqa: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_the_seed_of_the_command_line_generates_the_questions(dqa: Command, tmp_path: Path) -> None:
     """It is the seed of the questions, too; a run that resumes takes no spec."""
     (tmp_path / "spec.yaml").write_text(SPEC)
     asked = ("--deciders", "first", "--epochs", "1", "--out", tmp_path / "a")
@@ -71,9 +68,7 @@ def test_the_seed_of_the_command_line_generates_the_questions(
     assert "leave out --spec" in refused.err
 
 
-def test_an_option_of_a_model_changes_each_of_several(
-    dqa: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_an_option_of_a_model_changes_each_of_several(dqa: Command, tmp_path: Path) -> None:
     """It leaves none of them out."""
     models = "models: ['openai:a', {name: 'openai:b', label: big}]\n"
     (tmp_path / "spec.yaml").write_text(SPEC + models)

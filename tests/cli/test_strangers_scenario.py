@@ -12,13 +12,11 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dqa.scenarios import catalogue
-
-Command = Callable[..., Any]
+from tests.cli.conftest import Command
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "tests" / "scenarios" / "branch_office"

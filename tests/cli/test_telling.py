@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from tests.cli.conftest import Command
 from tests.models.model_server import answering
-
-Command = Callable[..., Any]
 
 RETRIEVE = "Thought: look\nAction: query_database\nAction Input: SELECT name FROM supplier"
 ANSWER = "Thought: done\nFinal Answer: Süd"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from annotated_types import Ge
@@ -329,32 +328,17 @@ def _progress_of(
     games
         Whether the run plays games.
     """
-    with Progress(verbose=verbose) as progress:
-        try:
+    progress = Progress(verbose=verbose)
+    try:
+        with progress:
             yield progress
-        except KeyboardInterrupt:
-            _interrupt(progress, out, games=games)
-
-
-def _interrupt(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
-    """Exit with code 130, even if a worker is waiting for a reply."""
-    what, made = ("game", "played") if games else ("decision", "made")
-    line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
-    if out is None:
-        echo(f"{line} and are lost; --out DIR stores them.", err=True)
-    else:
-        from dqa.evaluation.location import locate_run
-        from dqa.report.hints import resume_command
-
-        place = locate_run(out)
-        how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
-        echo(f"{line} and are stored. {how} resumes the run.", err=True)
-    if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
-        # A normal exit may crash while a worker is inside a driver's native code.
+    except KeyboardInterrupt:
+        what, made = ("game", "played") if games else ("decision", "made")
+        line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
+        stored = "are stored. The same command resumes the run."
+        echo(f"{line} and {stored if out else 'are lost; --out DIR stores them.'}", err=True)
         sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
-    raise typer.Exit(INTERRUPTED) from None
+        os._exit(INTERRUPTED)  # a worker may wait for a reply, or be inside a driver's native code
 
 
 def _finish(run: Run, *, as_json: bool, games: bool = False) -> None:

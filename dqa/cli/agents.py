@@ -60,7 +60,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.agents import Decisions
     from dqa.api.mcp_server import serve_mcp
 
-    fields = spec_fields(given_by(ctx))
+    fields = spec_fields(given_by(ctx, _DECIDING.names))
     limits, decisions = fields.get("limits", DEFAULT_LIMITS), None
     if not model:  # its server alone is not a model
         fields.pop("model", None)

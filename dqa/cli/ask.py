@@ -226,10 +226,9 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
     reviewer = _reviewer(kinds, approved_by)
-    given = given_by(ctx)
-    asked = {name: given[name] for name in ASKED.names if name in given}
-    asked["target"] = options.pairs_in("--target", given.get("target", ()))
-    rules = options.text_in("--rules", given["rules"]) if "rules" in given else None
+    asked = given_by(ctx, ASKED.names)
+    asked["target"] = options.pairs_in("--target", asked.get("target", ()))
+    rules = options.text_in("--rules", asked["rules"]) if "rules" in asked else None
     asked["rules"] = _one_of(("--rules", rules), ("--rules-text", rules_text))
     listed = tuple(candidate) if candidate else None
     asked["candidates"] = _one_of(
@@ -254,7 +253,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             record=trace or not no_record,
             rule_set=rule_set,
             **access.fields(),
-            **spec_fields(given),
+            **spec_fields(given_by(ctx, DECIDING.names)),
         )
     interrupted = reviewer is not None and reviewer.was_interrupted
     if not interrupted:  # the record is stored anyway

@@ -6,7 +6,7 @@ An option takes its help, type, bounds and default from its field.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, get_type_hints
@@ -85,12 +85,15 @@ EVALUATING = SpecFields(
 ASKED = SpecFields(tuple(AskedQuestion.model_fields), AskedQuestion)
 
 
-def given_by(context: typer.Context) -> dict[str, Any]:
-    """Return the values of the options that the user wrote, by parameter."""
+def given_by(ctx: typer.Context, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the values of the options that the user wrote, by parameter.
+
+    With `names`, only these options are returned.
+    """
     return {
-        name: value
-        for name, value in context.params.items()
-        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        name: ctx.params[name]
+        for name in names or ctx.params
+        if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }
 
 

@@ -97,22 +97,13 @@ def test_named_tables_are_a_policy_within_the_policy(shop: Path) -> None:
 def test_candidates_and_rules_are_options_and_reach_the_model(
     dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Names may hold commas; the model is told what can be chosen."""
-    base: tuple[object, ...] = (
-        "ask",
-        "--database",
-        shop,
-        "--tables",
-        "supplier",
-        "--model",
-        "openai:test",
-    )
-    base += (
-        "--decider",
-        "iterrag",
-        "--allow-no-evidence",
-        "--question",
-        "Which supplier do we keep?",
+    """Names may hold commas; the model sees the candidates, and nothing that a policy hides."""
+    policy = shop.with_name("policy.json")
+    policy.write_text('{"denied_columns": ["supplier.cost"]}', "utf-8")
+    base = (
+        *("ask", "--database", shop, "--tables", "supplier", "--policy", policy),
+        *("--model", "openai:test", "--decider", "iterrag", "--allow-no-evidence"),
+        *("--rule-set", "paper", "--question", "Which supplier do we keep?"),
     )
     with answering(RETRIEVE, ANSWER) as server:
         ran = dqa(
@@ -125,6 +116,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert "One of these 2 is to be chosen, spelled as it is here:\n- Nord, West\n- Süd\n" in task
     assert "Less is more." in task
     assert "archive" not in task
+    assert "cost" not in task
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"More is more.")))
     with answering(ANSWER) as server:
         assert dqa(*base, "--base-url", server.url, "--rules", "-", "--candidate", "Süd").code == 0

@@ -267,14 +267,19 @@ class _Script:
             self.add_defect(start, problem, "the first row is used")
 
     def add_part(
-        self, part: NodeSchema | EdgeSchema, body: str | None, ends: Mapping[str, str], start: int
+        self,
+        part: NodeSchema | EdgeSchema,
+        body: str | None,
+        ends: Mapping[str | None, str],
+        start: int,
     ) -> None:
         """Add the row of a node, or of an edge with the keys of its ends, from its properties."""
         columns, literals = dict(part.properties), _map(body)
         names = self.aligned(f"'{part.label}'", tuple(literals), tuple(columns), start)
-        cells: dict[str | None, str] = dict(ends)
+        cells = dict(ends)
         for name, literal in zip(names, literals.values(), strict=True):
-            cells[columns.get(name or "")] = literal
+            if name is not None:
+                cells[columns[name]] = literal
         self.add(part.table, cells, start)
 
     def aligned(

@@ -112,7 +112,11 @@ def test_odd_names_and_long_texts_come_back_equal(target: Target) -> None:
     """Columns and tables with quotes, percent signs and spaces, and the largest numbers."""
     columns = (Column("a %s", "integer"), Column("`\"'\\", "text"), Column("select", "float"))
     table = TableSchema("it's `100 %`", columns, ("a %s",))
-    values = [[-(2**63), 2**63 - 1], ["x" * 300_000, "\\'"], [-0.0, 1.7976931348623157e308]]
+    values: list[list[Any]] = [
+        [-(2**63), 2**63 - 1],
+        ["x" * 300_000, "\\'"],
+        [-0.0, 1.7976931348623157e308],
+    ]
     rows = Table(table, dict(zip(table.column_names, values, strict=True)))
     situation = Situation(Schema("odd", (table,)), "odd", {table.name: rows})
     assert read_back(target.load(situation), situation) == situation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -129,7 +130,7 @@ def test_a_lone_surrogate_in_the_data_is_refused(tmp_path: Path) -> None:
     question_set = read_release(write_locating(tmp_path / "in", [locating_entry()]))
     ((name, situation),) = question_set.situations.items()
     country = situation["country"]
-    columns = {**country.columns, "home_node": ["\ud800"]}
+    columns: dict[str, Any] = {**country.columns, "home_node": ["\ud800"]}
     damaged = {**situation.tables, "country": Table(country.schema, columns)}
     changed = replace(question_set, situations={name: Situation(LOCATING, "q1", damaged)})
     with pytest.raises(DataError, match="lone surrogate"):

@@ -15,7 +15,7 @@ taken, and the score contains the range of accuracies over all such choices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -82,7 +82,7 @@ class _Elicited:
 def replay(
     folder: Path,
     rules: str = "released",
-    watch: Callable[[Sequence[RecordedRun]], Iterator[RecordedRun]] = iter,
+    watch: Callable[[Sequence[RecordedRun]], Iterable[RecordedRun]] = iter,
 ) -> ReplayScores:
     """Score every recorded answer of a release.
 

@@ -203,6 +203,6 @@ class _Progress(Progress):
     def show(self, what: str, done: int, total: int) -> None:
         """Show the progress of a part."""
         if what != self._what:
-            self._bar.start(what, total)
+            self._start(what, total)
             self._what = what
-        self._bar.update(completed=done, total=total)
+        self._update(completed=done, total=total)

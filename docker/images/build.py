@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "local"))
 
 from engines import Neo4j  # noqa: E402 - in the folder next to this one
-from machine import ServerError, install, program, run  # noqa: E402
+from machine import ServerError, install, one_of, program, run  # noqa: E402
 
 VARIABLES = {
     "mariadb": "DQA_MYSQL_IMAGE",
@@ -122,25 +122,16 @@ def _proxies() -> dict[str, str]:
 
 
 def _docker() -> str:
-    found = program("docker")
-    if found is None:
-        raise ServerError(
-            "there is no program 'docker'; on Debian or Ubuntu: apt install docker.io"
-        )
-    return found
+    if found := program("docker"):
+        return found
+    raise ServerError("there is no program 'docker'; on Debian or Ubuntu: apt install docker.io")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build.py", description=(__doc__ or "").split("\n")[0])
     shown, help_text = "|".join(VARIABLES), "images to build (default: all)"
-    parser.add_argument("names", nargs="*", type=_name, metavar=shown, help=help_text)
+    parser.add_argument("names", nargs="*", type=one_of(VARIABLES), metavar=shown, help=help_text)
     return parser
-
-
-def _name(text: str) -> str:
-    if text not in VARIABLES:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(VARIABLES)}")
-    return text
 
 
 if __name__ == "__main__":

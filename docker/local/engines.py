@@ -3,14 +3,13 @@
 import hashlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
-from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from machine import (
     PROGRAM_FOLDERS,
@@ -48,37 +47,54 @@ class Site:
         """The file with the output of the server."""
         return self.folder / LOG
 
+    def run(
+        self,
+        command: Sequence[str],
+        what: str,
+        text: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Run a command in the home folder as the servers' account (see `machine.run`)."""
+        options: dict[str, Any] = {"text": text, "environment": environment}
+        run(command, what=what, folder=self.home, as_server=True, **options)
 
-class Engine(ABC):
-    """One kind of server."""
+
+class Engine:
+    """One kind of server.
+
+    Attributes
+    ----------
+    name, variable
+        The name, and the environment variable from which the integration tests read the URL.
+    programs, packages
+        The required programs, and the Debian packages that contain them.
+    stop_signal
+        The signal that shuts the server down.
+    """
 
     name: ClassVar[str]
     variable: ClassVar[str]
-    """The environment variable from which the integration tests read the URL."""
+    programs: ClassVar[tuple[str, ...]]
+    packages: ClassVar[tuple[str, ...]]
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
-    @abstractmethod
     def prepare(self) -> None:
         """Install missing packages."""
+        if not all(map(self.find, self.programs)):
+            install(self.packages, self.name)
 
-    @abstractmethod
-    def create(self, site: Site) -> None:
-        """Create the data folder with a user and a database."""
+    def find(self, name: str) -> str | None:
+        """Return the file of a program."""
+        return program(name)
 
-    def clear(self, site: Site) -> None:  # noqa: B027 - most engines need no cleanup
+    def required(self, name: str) -> str:
+        """Return the file of a program; raise `ServerError` if it is missing."""
+        if found := self.find(name):
+            return found
+        raise ServerError(f"the program {name} is missing, although its package is installed")
+
+    def clear(self, site: Site) -> None:
         """Remove files of a killed server that prevent its start."""
-
-    @abstractmethod
-    def command(self, site: Site) -> list[str]:
-        """Return the command that runs the server in the foreground."""
-
-    @abstractmethod
-    def answers(self, site: Site) -> bool:
-        """Return whether the server runs queries."""
-
-    @abstractmethod
-    def url(self, site: Site) -> str:
-        """Return the URL with the user and the password."""
 
 
 class MariaDB(Engine):
@@ -86,13 +102,11 @@ class MariaDB(Engine):
 
     name = "mariadb"
     variable = "DQA_TEST_MYSQL_URL"
+    programs = ("mariadbd", "mariadb-install-db", "mariadb")
+    packages = ("mariadb-server-core", "mariadb-client-core")
 
-    def prepare(self) -> None:  # noqa: D102
-        wanted = ("mariadbd", "mariadb-install-db", "mariadb")
-        if not all(map(program, wanted)):
-            install(["mariadb-server-core", "mariadb-client-core"], "MariaDB")
-
-    def create(self, site: Site) -> None:  # noqa: D102
+    def create(self, site: Site) -> None:
+        """Create the data folder with a user and a database."""
         settings = {
             "datadir": site.home / "data",
             # A starting server deletes all `#sql*` files in this folder, so servers must not share
@@ -116,37 +130,30 @@ class MariaDB(Engine):
         give_file(site.home / "my.cnf", "\n".join(["[mariadbd]", *lines, ""]))
         for folder in ("data", "tmp"):
             give(_made(site.home / folder), 0o700)
-        run(
-            [
-                _required("mariadb-install-db"),
-                self._defaults(site),
-                "--auth-root-authentication-method=socket",
-                "--skip-test-db",
-            ],
-            what="creating MariaDB's system tables",
-            folder=site.home,
-            as_server=True,
-        )
-        run(
+        options = ["--auth-root-authentication-method=socket", "--skip-test-db"]
+        command = [self.required("mariadb-install-db"), self._defaults(site), *options]
+        site.run(command, "creating MariaDB's system tables")
+        site.run(
             [*self.command(site), "--bootstrap"],
-            what="creating MariaDB's user",
-            folder=site.home,
-            as_server=True,
-            text=f"FLUSH PRIVILEGES;\nCREATE DATABASE {DATABASE};\n"
+            "creating MariaDB's user",
+            f"FLUSH PRIVILEGES;\nCREATE DATABASE {DATABASE};\n"
             f"CREATE USER {USER}@'%' IDENTIFIED BY '{site.password}';\n"
             f"GRANT ALL PRIVILEGES ON *.* TO {USER}@'%' WITH GRANT OPTION;\n",
         )
 
-    def command(self, site: Site) -> list[str]:  # noqa: D102
-        return [_required("mariadbd"), self._defaults(site)]
+    def command(self, site: Site) -> list[str]:
+        """Return the command that runs the server in the foreground."""
+        return [self.required("mariadbd"), self._defaults(site)]
 
-    def answers(self, site: Site) -> bool:  # noqa: D102
+    def answers(self, site: Site) -> bool:
+        """Return whether the server runs queries."""
         where = ["--protocol=tcp", "--host=127.0.0.1", f"--port={site.port}"]
         query = [f"--user={USER}", "--execute=SELECT 1", DATABASE]
-        client = [_required("mariadb"), "--no-defaults", "--connect-timeout=2"]
+        client = [self.required("mariadb"), "--no-defaults", "--connect-timeout=2"]
         return _succeeds([*client, *where, *query], MYSQL_PWD=site.password)
 
-    def url(self, site: Site) -> str:  # noqa: D102
+    def url(self, site: Site) -> str:
+        """Return the URL with the user and the password."""
         return f"mysql+pymysql://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
 
     @staticmethod
@@ -159,23 +166,16 @@ class Postgres(Engine):
 
     name = "postgres"
     variable = "DQA_TEST_POSTGRES_URL"
+    programs = ("initdb", "postgres", "psql")
+    packages = ("postgresql",)
     stop_signal = signal.SIGINT  # "fast" shutdown, which does not wait for clients
 
-    def prepare(self) -> None:  # noqa: D102
-        if not all(map(self._program, ("initdb", "postgres", "psql"))):
-            install(["postgresql"], "PostgreSQL")
-
-    def create(self, site: Site) -> None:  # noqa: D102
+    def create(self, site: Site) -> None:
+        """Create the data folder with a user and a database."""
         data = site.home / "data"
-        run(
-            [
-                *(self._required("initdb"), "--pgdata", data, "--username", USER),
-                *("--encoding=UTF8", "--locale=C", "--auth=trust", "--no-sync"),
-            ],
-            what="creating PostgreSQL's data folder",
-            folder=site.home,
-            as_server=True,
-        )
+        command = [self.required("initdb"), "--pgdata", str(data), "--username", USER]
+        options = ["--encoding=UTF8", "--locale=C", "--auth=trust", "--no-sync"]
+        site.run([*command, *options], "creating PostgreSQL's data folder")
         give_file(data / "pg_hba.conf", "host all all 127.0.0.1/32 scram-sha-256\n")
         settings = {
             "listen_addresses": "127.0.0.1",
@@ -187,12 +187,10 @@ class Postgres(Engine):
         }
         with (data / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.writelines(f"{key} = '{value}'\n" for key, value in settings.items())
-        run(
-            [self._required("postgres"), "--single", "-D", data, "postgres"],
-            what="creating PostgreSQL's user",
-            folder=site.home,
-            as_server=True,
-            text=f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
+        site.run(
+            [self.required("postgres"), "--single", "-D", str(data), "postgres"],
+            "creating PostgreSQL's user",
+            f"ALTER ROLE {USER} PASSWORD '{site.password}'\nCREATE DATABASE {DATABASE}\n",
         )
 
     def clear(self, site: Site) -> None:
@@ -202,27 +200,25 @@ class Postgres(Engine):
         """
         (site.home / "data" / "postmaster.pid").unlink(missing_ok=True)
 
-    def command(self, site: Site) -> list[str]:  # noqa: D102
-        return [self._required("postgres"), "-D", str(site.home / "data")]
+    def command(self, site: Site) -> list[str]:
+        """Return the command that runs the server in the foreground."""
+        return [self.required("postgres"), "-D", str(site.home / "data")]
 
-    def answers(self, site: Site) -> bool:  # noqa: D102
+    def answers(self, site: Site) -> bool:
+        """Return whether the server runs queries."""
         where = ["--host=127.0.0.1", f"--port={site.port}", f"--username={USER}"]
         query = ["--no-psqlrc", "--no-password", "--command=SELECT 1", DATABASE]
         secret = {"PGPASSWORD": site.password, "PGCONNECT_TIMEOUT": "2"}
-        return _succeeds([self._required("psql"), *where, *query], **secret)
+        return _succeeds([self.required("psql"), *where, *query], **secret)
 
-    def url(self, site: Site) -> str:  # noqa: D102
+    def url(self, site: Site) -> str:
+        """Return the URL with the user and the password."""
         return f"postgresql+psycopg://{USER}:{site.password}@127.0.0.1:{site.port}/{DATABASE}"
 
-    @staticmethod
-    def _program(name: str) -> str | None:
+    def find(self, name: str) -> str | None:
         """Find a program of the newest version. Debian's server programs are not on the path."""
         folders = Path("/usr/lib/postgresql").glob("*/bin")
         return program(name, *sorted(folders, key=lambda f: float(f.parent.name), reverse=True))
-
-    @classmethod
-    def _required(cls, name: str) -> str:
-        return cls._program(name) or _required(name)
 
 
 class Neo4j(Engine):
@@ -231,17 +227,20 @@ class Neo4j(Engine):
     name = "neo4j"
     variable = "DQA_TEST_NEO4J_URL"
 
-    def prepare(self) -> None:  # noqa: D102
-        if _java_version() < 17:
+    def prepare(self) -> None:
+        """Install Java, and download Neo4j."""
+        for attempt in (1, 2):
+            if self._java_version() >= 17:
+                break
+            if attempt == 2:
+                raise ServerError("Neo4j 5.26 needs Java 17 or later: set JAVA_HOME to its folder")
             install(["default-jre-headless"], "Java 17")
-        if _java_version() < 17:
-            raise ServerError("Neo4j 5.26 needs Java 17 or later: set JAVA_HOME to its folder")
         target = self.jars()
         if target.is_dir():
             if target.stat().st_uid != os.geteuid():
                 raise ServerError(f"the folder {target} belongs to another user: remove it")
             return
-        if program("mvn") is None:
+        if self.find("mvn") is None:
             install(["maven"], "Maven")
         # Download into a temporary folder, and rename it when complete.
         with tempfile.TemporaryDirectory(dir=target.parent, prefix="dqa-neo4j-") as scratch:
@@ -250,7 +249,7 @@ class Neo4j(Engine):
             goal = [f"{_MAVEN_PLUGIN}:copy-dependencies", f"-DoutputDirectory={jars}"]
             options = ["--batch-mode", "--quiet", "--no-transfer-progress"]
             run(
-                [_required("mvn"), *options, "--file", _HERE / "neo4j" / "pom.xml", *goal],
+                [self.required("mvn"), *options, "--file", _HERE / "neo4j" / "pom.xml", *goal],
                 what="downloading Neo4j with Maven",
                 timeout=1200.0,
             )
@@ -258,7 +257,8 @@ class Neo4j(Engine):
                 jar.chmod(0o644)
             jars.rename(target)
 
-    def create(self, site: Site) -> None:  # noqa: D102
+    def create(self, site: Site) -> None:
+        """Create the folders, the settings and the password."""
         for name in ("conf", "data", "import", "logs"):
             give(_made(site.home / name), 0o700)
         address = f"127.0.0.1:{site.port}"
@@ -285,16 +285,13 @@ class Neo4j(Engine):
         arguments = give_file(
             site.home / "arguments", f"dbms\nset-initial-password\n{site.password}\n"
         )
-        run(
-            [*self._java(), "org.neo4j.cli.AdminTool", f"@{arguments}"],
-            what="setting Neo4j's password",
-            folder=site.home,
-            environment={"NEO4J_HOME": str(site.home), "NEO4J_CONF": str(site.home / "conf")},
-            as_server=True,
-        )
+        home = {"NEO4J_HOME": str(site.home), "NEO4J_CONF": str(site.home / "conf")}
+        command = [*self._java(), "org.neo4j.cli.AdminTool", f"@{arguments}"]
+        site.run(command, "setting Neo4j's password", environment=home)
         arguments.unlink()
 
-    def command(self, site: Site) -> list[str]:  # noqa: D102
+    def command(self, site: Site) -> list[str]:
+        """Return the command that runs the server in the foreground."""
         opened = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
         return [
             *self._java(),
@@ -315,13 +312,26 @@ class Neo4j(Engine):
         """Return whether the log reports the start of the server. A query would need a driver."""
         return " Started." in site.log.read_text(encoding="utf-8", errors="replace")
 
-    def url(self, site: Site) -> str:  # noqa: D102
+    def url(self, site: Site) -> str:
+        """Return the URL with the user and the password."""
         return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
 
     def _java(self) -> list[str]:
         # If a server runs only briefly, the optimising compiler takes more time than it saves.
-        java = _java() or _required("java")
-        return [java, "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
+        return [self.required("java"), "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
+
+    def find(self, name: str) -> str | None:
+        """Find a program in JAVA_HOME, or on the path."""
+        home = os.environ.get("JAVA_HOME")
+        return program(name, *([Path(home, "bin")] if home else []))
+
+    def _java_version(self) -> int:
+        """Return the major version of the installed Java; 0 if there is none."""
+        if (java := self.find("java")) is None:
+            return 0
+        output = run([java, "-version"], what="asking Java for its version")
+        found = re.search(r'version "(?:1\.)?(\d+)', output)
+        return int(found[1]) if found else 0
 
     @staticmethod
     def jars() -> Path:
@@ -330,7 +340,9 @@ class Neo4j(Engine):
         return Path(tempfile.gettempdir()) / f"dqa-neo4j-{digest}-{os.geteuid()}"
 
 
-ENGINES: dict[str, Engine] = {engine.name: engine for engine in (MariaDB(), Postgres(), Neo4j())}
+ENGINES: dict[str, MariaDB | Postgres | Neo4j] = {
+    engine.name: engine for engine in (MariaDB(), Postgres(), Neo4j())
+}
 
 
 def prepare(names: list[str]) -> None:
@@ -345,13 +357,6 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _required(name: str) -> str:
-    found = program(name)
-    if found is None:
-        raise ServerError(f"the program {name} is missing, although its package is installed")
-    return found
-
-
 def _succeeds(command: list[str], **environment: str) -> bool:
     """Return whether a client succeeds. The environment with its password is private."""
     done = subprocess.run(  # noqa: S603 - commands of ours, no shell
@@ -363,18 +368,3 @@ def _succeeds(command: list[str], **environment: str) -> bool:
         check=False,
     )
     return done.returncode == 0
-
-
-def _java() -> str | None:
-    home = os.environ.get("JAVA_HOME")
-    return (shutil.which("java", path=f"{home}/bin") if home else None) or program("java")
-
-
-def _java_version() -> int:
-    """Return the major version of the installed Java; 0 if there is none."""
-    java = _java()
-    if java is None:
-        return 0
-    output = run([java, "-version"], what="asking Java for its version")
-    found = re.search(r'version "(?:1\.)?(\d+)', output)
-    return int(found[1]) if found else 0

@@ -1,5 +1,6 @@
 """Packages, accounts, ports and processes of the Linux machine that runs the servers."""
 
+import argparse
 import contextlib
 import fcntl
 import os
@@ -10,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,17 @@ _POLICY = Path("/usr/sbin/policy-rc.d")
 
 class ServerError(Exception):
     """A server cannot be provided. The message names the reason and a fix."""
+
+
+def one_of(names: Collection[str]) -> Callable[[str], str]:
+    """Return a type for argparse. With `choices`, Python 3.11 requires at least one name."""
+
+    def check(text: str) -> str:
+        if text in names:
+            return text
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(names)}")
+
+    return check
 
 
 def server_account() -> pwd.struct_passwd | None:
@@ -279,12 +291,13 @@ class Process:
             member.signal(signal.SIGCONT)
 
     def _family(self) -> list["Process"]:
-        return [self, *self._children()] if self.alive() else []
-
-    def _children(self) -> list["Process"]:
+        """Return the process and its children; an empty list if it does not run."""
+        if not self.alive():
+            return []
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         states = [(pid, state) for pid in pids if (state := _stat(pid))]
-        return [Process(pid, int(state[19])) for pid, state in states if state[1] == str(self.pid)]
+        own = (pair for pair in states if pair[1][1] == str(self.pid))
+        return [self, *(Process(pid, int(state[19])) for pid, state in own)]
 
 
 def _stat(pid: int) -> list[str] | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engines import ENGINES, prepare
 from lifecycle import Server, default_state, open_state
-from machine import ServerError, locked
+from machine import ServerError, locked, one_of
 
 _COMMANDS = {  # the help of each command, and its number of names for argparse
     "start": ("install missing packages, create and start servers, and print their URLs", "+"),
@@ -88,14 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (text, many) in _COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text, parents=[common])
-        command.add_argument("names", nargs=many, type=_name, metavar="|".join(ENGINES))
+        shown = "|".join(ENGINES)
+        command.add_argument("names", nargs=many, type=one_of(ENGINES), metavar=shown)
     return parser
-
-
-def _name(text: str) -> str:
-    if text not in ENGINES:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(ENGINES)}")
-    return text
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
-from threading import Thread
 from typing import Any, Self
 
 from sqlalchemy import Engine as SqlalchemyEngine
@@ -78,27 +76,18 @@ class AnySql(EngineSession):
         return Examination(title, self._engine.url.username or "", may_write=True)
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return the driver's `interrupt`, or else its `cancel`.
-
-        Another thread calls the function.
-        """
+        """Return a function that calls the driver's `interrupt` or `cancel`."""
         driver = connection.driver
+        stop = getattr(driver, "interrupt", None) or getattr(driver, "cancel", None)
+        if stop is None:
+            return None
 
-        def call(stop: Callable[[], object]) -> None:
+        def interrupt() -> None:
+            connection.is_used_up = True  # a late cancel would stop the next statement
             with suppress(*self.errors):
                 stop()
 
-        interrupt, cancel = (getattr(driver, name, None) for name in ("interrupt", "cancel"))
-        if interrupt is not None:
-            return partial(call, interrupt)
-        if cancel is None:
-            return None
-
-        def stop() -> None:
-            connection.is_used_up = True  # a late cancel would stop the next statement
-            Thread(target=call, args=(cancel,), daemon=True).start()
-
-        return stop
+        return interrupt
 
     def failure(self, error: Exception) -> tuple[Fault, str]:
         """Classify an error by the exception classes of Python's database API."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -17,14 +17,6 @@ _OTHERS: Final = (
 """URL prefixes that do not belong to the backend for files."""
 
 
-def _file(kind: str, *suffixes: str) -> Callable[[str], bool]:
-    return partial(is_ours, kind=kind, suffixes=suffixes)
-
-
-def _server(*schemes: str) -> Callable[[str], bool]:
-    return partial(has_scheme, names=schemes)
-
-
 def _is_other_url(location: str) -> bool:
     is_url = "://" in location and not location.startswith("sqlite://")
     return is_url and not has_scheme(location, _OTHERS)
@@ -34,10 +26,8 @@ _BACKENDS: Final = (
     Backend(
         name="duckdb",
         title="DuckDB",
-        kind="relational",
-        dialect="duckdb",
         namespaces="dqa.databases.duckdb:DuckdbFile",
-        accepts=_file("duckdb", ".duckdb", ".ddb"),
+        accepts=partial(is_ours, kind="duckdb", suffixes=(".duckdb", ".ddb")),
         embedded=True,
         driver="duckdb",
         imports=("pandas", "numpy.ma"),
@@ -45,7 +35,6 @@ _BACKENDS: Final = (
     Backend(
         name="files",
         title="DuckDB",
-        kind="relational",
         dialect="duckdb",
         namespaces="dqa.databases.data_files:DataFiles",
         accepts=names_data_files,
@@ -58,20 +47,17 @@ _BACKENDS: Final = (
         name="ladybug",
         title="LadybugDB",
         kind="graph",
-        dialect="ladybug",
         namespaces="dqa.databases.ladybug:LadybugFile",
-        accepts=_file("ladybug", ".lbug", ".lbdb", ".ladybug", ".kuzu"),
+        accepts=partial(is_ours, kind="ladybug", suffixes=(".lbug", ".lbdb", ".ladybug", ".kuzu")),
         embedded=True,
         driver="ladybug",
         imports=("pandas", "ladybug._lbug", "numpy.ma"),
     ),
     Backend(
         name="mysql",
-        kind="relational",
-        dialect="mysql",
         is_server=True,
         namespaces="dqa.databases.mysql:MysqlNamespaces",
-        accepts=_server("mysql", "mariadb"),
+        accepts=partial(has_scheme, names=("mysql", "mariadb")),
         driver="pymysql",
         example="mysql://user:password@host/",
     ),
@@ -80,21 +66,18 @@ _BACKENDS: Final = (
     Backend(
         name="neo4j",
         kind="graph",
-        dialect="neo4j",
         front="dqa.databases.neo4j.confined:ConfinedGraph",
         is_server=True,
         namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
-        accepts=_server("bolt", "neo4j"),
+        accepts=partial(has_scheme, names=("bolt", "neo4j")),
         driver="neo4j",
         example="bolt://user:password@host:7687",
     ),
     Backend(
         name="postgres",
-        kind="relational",
-        dialect="postgres",
         is_server=True,
         namespaces="dqa.databases.postgres:PostgresNamespaces",
-        accepts=_server("postgresql", "postgres"),
+        accepts=partial(has_scheme, names=("postgresql", "postgres")),
         driver="psycopg",
         example="postgresql://user:password@host/database",
     ),
@@ -102,7 +85,6 @@ _BACKENDS: Final = (
     # DROP, so the user in such a URL should only have the right to read.
     Backend(
         name="sqlalchemy",
-        kind="relational",
         dialect="ansi",
         is_server=True,
         namespaces="dqa.databases.any_sql:SqlalchemyNamespaces",
@@ -112,10 +94,8 @@ _BACKENDS: Final = (
     Backend(
         name="sqlite",
         title="SQLite",
-        kind="relational",
-        dialect="sqlite",
         namespaces="dqa.databases.sqlite:SqliteFile",
-        accepts=_file("sqlite", ".db", ".sqlite", ".sqlite3"),
+        accepts=partial(is_ours, kind="sqlite", suffixes=(".db", ".sqlite", ".sqlite3")),
         embedded=True,
     ),
 )

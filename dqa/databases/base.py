@@ -66,7 +66,8 @@ class Backend:
     name
         The name of the backend in the registry.
     kind, dialect
-        The kind and the dialect of its databases; the dialect is one of `guard.DIALECTS`.
+        The kind and the dialect of its databases. The dialect is one of `guard.DIALECTS`, by
+        default the name.
     namespaces
         The subclass of `Namespaces`, as ``package.module:Class``; it is imported on first use.
     accepts
@@ -88,10 +89,10 @@ class Backend:
     """
 
     name: str
-    kind: Kind
-    dialect: str
     namespaces: str
     accepts: Callable[[str], bool]
+    kind: Kind = "relational"
+    dialect: str = ""
     embedded: bool = False
     is_server: bool = False
     title: str = ""
@@ -100,6 +101,10 @@ class Backend:
     example: str = "scheme://user:password@host/database"
     front: str = "dqa.guard:GuardedDatabase"
     imports: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.dialect:
+            object.__setattr__(self, "dialect", self.name)
 
     def open(self, location: str, **access: Unpack[Access]) -> GuardedDatabase:
         """Open an existing database, or one namespace of it, read-only.

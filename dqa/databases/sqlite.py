@@ -32,24 +32,6 @@ if TYPE_CHECKING:
     from dqa.core.situation import Situation, Table
 
 
-_COMMENTED = re.compile(
-    r"""^\s*("(?:[^"]|"")+"|`[^`]+`|\[[^\]]+\]|\w+)\s+\w   # a name and its type
-    [^\n',]*?(?:\([^\n')]*\)[^\n',]*?)?,?[ \t]*         # no string and no second column
-    --[ \t]*(\S.*?)\s*$""",
-    re.VERBOSE | re.MULTILINE,
-)
-
-
-def _comments(statement: str) -> dict[str, str]:
-    """Return comments by lower-case column name: lines of the form ``name TYPE, -- comment``."""
-    found: dict[str, str] = {}
-    for written, comment in _COMMENTED.findall(statement):
-        is_quoted = written[0] in '"`['
-        name = written[1:-1].replace(written[0] * 2, written[0]) if is_quoted else written
-        found.setdefault(name.casefold(), " ".join(comment.split()))
-    return found
-
-
 _BUSY_SECONDS = 2.0
 """The maximum number of seconds to wait for a file that another process has locked."""
 _BUSY_SHARE = 0.8
@@ -65,12 +47,7 @@ _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized toke
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Decodes text; bytes that are not UTF-8 become surrogates."""
 
-_READING = frozenset(
-    {
-        *(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION),
-        sqlite3.SQLITE_RECURSIVE,
-    }
-)
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 _OF_TABLES = frozenset(
     {
         *("foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo"),
@@ -81,10 +58,7 @@ _OF_TABLES = frozenset(
 _OF_INDEXES = frozenset({"data_version", "page_size"})
 """PRAGMAs that full-text and R-tree indexes use to read their own tables."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
-_TABLE_FUNCTIONS = (
-    *("json_each", "json_tree"),
-    *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
-)
+_TABLE_FUNCTIONS = ("json_each", "json_tree", *(f"pragma_{name}" for name in sorted(_OF_TABLES)))
 """Table functions that SQLite declares at their first use.
 
 The authorizer would refuse the declaration as a change of the schema, so every connection uses them
@@ -117,9 +91,8 @@ class Sqlite(EngineSession):
     def __init__(self, uri: str, name: str, on_close: Callable[[], object] = lambda: None) -> None:
         super().__init__(name, namespace="main", on_close=on_close)
         self._uri = uri
-        self._text: Callable[[bytes], str] = (
-            str  # much faster, but fails for text that is not UTF-8
-        )
+        # `str` is much faster than `_TEXT`, but fails for text that is not UTF-8.
+        self._text: Callable[[bytes], str] = str
 
     def connect(self) -> sqlite3.Connection:
         """Connect read-only."""
@@ -185,9 +158,8 @@ class Sqlite(EngineSession):
         """Read each table and view, and then all foreign keys with one query."""
         driver.text_factory = _TEXT
         relations: dict[str, Relation] = {}
-        for table, kind, text in driver.execute(_RELATIONS).fetchall():
+        for table, kind in driver.execute(_RELATIONS).fetchall():
             relations[table] = relation = Relation("", table)
-            comments = _comments(text or "") if kind == "table" else {}
             try:
                 columns = driver.execute(_COLUMNS, (table,)).fetchall()
             except sqlite3.OperationalError as error:
@@ -196,7 +168,7 @@ class Sqlite(EngineSession):
                 relation.omitted = BROKEN if kind == "view" else _VIRTUAL_TABLES
                 continue
             for name, type_, _ in columns:
-                relation.add(name, type_, comments.get(name.casefold()))
+                relation.add(name, type_)
             places = sorted((place, name) for name, _, place in columns if place)
             relation.key = [name for _, name in places]
         for table, *link in driver.execute(_LINKS):
@@ -230,7 +202,7 @@ def fault_of(code: int) -> Fault:
 
 # Shadow tables contain the data of virtual tables.
 _RELATIONS = """
-SELECT m.name, m.type, m.sql FROM sqlite_master m
+SELECT m.name, m.type FROM sqlite_master m
 LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
     AND l.type IS NOT 'shadow' ORDER BY m.name

@@ -6,16 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dqa.core import database
-from dqa.core.database import Limits
+from dqa.core.database import Limits, Rows
 from dqa.core.errors import StatementError
 from dqa.core.session import Advice, Examination
 
 if TYPE_CHECKING:
     from dqa.databases.mysql import Flavour
 
-Rows: TypeAlias = tuple[tuple[Any, ...], ...]
-Ask: TypeAlias = Callable[[str], Rows]
+Ask: TypeAlias = Callable[[str], tuple[tuple[Any, ...], ...]]
 """Returns the rows of a statement; no rows if the role or the version cannot run it."""
 
 _READER = "dqa_reader"
@@ -28,25 +26,17 @@ _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
 
 def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
     """Return the advice for a role that can write; empty if it can only read."""
-    listed = "; ".join(rights)
-    if not listed:
+    if not (listed := "; ".join(rights)):
         return ()
-    return (
-        Advice(
-            "role",
-            f"{role} can write: {listed}",
-            "the guard and the read-only session prevent it from writing; a role without the right "
-            "is an additional protection",
-            "Connect as a role that may only read: docs/guard.md, 'A role that may only read', has "
-            f"the statements that make {_READER}.",
-        ),
-    )
+    why = "the guard and the read-only session prevent it; a role that cannot write is safer"
+    fix = f"Create {_READER} as in docs/guard.md, 'A role that may only read', and connect as it."
+    return (Advice("role", f"{role} can write: {listed}", why, fix),)
 
 
-def asker(run: Callable[[str, Limits], database.Rows]) -> Ask:
+def asker(run: Callable[[str, Limits], Rows]) -> Ask:
     """Return a function that runs statements. It raises only outages and timeouts."""
 
-    def ask(statement: str) -> Rows:
+    def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         try:
             return tuple(map(tuple, run(statement, _LIMITS).rows))
         except StatementError:  # another version, or a role without the right
@@ -104,16 +94,13 @@ def examine_postgres(ask: Ask) -> Examination:
         ((title, name),) = ask("SELECT version(), current_user::text")
         return Examination(title, name, may_write=True)
     ((version, name, role, is_super),) = known
-    held = ["it is a superuser, which can also read files and the password hashes in pg_authid"]
-    if not is_super:
-        held = [right for (right,) in ask(_PG_RIGHTS)]
+    superuser = "it is a superuser, which can also read files and the password hashes in pg_authid"
+    held = [superuser] if is_super else [right for (right,) in ask(_PG_RIGHTS)]
     rights = _advise_on_rights(role, held)
     may_write = not all(right.startswith(_TEMPORARY) for right in held)
-    limited = _READER if is_super else role
+    change = f"ALTER ROLE {_READER if is_super else role} SET"
     limits = [
-        Advice(
-            "setting", f"{name} is {value}", why, f"ALTER ROLE {limited} SET {name} = '{wanted}';"
-        )
+        Advice("setting", f"{name} is {value}", why, f"{change} {name} = '{wanted}';")
         for name, value, wanted, why in ask(_PG_LIMITS)
     ]
     return Examination(f"PostgreSQL {version}", name, may_write, (*rights, *limits))
@@ -123,9 +110,7 @@ def examine_postgres(ask: Ask) -> Examination:
 
 _GRANT = re.compile(r"GRANT (.+?) ON (.+?) TO ")
 _COLUMNS = re.compile(r" \([^)]*\)")
-_READING = frozenset(
-    {"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "SHOW CREATE ROUTINE", "PROCESS"}
-)
+_READING = {"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "SHOW CREATE ROUTINE", "PROCESS"}
 _ALL_MEMORY = "one query may take all of the server's memory"
 _LARGE, _HUGE = 256 << 20, 8 << 30
 _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
@@ -147,9 +132,7 @@ def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
     grants = [str(line) for (line,) in ask("SHOW GRANTS")]
     held = list(_rights_to_write(grants))
     if any("ALL PRIVILEGES on *.*" in right or "SUPER" in right for right in held):
-        held = [
-            "all privileges, or SUPER; it can also read files and password hashes in mysql.user"
-        ]
+        held = ["all privileges; it can also read files and the password hashes in mysql.user"]
     rights = _advise_on_rights(str(role), held)
     limits = _missing_limits(ask, flavour, _READER if rights else str(role), " ".join(grants))
     return Examination(f"{flavour.title} {version}", str(role), bool(rights), (*rights, *limits))
@@ -182,23 +165,13 @@ def _missing_limits(ask: Ask, flavour: Flavour, role: str, grants: str) -> Itera
 _WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
 
 
-_NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
-    (
-        *("dbms.security.auth_enabled", "true", "false".__eq__),
-        "anyone who can connect to the server may do everything",
-    ),
-    ("db.transaction.timeout", "60s", {"0s", "0"}.__contains__, _NO_TIME_LIMIT),
-    (
-        *("db.memory.transaction.max", "512m", {"0", "0B"}.__contains__),
-        "only this limit ends some searches of paths, such as SHORTEST 5",
-    ),
-    (
-        *("dbms.memory.transaction.total.max", "1g", {"0", "0B"}.__contains__),
-        "queries may exhaust the memory and stop the server",
-    ),
+_NEO4J_SETTINGS = (
+    ("dbms.security.auth_enabled", "false", "true", "everyone who connects may do everything"),
+    ("db.transaction.timeout", "0s 0", "60s", _NO_TIME_LIMIT),
+    ("db.memory.transaction.max", "0B 0", "512m", "only this limit ends some searches of paths"),
+    ("dbms.memory.transaction.total.max", "0B 0", "1g", "queries may use all memory of the server"),
 )
-"""Each setting with the advice, a function that returns whether a value is a problem, and the
-reason."""
+"""For each setting: its name, its wrong values, a better value, and the reason."""
 
 
 def examine_neo4j(ask: Ask) -> Examination:
@@ -212,27 +185,21 @@ def examine_neo4j(ask: Ask) -> Examination:
         rights = _advise(user or "", roles, database)
     limits = [
         Advice("setting", f"{name} is {value}", why, f"neo4j.conf: {name}={wanted}")
-        for name, wanted, is_found, why in _NEO4J_SETTINGS
+        for name, wrong, wanted, why in _NEO4J_SETTINGS
         for value in _setting(ask, name)
-        if is_found(value)
+        if value in wrong.split()
     ]
     return Examination(f"Neo4j {version}".strip(), user or "", bool(rights), (*rights, *limits))
 
 
 def _advise(user: str, roles: Sequence[str] | None, database: str) -> tuple[Advice, ...]:
     if roles is not None:
-        return _advise_on_rights(
-            user, [f"it has the role {role}" for role in sorted(_WRITERS.intersection(roles))]
-        )
-    return (
-        Advice(
-            "role",
-            "the Community edition has no roles: every user may do everything",
-            "the guard, the read-only transaction and the plan prevent a statement from writing; "
-            "after the data are loaded, a read-only database is an additional protection",
-            f"neo4j.conf: server.databases.read_only={database}",
-        ),
-    )
+        found = sorted(_WRITERS.intersection(roles))
+        return _advise_on_rights(user, [f"it has the role {role}" for role in found])
+    problem = "the Community edition has no roles: every user may do everything"
+    why = "the guard, the transaction and the plan prevent writing; a read-only database is safer"
+    fix = f"neo4j.conf: server.databases.read_only={database}"
+    return (Advice("role", problem, why, fix),)
 
 
 def _setting(ask: Ask, name: str) -> list[str]:

@@ -362,16 +362,14 @@ class DuckdbFile(FileNamespaces):
         with closing(connect(self._path, read_only=True)) as reader:
             tables = dict(reader.execute(_TABLES).fetchall())
         schemas = [name for name, listed in tables.items() if listed]
-        for name in self._wanted:
-            if name not in [*schemas, _MAIN]:
-                raise UsageError(
-                    f"'{self._path}' has no schema '{name}'. It has: {', '.join(schemas)}."
-                )
+        there = f"It has: {', '.join(schemas[:20])}."
+        if missing := sorted({*self._wanted} - {*schemas, _MAIN}):
+            raise UsageError(f"'{self._path}' has no schema '{missing[0]}'. {there}")
         shown = self._wanted or ((_MAIN,) if _MAIN in schemas or not schemas else schemas)
         if not self._wanted and len(shown) > 1:
             raise UsageError(
                 f"'{self._path}' has several schemas; append one, as in "
-                f"duckdb:///{self._path}?schema={shown[0]}. It has: {', '.join(shown[:20])}."
+                f"duckdb:///{self._path}?schema={shown[0]}. {there}"
             )
         named = (name for name in tables if name.casefold() in more)
         return ",".join(dict.fromkeys((*shown, *named)))

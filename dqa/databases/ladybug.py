@@ -151,18 +151,13 @@ class Ladybug(EngineSession):
         return DatabaseSchema(nodes=tuple(nodes), edges=tuple(edges))
 
 
-_TYPES: Mapping[StoredType, str] = {
-    "text": "STRING",
-    "float": "DOUBLE",
-    "integer": "INT64",
-    "boolean": "BOOLEAN",
+_TYPES: Mapping[StoredType, tuple[str, pa.DataType]] = {
+    "text": ("STRING", pa.string()),
+    "float": ("DOUBLE", pa.float64()),
+    "integer": ("INT64", pa.int64()),
+    "boolean": ("BOOLEAN", pa.bool_()),
 }
-_ARROW: Mapping[StoredType, pa.DataType] = {
-    "text": pa.string(),
-    "float": pa.float64(),
-    "integer": pa.int64(),
-    "boolean": pa.bool_(),
-}
+"""The types of the engine and of Arrow."""
 
 
 def write(
@@ -224,7 +219,7 @@ def size(situation: Situation) -> int:
 
 def _definition(rows: GraphRows) -> str:
     part = rows.part
-    columns = [f"{quote_name(name)} {_TYPES[kind]}" for name, kind in rows.properties]
+    columns = [f"{quote_name(name)} {_TYPES[kind][0]}" for name, kind in rows.properties]
     if isinstance(part, EdgeSchema):
         ends = f"FROM {quote_name(part.source[0])} TO {quote_name(part.target[0])}"
         return f"CREATE REL TABLE {quote_name(part.label)} ({', '.join([ends, *columns])})"
@@ -236,7 +231,7 @@ def _copy(connection: ladybug.Connection, rows: GraphRows) -> None:
     if not len(rows):
         return
     # COPY matches columns by position, and two properties may use the same column.
-    arrays = [pa.array(array, _ARROW[kind], from_pandas=True) for array, kind in rows.columns]
+    arrays = [pa.array(array, _TYPES[kind][1], from_pandas=True) for array, kind in rows.columns]
     table = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
     connection.execute(f"COPY {quote_name(rows.part.label)} FROM $rows", {"rows": table})
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from itertools import chain, islice
 from typing import Any, cast
 from uuid import uuid4
@@ -99,7 +98,7 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
     AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
     AND has_table_privilege(c.oid, 'SELECT') ORDER BY n.nspname
 """
-_SHORT = ((re.compile(r"\bCHARACTER VARYING\b"), "VARCHAR"), (re.compile(r"\bCHARACTER\b"), "CHAR"))
+_CHARACTER = re.compile(r"\bCHARACTER( VARYING)?\b")
 
 
 def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
@@ -114,12 +113,9 @@ def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
     return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
 
 
-@cache
 def _capital(kind: str) -> str:
     kind = kind.upper().replace(",", ", ")
-    for long, short in _SHORT:
-        kind = long.sub(short, kind)
-    return kind
+    return _CHARACTER.sub(lambda found: "VARCHAR" if found[1] else "CHAR", kind)
 
 
 def read_catalogue(cursor: Any, schemas: Sequence[str]) -> Iterable[Relation]:  # noqa: ANN401
@@ -231,16 +227,11 @@ class Postgres(EngineSession):
 
     def prepare(self, connection: Connection, limits: Limits) -> None:
         """Send the settings that have changed, and restore read-only mode."""
-        settings = []
-        driver = connection.driver
+        driver, limit = connection.driver, max(round(limits.seconds * 1_000), 1)
         is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
-        if not is_read_only or connection.limits is None:
-            settings.append(_SESSION.format(self._path))
-        limit = max(round(limits.seconds * 1_000), 1)
-        if connection.limits != limit:
-            settings.append(f"SET statement_timeout = {limit}")
-        if settings:
-            driver.execute("; ".join(settings).encode())
+        if not is_read_only or connection.limits != limit:
+            settings = f"{_SESSION.format(self._path)}; SET statement_timeout = {limit}"
+            driver.execute(settings.encode())
             connection.limits = limit
 
     @contextmanager
@@ -345,21 +336,19 @@ def message_of(error: Exception) -> str:
     return one_line(report.message_primary + hint)
 
 
-_TIMES = ("time", "timetz", "timestamp", "timestamptz")
 _RANGES = ("int4", "int8", "num", "date", "ts", "tstz")
-_TEXTS = (
-    *("interval", "date"),
-    *(f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange")),
-)
-"""Types with values that Python cannot represent, such as months and infinite dates."""
 
 
 def _adapters() -> AdaptersMap:
-    """Return loaders that read types of `_TEXTS` as text and times as ISO 8601."""
+    """Return loaders that read times as ISO 8601.
+
+    Values that Python cannot represent, such as months and infinite dates, remain text.
+    """
     adapters = AdaptersMap(psycopg.adapters)
-    for name in _TEXTS:
+    ranges = (f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange"))
+    for name in ("interval", "date", *ranges):
         adapters.register_loader(name, TextLoader)
-    for name in _TIMES:
+    for name in ("time", "timetz", "timestamp", "timestamptz"):
         adapters.register_loader(name, _Time)
     set_json_loads(loaded, adapters)
     return adapters
@@ -419,11 +408,10 @@ class PostgresNamespaces(ServerNamespaces):
     def select(self, more: Collection[str] = ()) -> str | None:
         """Return the schemas of ``?schema=a,b`` and those of `more`."""
         shown = super().select()
-        names = sorted(self._run(self.names)) if more else ()
-        named = [name for (name,) in names if name.casefold() in more and name not in _SYSTEM]
-        if not named:
-            return shown
-        return ",".join(dict.fromkeys((*(self._wanted or self._own_schemas()), *named)))
+        names = flat(sorted(self._run(self.names))) if more else []
+        named = [name for name in names if name.casefold() in more and name not in _SYSTEM]
+        own = (*(self._wanted or self._own_schemas()), *named)
+        return ",".join(dict.fromkeys(own)) if named else shown
 
     def _own_schemas(self) -> list[str]:
         """Return the schemas of the user's search path."""

@@ -54,25 +54,6 @@ def test_a_comment_that_names_a_hidden_column_is_hidden(shop: Path) -> None:
     assert "in euros" in text
 
 
-def test_sqlite_comments_follow_a_column_on_its_own_line(tmp_path: Path) -> None:
-    """A sign within a text is none, and a line with several columns has none."""
-    file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as made:
-        made.execute("""CREATE TABLE shop ( -- the table
-            x DECIMAL(10, 2) DEFAULT -1, -- the  x
-            "y, (""z" TEXT NOT NULL -- and more
-            , -- of nothing
-            z TEXT DEFAULT '--no', -- unread
-            u INT, v INT, -- of both
-            w INT,
-            CHECK (x > 0 -- positive
-            OR w > 0))""")
-    with closing(plugins.backend("sqlite").open(str(file))) as opened:
-        (table,) = opened.schema().tables
-    assert table.comment == ""
-    assert [column.comment for column in table.columns] == ["the x", "and more", *([""] * 4)]
-
-
 def test_a_graph_has_comments_too(tmp_path: Path) -> None:
     """LadybugDB keeps them on labels and relationship types."""
     file = tmp_path / "shop.lbug"

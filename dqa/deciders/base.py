@@ -179,9 +179,8 @@ class DeciderFactory:
             return ()
         shown: dict[str, str] = {}
         for option, name in self._fields().items():
-            if name not in shown.values():
-                shown[option] = name
-        return setting_infos(self.settings, shown)
+            shown.setdefault(name, option)
+        return setting_infos(self.settings, {option: name for name, option in shown.items()})
 
     def _fields(self) -> Mapping[str, str]:
         """Return the field of each option. Later options have priority over earlier ones."""
@@ -189,25 +188,21 @@ class DeciderFactory:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]
         shared = [name for name in fields if self.family and name not in self.apart]
-        return {
-            **{f"{self.family}.{name}": name for name in shared},
-            **{f"{self.name}.{name}": name for name in fields},
+        return {f"{self.family}.{name}": name for name in shared} | {
+            f"{self.name}.{name}": name for name in fields
         }
-
-    def _named(self, options: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the option that sets each field."""
-        return {name: option for option, name in self._fields().items() if option in options}
 
     def _own(self, of_scenario: Mapping[str, str], settings: Settings) -> BaseModel:
         """Return the settings: the user's values, then the scenario's, then the defaults."""
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")
-        usual, chosen = self._named(of_scenario), self._named(settings.options)
-        given = {name: of_scenario[option] for name, option in usual.items()}
+        fields = self._fields()
+        given: dict[str, Any] = {fields[o]: of_scenario[o] for o in fields if o in of_scenario}
         given |= {} if own is None else own.model_dump(include=own.model_fields_set)
-        given |= {name: settings.options[option] for name, option in chosen.items()}
-        return read_settings(kind, given, {**usual, **chosen}, self.name)
+        given |= {fields[o]: settings.options[o] for o in fields if o in settings.options}
+        names = {fields[o]: o for o in fields if o in of_scenario or o in settings.options}
+        return read_settings(kind, given, names, self.name)
 
 
 def share_options(
@@ -315,19 +310,23 @@ def read_settings(
 
 
 def _info(name: str, schema: Mapping[str, Any]) -> SettingInfo:
-    if schema.get("anyOf"):
-        either = [_info(name, {**schema, **one, "anyOf": ()}) for one in schema["anyOf"]]
-        accepts = ", or ".join(one.accepts for one in either)
-        return SettingInfo(name, schema.get("default"), accepts, (), schema.get("description", ""))
-    if "const" in schema:
-        schema = {**schema, "enum": (schema["const"],)}
-    choices = tuple(schema.get("enum", ()))
-    words = [_KINDS.get(schema.get("type", ""), "a value")]
-    words += [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
-    accepts = ", ".join(words)
-    if choices:
-        accepts = f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
+    parts = schema.get("anyOf", [schema])
+    accepts = ", or ".join(map(_accepts, parts))
+    choices = () if "anyOf" in schema else _choices(schema)
     return SettingInfo(name, schema.get("default"), accepts, choices, schema.get("description", ""))
+
+
+def _choices(schema: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (schema["const"],) if "const" in schema else tuple(schema.get("enum", ()))
+
+
+def _accepts(schema: Mapping[str, Any]) -> str:
+    """Describe the values that a JSON Schema accepts."""
+    choices = _choices(schema)
+    if choices:
+        return f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
+    bounds = [said.format(schema[bound]) for bound, said in _BOUNDS.items() if bound in schema]
+    return ", ".join([_KINDS.get(schema.get("type", ""), "a value"), *bounds])
 
 
 class ByScenario(Decider):

@@ -78,32 +78,24 @@ def offer_candidates(
 
 def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
     """Return the description without the free form."""
-    if choices is None or not choices.total:
+    has_scenario = plugins.scenario_of(question) is not None
+    if choices is None or not choices.total or (has_scenario and not choices.is_large):
         return "", None
-    if plugins.scenario_of(question) is not None and not choices.is_large:
-        return "", None
-    count = f"{choices.total:,}"
+    count, statement = f"{choices.total:,}", choices.statement
     if choices.total <= _OFFERED:
-        names = [_one_line(candidate) for candidate in choices.candidates]
+        names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
         if sum(map(len, names)) <= _OFFERED_CHARACTERS:
-            told = [f"One of these {count} is to be chosen, spelled as it is here:"]
-            return "\n".join([*told, *(f"- {name}" for name in names)]), None
-    statement = choices.statement
-    some = [_one_line(one) for one in choices.candidates[: _FEW if statement else _EXAMPLES]]
-    listed = [f"- {name}" for name in some]
+            told = f"One of these {count} is to be chosen, spelled as it is here:"
+            return "\n".join([told, *names]), None
+    some = choices.candidates[: _FEW if statement else _EXAMPLES]
+    listed = [f"- {_one_line(candidate)}" for candidate in some]
     if statement is not None:
-        told = [
-            f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:",
-            statement.strip(),
-            "It begins with:",
-            *listed,
-            _NARROW,
-        ]
-        return "\n".join(told), None
-    told = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:", *listed]
-    if plugins.scenario_of(question) is not None:
-        told.append(_NARROW)
-        return "\n".join(told), None
+        told = f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:"
+        lines = [told, statement.strip(), "It begins with:", *listed, _NARROW]
+        return "\n".join(lines), None
+    lines = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:", *listed]
+    if has_scenario:
+        return "\n".join([*lines, _NARROW]), None
     warning = WarningEvent(
         about="candidates",
         text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
@@ -113,7 +105,7 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
         considered=len(some),
         total=choices.total,
     )
-    return "\n".join(told), warning
+    return "\n".join(lines), warning
 
 
 def _one_line(candidate: Candidate) -> str:

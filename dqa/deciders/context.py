@@ -131,8 +131,7 @@ def _compared(
         return choices.candidates
     if not choices.is_large:
         return find_named_actions(choices.candidates, tables)
-    # Names of a long list that differ only by case are different names.
-    found = find_leading_actions(choices.among(cell_texts(tables)), tables)
+    found = _find_leading_actions(choices, tables)
     if not found:
         raise UsageError(
             f"Question '{question.key}' has {choices.total:,} candidates. {method} compares only "
@@ -145,18 +144,19 @@ def _compared(
 
 
 def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
-    why = "because no row of the context names the other candidates"
-    mend = "select rows that name them (--context, or 'context' of a question in a file)"
+    """Return the warning that only some candidates were compared."""
     if cut:
         why = "because a limit cut the rows of the context"
-        mend = "narrow the candidates or the rows, or raise --row-limit"
+        fix = "narrow the candidates or the rows, or raise --row-limit"
     elif choices.is_large:
-        why = "namely those in the rows of the context, because there are too many to compare "
-        "all"
-        mend = "select the few candidates that are best by a relevant figure"
+        why = "namely those in the rows of the context, because there are too many to compare all"
+        fix = "select the few candidates that are best by a relevant figure"
+    else:
+        why = "because no row of the context names the other candidates"
+        fix = "select rows that name them (--context, or 'context' of a question in a file)"
     return WarningEvent(
         about="candidates",
-        text=f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {mend}.",
+        text=f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {fix}.",
         considered=compared,
         total=choices.total,
     )
@@ -173,19 +173,16 @@ def list_actions(question: Question, database: Database, method: str) -> Choices
 
 def check_question(question: Question, method: str) -> None:
     """Raise `UsageError` for a question that cannot be decided with any content of its database."""
-    is_listed = question.candidates is None and question.candidate_query
-    if not (question.candidates or is_listed):
+    if not question.candidates and (
+        question.candidates is not None or not question.candidate_query
+    ):
         raise _without_actions(question, method)
     if (
         question.scenario in plugins.names("world")
         and plugins.scenario_of(question) is None
         and not question.context_queries
     ):
-        raise UsageError(
-            f"{method} cannot decide a move of '{question.scenario}', because no statement reads "
-            "its data: use a decider that reads a game's history, or a decider that writes its "
-            "own statements."
-        )
+        raise _without_rows(question, method)
 
 
 def _without_actions(question: Question, method: str) -> UsageError:
@@ -195,17 +192,22 @@ def _without_actions(question: Question, method: str) -> UsageError:
     )
 
 
+def _without_rows(question: Question, method: str) -> UsageError:
+    return UsageError(
+        f"{method} cannot decide '{question.key}', because no statement reads its data: give "
+        "statements with --context, or use a decider that writes its own statements. For a move of "
+        "a game, use a decider that reads its history."
+    )
+
+
 def _queries(question: Question, kind: Kind, method: str) -> tuple[str, ...]:
     if question.context_queries:
         return question.context_queries
     scenario = plugins.scenario_of(question)
     queries = () if scenario is None else scenario.context(question, kind)
-    if queries:
-        return queries
-    raise UsageError(
-        f"{method} cannot decide '{question.key}', because no statement reads its data: give "
-        "statements with --context, or use a decider that writes its own statements."
-    )
+    if not queries:
+        raise _without_rows(question, method)
+    return queries
 
 
 def goal_of(question: Question) -> str:
@@ -279,21 +281,14 @@ def find_named_actions(
     return tuple(action for action in actions if keys[action] in named)
 
 
-def find_leading_actions(
-    actions: tuple[Candidate, ...], tables: Sequence[str]
-) -> tuple[Candidate, ...]:
+def _find_leading_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the actions in the first column of each table that lists actions, in row order.
 
-    This is for very long lists of actions, in which nearly every number is an action.
-
-    Parameters
-    ----------
-    actions
-        The actions.
-    tables
-        Tables as text, as for `find_named_actions`.
+    This is for very long lists of actions, in which nearly every number is an action, and in which
+    names that differ only by case are different names.
     """
-    keys = {_key(action): action for action in actions}
+    texts = {str(leaf) for table in tables for _, leaf in _cells(table)}
+    keys = {_key(action): action for action in choices.among(texts)}
     named: dict[Candidate, None] = {}
     for table in tables:
         for _, cells in _columns(table):
@@ -302,18 +297,6 @@ def find_leading_actions(
                 named |= dict.fromkeys(found)
                 break
     return tuple(named)
-
-
-def cell_texts(tables: Sequence[str]) -> frozenset[str]:
-    """Return the texts of all cells."""
-    found: set[str] = set()
-    for table in tables:
-        for line in table.split("\n")[1:]:
-            if line.startswith("["):
-                found.update(
-                    str(leaf) for cell in json.loads(line) for _, leaf in _leaves(cell, ())
-                )
-    return frozenset(found)
 
 
 def _key(value: object) -> _Key:
@@ -327,16 +310,21 @@ def _columns(table: str) -> Iterator[tuple[object, Sequence[_Key]]]:
 
     The members of a list belong to the column of the list. Each member of an object is a column.
     """
-    header, *lines = table.split("\n")
-    names = json.loads(header)
-    found: dict[tuple[int, tuple[object, ...]], list[_Key]] = {}
-    for line in lines:
+    names = json.loads(table.partition("\n")[0])
+    found: defaultdict[tuple[int, tuple[object, ...]], list[_Key]] = defaultdict(list)
+    for column, leaf in _cells(table):
+        found[column].append(_key(leaf))
+    for (number, place), cells in found.items():
+        yield (names[number], place), cells
+
+
+def _cells(table: str) -> Iterator[tuple[tuple[int, tuple[object, ...]], object]]:
+    """Yield each value of a table, after the number of its column and its location in the cell."""
+    for line in table.split("\n")[1:]:
         if line.startswith("["):  # the last line is the number of rows
             for number, cell in enumerate(json.loads(line)):
                 for place, leaf in _leaves(cell, ()):
-                    found.setdefault((number, place), []).append(_key(leaf))
-    for (number, place), cells in found.items():
-        yield (names[number], place), cells
+                    yield (number, place), leaf
 
 
 def _leaves(

@@ -91,14 +91,11 @@ class Connected:
         The settings that all deciders share.
     chats
         The chat models of each epoch.
-    warnings
-        Differences between the package versions in a cassette and the installed versions.
     """
 
     contestants: Mapping[str, NamedDecider]
     settings: Settings
     chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
-    warnings: tuple[str, ...]
 
     @property
     def models(self) -> dict[str, str]:
@@ -191,7 +188,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         )
     options = share_options(factories, deciding.settings)
     used = tuple(dict.fromkeys(one.model for one in contestants if one.needs_model))
-    chats, warnings = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
+    chats = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
     settings = Settings(
         max_steps=deciding.max_steps,
         max_parse_failures=deciding.max_parse_failures,
@@ -202,7 +199,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         budget=_priced(deciding.budget, calls) if used else deciding.budget,
     )
     deciders = (replace(one, options=options.get(one.made.name, {})) for one in contestants)
-    return Connected({one.name: one for one in deciders}, settings, chats, warnings)
+    return Connected({one.name: one for one in deciders}, settings, chats)
 
 
 def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
@@ -227,10 +224,10 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     given: GivenObjects,
     *,
     resumed: bool,
-) -> tuple[tuple[dict[ModelSpec, BaseChatModel], ...], tuple[str, ...]]:
-    """Return the chat models of each epoch, and warnings about package versions in the cassette."""
+) -> tuple[dict[ModelSpec, BaseChatModel], ...]:
+    """Return the chat models of each epoch."""
     if not models:  # do not import model packages
-        return ({},) * epochs, ()
+        return ({},) * epochs
     from dqa.models.registry import Connection, chat_model, given_model
 
     names = tuple(dict.fromkeys(model.name for model in models))
@@ -255,5 +252,4 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
         return chat_model(model.name, connection, seed, deciding.temperature)
 
     seeds = range(deciding.seed, deciding.seed + epochs)
-    asked = tuple({model: connected(model, seed) for model in models} for seed in seeds)
-    return asked, () if cassette is None else cassette.warnings
+    return tuple({model: connected(model, seed) for model in models} for seed in seeds)

@@ -211,7 +211,6 @@ def prepare_games(
         connected=connected,
         content_hash=_hash_beginnings(world, spec),
         weights=weights,
-        warnings=connected.warnings,
     )
 
 

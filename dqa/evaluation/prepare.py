@@ -371,7 +371,7 @@ def prepare(  # noqa: PLR0913  (each is a question of its own to the caller)
         *(scenarios, places),
         spec=spec,
         connected=connected,
-        warnings=(*connected.warnings, *left_out),
+        warnings=tuple(left_out),
     )
 
 

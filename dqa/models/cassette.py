@@ -107,14 +107,11 @@ class Cassette:
         The file.
     models
         The names of the recorded models.
-    warnings
-        The differences between the package versions of the recording and the current versions.
     """
 
     def __init__(self, path: Path, models: Sequence[str]) -> None:
         self.path = path
         self.models = tuple(models)
-        self.warnings: tuple[str, ...] = ()
         self._messages: set[str] = set()
         self._answers: defaultdict[_Key, list[_Answer]] = defaultdict(list)
         self._file: FileIO | None = None
@@ -283,22 +280,10 @@ class Cassette:
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
-            raise ParseError(
-                self.path,
-                1,
-                f"the cassette has format {header['cassette']}; this version reads format "
-                f"{FORMAT}: use the version that made it (dqa {header.get('dqa', '?')}), or "
-                "record it again.",
-            )
+            problem = f"the cassette has format {header['cassette']}; this version reads format"
+            made_by = f"use the version that made it (dqa {header.get('dqa', '?')})"
+            raise ParseError(self.path, 1, f"{problem} {FORMAT}: {made_by}, or record it again.")
         self.models = tuple(header["models"])
-        differing = [
-            f"{name} {header.get(name, '?')} instead of {now}"
-            for name, now in find_versions("langchain-core").items()
-            if header.get(name) != now
-        ]
-        if differing:
-            made = f"{self.path} was made by {', '.join(differing)}"
-            self.warnings = (f"{made}: replies to prompts that have changed will not be found.",)
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
         if "message" in entry:
@@ -345,13 +330,10 @@ class RecordedModel(ToolModel):
     cache: Any = False
 
     def request(
-        self,
-        messages: Sequence[BaseMessage],
-        stop: list[str] | None,
-        **kwargs: Any,  # noqa: ANN401
+        self, messages: Sequence[BaseMessage], stop: list[str] | None, settings: dict[str, Any]
     ) -> _Request:
         """Return the request as the cassette stores it."""
-        return _Request.of(self._get_llm_string(stop=stop, **kwargs), messages)
+        return _Request.of(self._get_llm_string(stop=stop, **settings), messages)
 
     @property
     def _llm_type(self) -> str:
@@ -369,7 +351,7 @@ class RecordedModel(ToolModel):
         **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> ChatResult:
         del run_manager
-        request, cassette = self.request(messages, stop, **kwargs), self.cassette
+        request, cassette = self.request(messages, stop, kwargs), self.cassette
         answer = cassette.find(request)
         if answer is None:
             reply = ask_once(lambda: self._ask(messages, stop, kwargs), self.reply_limit)
@@ -410,7 +392,7 @@ def record_failure(
     while isinstance(model, RunnableBindingBase):
         settings, model = {**model.kwargs, **settings}, model.bound
     if isinstance(model, RecordedModel):
-        request = model.request(messages, stop, **settings)
+        request = model.request(messages, stop, settings)
         model.cassette.add(request, {"failure": redact(words)})
 
 

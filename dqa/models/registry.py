@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -118,18 +118,18 @@ def chat_model(
     if is_program and connection.parameters:
         names = ", ".join(connection.parameters)
         raise UsageError(f"'{name}' is a scripted model without parameters: omit {names}.")
-    if connection.cassette is not None and connection.cassette.replays:
-        made: BaseChatModel | None = None
-    elif is_program:
-        from dqa.models.scripted import scripted_model
-
-        made = scripted_model(model, seed)
-    else:
-        made = _provider_model(provider, model, connection, seed, temperature)
     drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
     most = {} if connection.reply_tokens is None else {"max_tokens": connection.reply_tokens}
     own = {"seed": seed} if is_program else {**drawn, **most, **connection.parameters}
-    return _recorded(name, made, connection, own)
+
+    def create() -> BaseChatModel:
+        if not is_program:
+            return _provider_model(provider, model, connection, seed, temperature)
+        from dqa.models.scripted import scripted_model
+
+        return scripted_model(model, seed)
+
+    return _recorded(name, create, connection, own)
 
 
 def given_model(name: str, model: BaseChatModel, connection: Connection) -> BaseChatModel:
@@ -137,17 +137,16 @@ def given_model(name: str, model: BaseChatModel, connection: Connection) -> Base
 
     If the connection has a cassette, it records or replays the model.
     """
-    replays = connection.cassette is not None and connection.cassette.replays
-    return _recorded(name, None if replays else model, connection, {})
+    return _recorded(name, lambda: model, connection, {})
 
 
 def _recorded(
-    name: str, model: BaseChatModel | None, connection: Connection, own: dict[str, Any]
+    name: str, create: Callable[[], BaseChatModel], connection: Connection, own: dict[str, Any]
 ) -> BaseChatModel:
     """Return a model. If there is a cassette, it records or replays the model."""
     cassette = connection.cassette
-    if cassette is None and model is not None:
-        return model
+    if cassette is None:
+        return create()
     from dqa.models.cassette import RecordedModel
 
     return RecordedModel(
@@ -155,7 +154,7 @@ def _recorded(
         model=name,
         cassette=cassette,
         parameters=own,
-        inner=model,
+        inner=None if cassette.replays else create(),
         reply_limit=connection.reply_limit,
     )
 
@@ -222,7 +221,9 @@ def check_reachable(name: str, model: BaseChatModel) -> None:
     ModelUnavailableError
         There is no connection. The message contains the address and the fix.
     """
-    client = getattr(getattr(model, "inner", None) or model, "root_client", None)
+    from dqa.models.cassette import inner_model
+
+    client = getattr(inner_model(model), "root_client", None)
     if client is None:
         return
     import openai

@@ -242,35 +242,28 @@ def _folded(match: re.Match[str]) -> str:
     return f"{sign}{digits}.{fraction}" if fraction.strip("0") else f"{sign}{digits}"
 
 
-def _closest(text: str, candidates: Sequence[Candidate], most: int) -> list[str]:
-    """Return the candidates with the most similar spelling, the best first."""
-    by_folded = {str(candidate).casefold(): str(candidate) for candidate in candidates}
-    found = get_close_matches(shortened(text, _SHOWN).casefold(), by_folded, n=most)
-    return [by_folded[name] for name in found]
-
-
 def _invalid(
     said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str, form: str
 ) -> InvalidAnswerError:
-    quoted, some = shortened(said, _SHOWN), ", ".join(str(one) for one in named[:_NAMED])
+    quoted, some = shortened(said, _SHOWN), ", ".join(map(str, named[:_NAMED]))
     is_large = len(candidates) > MOST_COMPARED
-    near = [] if is_large else _closest(said, candidates, _NAMED)
+    folded = {} if is_large else {str(one).casefold(): str(one) for one in candidates}
+    near = [folded[name] for name in get_close_matches(quoted.casefold(), folded, n=_NAMED)]
+    problem = f"'{quoted}' names more than one {noun}: {some}."
     if not named:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
     elif len(named) == 1:
         problem = f"'{quoted}' says more than a name, and may or may not decide for {some}."
-    else:
-        problem = f"'{quoted}' names more than one {noun}: {some}."
+    count = len(candidates)
     if not candidates:
         there_are = f"There is no {noun} to name."
-    elif len(candidates) <= _LISTED:
-        there_are = f"There are: {', '.join(map(str, candidates))}."
     elif is_large:
-        there_are = f"There are {len(candidates):,}: find the right one by a query."
+        there_are = f"There are {count:,}: find the right one by a query."
     else:
-        examples = ", ".join(near or map(str, candidates[:_NAMED]))
-        there_are = f"There are {len(candidates)}, such as {examples}."
+        listed = candidates if count <= _LISTED else near or candidates[:_NAMED]
+        begin = "There are:" if count <= _LISTED else f"There are {count}, such as"
+        there_are = f"{begin} {', '.join(map(str, listed))}."
     where = "as in the database" if is_large else "as it is here"
     advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {there_are}"
     if form:

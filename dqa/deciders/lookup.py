@@ -75,9 +75,8 @@ class Lookup:
         parts = find_parts(self._schema, name)
         if not parts:
             return self._unknown(DESCRIBE, name)
-        return Evidence(
-            name, self._described(parts), seconds=perf_counter() - started, tool=DESCRIBE
-        )
+        text = self._described(parts)
+        return Evidence(name, text, seconds=perf_counter() - started, tool=DESCRIBE)
 
     def find_columns(self, words: str) -> Evidence:
         """Find the columns that match words best, by names and comments of columns and tables."""
@@ -85,9 +84,8 @@ class Lookup:
         found = rank_fields(self._schema, words, _FOUND)
         lines = [describe_field(self._schema, part, field) for part, field in found]
         text = "\n".join(lines) or "No column matches these words. Try others, one at a time."
-        return Evidence(
-            words, text, row_count=len(lines), seconds=perf_counter() - started, tool=FIND
-        )
+        seconds = perf_counter() - started
+        return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
 
     def sample_rows(self, name: str) -> Evidence:
         """Show some rows of a table, label or relationship type.
@@ -113,12 +111,8 @@ class Lookup:
         near = closest(name, (part.name for part in self._schema.parts))
         what = kind_of_parts(self._schema)
         problem = f"Error: there is no {what} '{shortened(name, _NAME)}'.{near}"
-        return Evidence(
-            name,
-            f"{problem} {FIND} finds columns by words.",
-            error=UnknownReferenceError.__name__,
-            tool=tool,
-        )
+        text = f"{problem} {FIND} finds columns by words."
+        return Evidence(name, text, error=UnknownReferenceError.__name__, tool=tool)
 
     def _described(self, parts: tuple[Part, ...]) -> str:
         own = self._schema.replace_parts([narrow_part(part) for part in parts])
@@ -144,13 +138,11 @@ def lookup_tools(
     """
     look = Lookup(database, display)
     one = "table" if database.kind == "relational" else "node label or relationship type"
-    few, best = f"{_ROWS.rows} rows at most", "fit some words best"
-    made = (
-        (look.describe, DESCRIBE, _NamedArguments, f"all columns, keys and comments of one {one}."),
-        (look.sample_rows, SAMPLE, _NamedArguments, f"some rows of one {one}, {few}."),
-        (look.find_columns, FIND, _WordsArguments, f"the {_FOUND} columns that {best}."),
-    )
-    return tuple(
-        evidence_tool(gather, name, f"It returns {returns}", arguments)
-        for gather, name, arguments, returns in made
+    described = f"It returns all columns, keys and comments of one {one}."
+    sampled = f"It returns some rows of one {one}, {_ROWS.rows} rows at most."
+    found = f"It returns the {_FOUND} columns that fit some words best."
+    return (
+        evidence_tool(look.describe, DESCRIBE, described, _NamedArguments),
+        evidence_tool(look.sample_rows, SAMPLE, sampled, _NamedArguments),
+        evidence_tool(look.find_columns, FIND, found, _WordsArguments),
     )

@@ -74,19 +74,18 @@ def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterat
         The parts with one name.
     """
     names = {part.name for part in parts}
-    if isinstance(parts[0], TableInfo):
-        found = [
-            schema.spell(table.name)
-            for table in schema.tables
-            if names & {other for _, other, _ in table.references}
-        ]
-        if found:
-            more = len(found) - _MOST_NEIGHBOURS
-            ending = f" and {more:,} more" if more > 0 else ""
-            yield visible(f"Referred to by: {', '.join(found[:_MOST_NEIGHBOURS])}{ending}")
-    elif isinstance(parts[0], NodeInfo):
+    if isinstance(parts[0], NodeInfo):
         edges = [edge for edge in schema.edges if names & {edge.source, edge.target}]
         yield from describe_parts(schema, edges)
+    found = [
+        schema.spell(table.name)
+        for table in schema.tables
+        if names & {other for _, other, _ in table.references}
+    ]
+    if isinstance(parts[0], TableInfo) and found:
+        more = len(found) - _MOST_NEIGHBOURS
+        ending = f" and {more:,} more" if more > 0 else ""
+        yield visible(f"Referred to by: {', '.join(found[:_MOST_NEIGHBOURS])}{ending}")
 
 
 def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
@@ -137,7 +136,7 @@ def match_pattern(part: Part) -> str:
 _LONGEST = 40
 """The maximum number of characters of a sample."""
 _TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
-_BOOLEAN = re.compile(r"bool|tinyint\(1\)", re.IGNORECASE)
+_SAMPLED = re.compile(rf"{_TEXT.pattern}|bool|tinyint\(1\)", re.IGNORECASE)
 _NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
 
 
@@ -147,15 +146,8 @@ _NAMED = 8
 
 def about_of(question: Question) -> str:
     """Return all texts of a question. They rank the tables if some must be omitted."""
-    return "\n".join(
-        [
-            question.text,
-            question.rules,
-            question.candidate_query or "",
-            *question.context_queries,
-            *question.target.values(),
-        ]
-    )
+    texts = [question.text, question.rules, question.candidate_query or ""]
+    return "\n".join([*texts, *question.context_queries, *question.target.values()])
 
 
 def tables_of(question: Question) -> tuple[str, ...]:
@@ -274,19 +266,15 @@ def sampled_schema(
             return field
         return replace(field, samples=tuple(row[0] for row in rows))
 
+    parts = schema.parts
     return schema.replace_parts(
-        [
-            replace_fields(part, [sampled(part, field) for field in part.fields])
-            for part in schema.parts
-        ]
+        [replace_fields(part, [sampled(part, one) for one in part.fields]) for part in parts]
     )
 
 
 def _is_sampled(field: Field) -> bool:
     """Return whether a column contains texts or booleans."""
-    if _NESTED.search(field.type):
-        return False
-    return bool(_TEXT.search(field.type) or _BOOLEAN.search(field.type))
+    return bool(_SAMPLED.search(field.type)) and not _NESTED.search(field.type)
 
 
 def _sample_statement(

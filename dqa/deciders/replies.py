@@ -17,8 +17,6 @@ from dqa.deciders.prompting import fold
 
 _NUMBERED = re.compile(r"\W*action\W{0,5}(?P<number>\d{1,9})\b[\s.:*_\"'()\[\]-]*", re.IGNORECASE)
 """The label of an action in prompts, "Action 2. name", which models repeat."""
-_MANY_BRACES = 500
-"""The maximum number of open braces that are parsed. Python fails at a greater depth."""
 _LISTED = 40
 """The maximum number of actions that a message lists."""
 _PROBLEMS = 10
@@ -81,21 +79,22 @@ def read_action(
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
     number = label if label is not None and not name else _ALONE.fullmatch(said)
-    numbered = actions[int(number["number"]) - 1 : int(number["number"])] if number else ()
-    named = {str(one): one for one in actions}.get(number["number"]) if number else None
-    if label is not None and not name and numbered:
-        if named in (None, numbered[0]):
-            return numbered[0]
+    place = int(number["number"]) if number else 0
+    numbered = actions[place - 1 : place] if number else ()
+    if numbered and number is label:
+        named = next((one for one in actions if str(one) == number["number"]), numbered[0])
+        if named == numbered[0]:
+            return named
         raise InvalidAnswerError(
-            f"'{said}' may be {noun} number {label['number']}, which is {numbered[0]}, or the "
-            f"{noun} that is called {named}.",
+            f"'{said}' may be {noun} number {place}, which is {numbered[0]}, or the {noun} that is "
+            f"called {named}.",
             f"Give exactly one {noun}, by its name alone.",
             (numbered[0], named),
         )
     try:
         return read_answer(name or said, actions, (noun,), form=form)
     except InvalidAnswerError as error:
-        if numbered and label is None:
+        if numbered:
             return numbered[0]
         raise InvalidAnswerError(error.problem, _advice(actions, form), error.named) from error
 
@@ -138,22 +137,12 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
         end = start + 1
         try:
             found, end = decoder.raw_decode(text, start)
+            yield found
         except RecursionError:
-            end = _skip_braces(text, start)  # each inner object would take as long again
+            return  # each inner object would take as long again
         except ValueError:
             pass  # a brace in prose, or an incomplete object
-        else:
-            yield found
         start = text.find("{", end)
-
-
-def _skip_braces(text: str, start: int) -> int:
-    """Return a position many braces later, inside an object that is nested too deeply."""
-    for _ in range(_MANY_BRACES):
-        start = text.find("{", start + 1)
-        if start < 0:
-            return len(text)
-    return start
 
 
 def problems_of(error: ValidationError) -> str:

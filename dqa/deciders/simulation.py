@@ -205,9 +205,7 @@ class Simulation:
             value = outcomes.value(candidate)
             return (candidate, value) if baseline is None else (candidate, value, value - baseline)
 
-        columns: tuple[str, ...] = (self.column, self.unit)
-        if baseline is not None:
-            columns = (*columns, "change")
+        columns = (self.column, self.unit, *(() if baseline is None else ("change",)))
         rows = collect(columns, map(row, best_first), limits, started, total=len(best_first))
         return replace(rows, advice=_ADVICE, translated=self.statement)
 

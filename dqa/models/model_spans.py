@@ -33,8 +33,8 @@ def note_reply(span: Span, reply: AIMessage, usage: Usage) -> None:
     reason = about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason")
     span.set(
         {
-            "gen_ai.response.id": _text(about.get("id") or reply.id),
-            "gen_ai.response.model": _text(about.get("model_name") or about.get("model")),
+            "gen_ai.response.id": about.get("id") or reply.id,
+            "gen_ai.response.model": about.get("model_name") or about.get("model"),
             "gen_ai.response.finish_reasons": None if reason is None else (str(reason),),
             "gen_ai.usage.input_tokens": usage.input_tokens,
             "gen_ai.usage.output_tokens": usage.output_tokens,
@@ -75,19 +75,14 @@ def call_span(
     return start_span(f"chat {name}", attributes, asked, "client")
 
 
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _message(message: BaseMessage) -> dict[str, Any]:
     """Return a message in the form of the conventions."""
     if isinstance(message, ToolMessage):
         result = {"id": message.tool_call_id, "response": message.text}
         return {"role": "tool", "parts": [{"type": "tool_call_response", **result}]}
-    parts: list[dict[str, Any]] = []
-    if message.text:
-        parts.append({"type": "text", "content": message.text})
+    parts: list[dict[str, Any]] = [{"type": "text", "content": message.text}]
     for call in message.tool_calls if isinstance(message, AIMessage) else ():
         named = {"id": call["id"], "name": call["name"], "arguments": call["args"]}
         parts.append({"type": "tool_call", **named})
-    return {"role": _ROLES.get(message.type, message.type), "parts": parts}
+    shown = parts if message.text else parts[1:]
+    return {"role": _ROLES.get(message.type, message.type), "parts": shown}

@@ -18,15 +18,6 @@ from dqa.deciders.base import Settings
 from dqa.deciders.baselines import FIRST, ORACLE, RANDOM
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.release import read_release
-from dqa_simulators.building.generator import BuildingSize
-from dqa_simulators.locating.generator import LocatingSize
-
-
-@pytest.fixture(scope="module")
-def questions() -> QuestionSet:
-    """Four questions of two scenarios on small worlds."""
-    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
-    return generate(("locating", "building"), count=2, seed=3, sizes=sizes)
 
 
 def told(truths: Mapping[str, Truth]) -> Decider:
@@ -93,11 +84,12 @@ def test_baselines_refuse_before_a_run_what_they_can_never_decide() -> None:
         ORACLE(None, Settings()).check(question)
 
 
-def test_a_failing_database_is_an_infrastructure_failure(questions: QuestionSet) -> None:
-    """The oracle's run ends with the reason instead of an answer."""
+@pytest.mark.parametrize("name", ["oracle", "source-most-value"])
+def test_a_failing_database_is_an_infrastructure_failure(questions: QuestionSet, name: str) -> None:
+    """The run ends with the reason instead of an answer."""
     question = questions.questions[0]
     database = plugins.backend("sqlite").load(questions.situation_of(question))
     database.close()
-    decision = ORACLE(None, Settings()).decide(question, database)
+    decision = plugins.decider(name)(None, Settings()).decide(question, database)
     assert decision.ending is Ending.INFRASTRUCTURE
     assert decision.error

@@ -12,7 +12,7 @@ import dqa
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError
+from dqa.core.errors import PluginError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import generate
@@ -74,21 +74,6 @@ def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
         assert counts == {"locating": 123, "building": 68}
     else:
         assert counts == {"locating": 163, "building": 93}
-
-
-def test_a_failing_database_is_no_wrong_answer(
-    questions: QuestionSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It ends the decision as infrastructure, which is never judged."""
-    question = questions.select(("locating",)).questions[0]
-    with closing(plugins.backend("sqlite").load(questions.situation_of(question))) as opened:
-
-        def fail(*_: object) -> None:
-            raise DatabaseUnavailableError("gone")
-
-        monkeypatch.setattr(type(opened), "query", fail)
-        decider = plugins.decider("source-most-value")(None, Settings())
-        assert decider.decide(question, opened).ending is Ending.INFRASTRUCTURE
 
 
 def test_a_heuristic_decides_its_scenario_alone(

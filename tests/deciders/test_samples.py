@@ -8,11 +8,9 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.question_set import QuestionSet
+from dqa.core.situation import Situation
 from dqa.deciders.parts import sampled_schema, shown_schema
 from dqa.guard import Audit, AuditEntry, Policy
-from dqa.loaders.generator.generate import generate
-from dqa_simulators.locating.generator import LocatingSize
 
 BOOLEANS = {
     "duckdb": "is_home: BOOLEAN e.g. [false, true]",
@@ -21,25 +19,18 @@ BOOLEANS = {
 }
 
 
-@pytest.fixture(scope="module")
-def questions() -> QuestionSet:
-    """One question on a small world."""
-    return generate(("locating",), count=1, seed=3, sizes=(LocatingSize(12, 20, 20, 60),))
-
-
 @pytest.fixture(params=sorted(BOOLEANS))
-def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, world: Situation) -> Iterator[Database]:
     """Give the world in each embedded database in turn."""
-    opened = plugins.backend(request.param).load(questions.situation_of(questions.questions[0]))
+    opened = plugins.backend(request.param).load(world)
     yield opened
     opened.close()
 
 
 def test_text_and_boolean_columns_show_their_first_values(
-    questions: QuestionSet, database: Database
+    world: Situation, database: Database
 ) -> None:
     """In sorted order and each once; numbers show none, and the schema stays the same beside."""
-    world = questions.situation_of(questions.questions[0])
     homes = sorted(set(world.tables["country"]["home_node"]))
     text = sampled_schema(database, 3).to_text()
     assert f'e.g. ["{homes[0]}", "{homes[1]}", "{homes[2]}"]' in text
@@ -49,10 +40,9 @@ def test_text_and_boolean_columns_show_their_first_values(
     assert shown_schema(database, 3).to_text() == text
 
 
-def test_no_sample_is_asked_for_by_default(questions: QuestionSet) -> None:
+def test_no_sample_is_asked_for_by_default(world: Situation) -> None:
     """The schema is the database's own, and nothing was read."""
     asked: list[AuditEntry] = []
-    world = questions.situation_of(questions.questions[0])
     database = plugins.backend("sqlite").load(world, audit=Audit(sink=asked.append))
     assert sampled_schema(database, 0) == database.schema()
     assert not asked
@@ -62,9 +52,8 @@ def test_no_sample_is_asked_for_by_default(questions: QuestionSet) -> None:
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
-def test_what_may_not_be_read_has_no_samples(questions: QuestionSet, backend: str) -> None:
+def test_what_may_not_be_read_has_no_samples(world: Situation, backend: str) -> None:
     """It is not even asked for; what stands beside it is sampled."""
-    world = questions.situation_of(questions.questions[0])
     hidden = (
         Policy(denied_columns=frozenset({"home_node"}))
         if backend == "sqlite"

@@ -15,6 +15,7 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
+from dqa.core.situation import Situation
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import (
     observe,
@@ -22,9 +23,7 @@ from dqa.deciders.tools import (
     simulation_tools,
     use_tool,
 )
-from dqa.loaders.generator.generate import generate
 from dqa.models.scripted import GivenReplies
-from dqa_simulators.locating.generator import LocatingSize
 
 COUNT = {
     "relational": "SELECT COUNT(*) AS nodes FROM trade_node",
@@ -32,24 +31,18 @@ COUNT = {
 }
 
 
-@pytest.fixture(scope="module")
-def questions() -> QuestionSet:
-    """One question on a small world."""
-    return generate(("locating",), count=1, seed=3, sizes=(LocatingSize(12, 20, 20, 60),))
-
-
 @pytest.fixture(params=["sqlite", "ladybug"])
-def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, world: Situation) -> Iterator[Database]:
     """The world in each kind of database."""
-    loaded = plugins.backend(request.param).load(next(iter(questions.situations.values())))
+    loaded = plugins.backend(request.param).load(world)
     yield loaded
     loaded.close()
 
 
 @pytest.fixture
-def relational(questions: QuestionSet) -> Iterator[Database]:
+def relational(world: Situation) -> Iterator[Database]:
     """The world in SQLite."""
-    loaded = plugins.backend("sqlite").load(next(iter(questions.situations.values())))
+    loaded = plugins.backend("sqlite").load(world)
     yield loaded
     loaded.close()
 

@@ -11,6 +11,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
 
 from dqa.models.cassette import Cassette, RecordedModel
 from dqa.models.policy import Clock
@@ -47,18 +48,33 @@ def hours() -> Hours:
 
 
 class Speaking(BaseChatModel):
-    """Replies with the result of a function of the last message; each reply costs ten tokens."""
+    """Replies with the result of a function of the last message, or raises it if it is an error.
 
-    say: Callable[[str], str]
+    It stores its requests. Each reply costs ten tokens.
+    """
+
+    say: Callable[[str], Any]
+    asked: list[list[BaseMessage]] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
         return "speaking"
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.asked.append(list(messages))
+        said = self.say(messages[-1].text)
+        if isinstance(said, Exception):
+            raise said
         usage = {"input_tokens": 10, "output_tokens": 0, "total_tokens": 10}
-        reply = AIMessage(self.say(messages[-1].text), usage_metadata=usage)
+        message = AIMessage(said) if isinstance(said, str) else said
+        reply = message.model_copy(update={"usage_metadata": usage})
         return ChatResult(generations=[ChatGeneration(message=reply)])
+
+
+def saying(*replies: Any) -> Speaking:
+    """Return a model with these replies in order."""
+    left = iter(replies)
+    return Speaking(say=lambda _: next(left))
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 
 from dqa.core.errors import (
@@ -27,7 +27,7 @@ from dqa.models.cassette import FORMAT, Cassette
 from dqa.models.policy import CallPolicy, Clock, Retry
 from dqa.models.registry import Connection, chat_model
 from dqa.models.replies import ModelReply
-from tests.models.conftest import NAME, playing, recording
+from tests.models.conftest import NAME, Speaking, playing, recording, saying
 from tests.models.model_server import ModelServer, Trouble
 
 STOP = ("\nObservation:",)
@@ -35,21 +35,10 @@ PROMPT = "# Question\nWhich node is best?\n\n# Database\nKind: relational databa
 IMPATIENT = CallPolicy(Retry(1), clock=Clock(sleep=lambda _: None))
 
 
-class Counting(BaseChatModel):
-    """Says how often it was asked, as a model at a high temperature might."""
-
-    asked: list[Sequence[BaseMessage]] = []  # noqa: RUF012  (pydantic copies it)
-    says: str = "reply {}"
-
-    @property
-    def _llm_type(self) -> str:
-        return "counting"
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        self.asked.append(messages)
-        usage = {"input_tokens": 7, "output_tokens": len(self.asked), "total_tokens": 0}
-        reply = AIMessage(self.says.format(len(self.asked)), usage_metadata=usage)
-        return ChatResult(generations=[ChatGeneration(message=reply)])
+def counting(says: str = "reply {}") -> Speaking:
+    """Return a model that never gives the same reply twice."""
+    numbers = count(1)
+    return Speaking(say=lambda _: says.format(next(numbers)))
 
 
 def ask(model: BaseChatModel, *texts: str) -> ModelReply:
@@ -89,7 +78,7 @@ def test_replay_needs_no_key_no_server_and_no_package(
 
 def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None:
     """Self-consistency asks the same again; a third time was never recorded."""
-    model = recording(tape, Counting())
+    model = recording(tape, counting())
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
     model = playing(tape)
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
@@ -97,23 +86,19 @@ def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None
         ask(model, PROMPT)
 
 
-class Late(Counting):
-    """Answers the first request after its time limit, and the second while that one still runs."""
-
-    in_time: Any = None
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        result = super()._generate(messages)
-        if len(self.asked) == 1:
-            self.in_time.wait(30.0)
-        return result
-
-
 def test_a_reply_after_the_time_limit_is_not_recorded(tape: Path) -> None:
     """The run asked again and used the second reply, so the replay does too."""
     used = threading.Event()
     policy = CallPolicy(Retry(first=0.0), clock=Clock(sleep=lambda _: None), timeout=0.5)
-    model = recording(tape, Late(in_time=used))
+    numbers = count(1)
+
+    def say(_: str) -> str:
+        number = next(numbers)
+        if number == 1:  # answered only after its time limit
+            used.wait(30.0)
+        return f"reply {number}"
+
+    model = recording(tape, Speaking(say=say))
     before = set(threading.enumerate())
     assert call_model(model, [HumanMessage(PROMPT)], Recorder(), policy).reply.text == "reply 2"
     used.set()
@@ -153,9 +138,9 @@ def test_tools_are_part_of_the_request(tape: Path) -> None:
 
 def test_a_run_that_goes_on_plays_what_it_has_and_records_the_rest(tape: Path) -> None:
     """Nothing is paid for twice, and the cassette holds one consistent run."""
-    ask(recording(tape, Counting()), PROMPT)
+    ask(recording(tape, counting()), PROMPT)
     tape.write_bytes(tape.read_bytes() + b'{"request": "half')
-    inner = Counting(says="later {}")
+    inner = counting("later {}")
     model = recording(tape, inner, resume=True)
     assert ask(model, PROMPT).reply.text == "reply 1"
     assert ask(model, PROMPT, "reply 1", "go on").reply.text == "later 1"
@@ -179,17 +164,10 @@ class ContextOverflowError(Exception):
     """What providers' packages call a request that is too long."""
 
 
-class Overflowing(Counting):
-    """Takes no request."""
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        raise ContextOverflowError("8,000 tokens")
-
-
 def test_a_request_that_was_too_long_is_too_long_again(tape: Path) -> None:
     """Its class comes back with the words, so that whoever can send less does."""
     with pytest.raises(RequestTooLongError):
-        ask(recording(tape, Overflowing()), PROMPT)
+        ask(recording(tape, saying(ContextOverflowError("8,000 tokens"))), PROMPT)
     with pytest.raises(RequestTooLongError, match="8,000 tokens"):
         ask(playing(tape), PROMPT)
 
@@ -235,7 +213,7 @@ def test_the_file_holds_each_message_once_and_no_time(tape: Path, tmp_path: Path
     """The same calls give the same bytes."""
 
     def made(path: Path) -> bytes:
-        model = recording(path, Counting())
+        model = recording(path, counting())
         ask(model, PROMPT)
         ask(model, PROMPT, "reply 1", "go on")
         return path.read_bytes()
@@ -247,7 +225,7 @@ def test_the_file_holds_each_message_once_and_no_time(tape: Path, tmp_path: Path
 
 def edited(tape: Path, **header: Any) -> Path:
     """A cassette whose header says something else."""
-    ask(recording(tape, Counting()), PROMPT)
+    ask(recording(tape, counting()), PROMPT)
     first, *others = tape.read_text("utf-8").splitlines()
     tape.write_text("\n".join([json.dumps(json.loads(first) | header), *others, ""]), "utf-8")
     return tape
@@ -261,7 +239,7 @@ def test_another_formats_cassette_is_refused(tape: Path) -> None:
 
 def test_another_models_cassette_is_refused(tape: Path) -> None:
     """It names the model that it does hold."""
-    ask(recording(tape, Counting()), PROMPT)
+    ask(recording(tape, counting()), PROMPT)
     with pytest.raises(UsageError, match=r"openai:test.*openai:other"):
         Cassette.replay(tape, ["openai:other"])
 
@@ -277,7 +255,7 @@ def test_what_is_no_cassette_is_refused(tape: Path, content: str) -> None:
 def test_a_cassette_is_never_overwritten(tape: Path, tmp_path: Path) -> None:
     """A new recording needs a new file; one without replies is as good as new."""
     Cassette.record(tape, [NAME]).close()
-    ask(recording(tape, Counting()), PROMPT)
+    ask(recording(tape, counting()), PROMPT)
     with pytest.raises(UsageError, match="exists already"):
         Cassette.record(tape, [NAME])
     with pytest.raises(UsageError, match="cannot be written"):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from langchain_core.messages import AIMessage, HumanMessage
 
 from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UnparsableReplyError
 from dqa.core.recorder import Recorder
@@ -16,29 +13,9 @@ from dqa.deciders.method import Asking, Reply
 from dqa.models.calling import call_model
 from dqa.models.policy import Budget, CallPolicy, Clock, Retry
 from dqa.models.replies import split_thinking
+from tests.models.conftest import saying
 
 GONE = CallPolicy(Retry(1), clock=Clock(sleep=id))
-
-
-class Says(BaseChatModel):
-    """Gives its replies in order, raises those that are errors, and stores its requests."""
-
-    replies: list[Any]
-    shown: list[list[BaseMessage]] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "says"
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        self.shown.append(list(messages))
-        said = self.replies[len(self.shown) - 1]
-        if isinstance(said, Exception):
-            raise said
-        message = AIMessage(said) if isinstance(said, str) else said
-        usage = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
-        reply = message.model_copy(update={"usage_metadata": usage})
-        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
 class Number(Reply):
@@ -56,7 +33,7 @@ class Counting(Asking):
 
 def test_an_unreadable_reply_is_asked_again_with_its_problem() -> None:
     """Every reply is counted; the record contains requests, replies and problems."""
-    model = Says(replies=["<think>hm</think> ten", "", '{"n": 10}'])
+    model = saying("<think>hm</think> ten", "", '{"n": 10}')
     asking = Counting("", model)
     assert asking.ask("count", Number).n == 10
     record = asking.recorder
@@ -67,7 +44,7 @@ def test_an_unreadable_reply_is_asked_again_with_its_problem() -> None:
     assert record.events[1].data["text"] == "ten"
     assert record.events[1].data["thought"] == "<think>hm</think>"
     assert (record.steps, record.usage.calls, record.usage.input_tokens) == (3, 3, 30)
-    first, said, problem, empty, _ = (message.text for message in model.shown[2])
+    first, said, problem, empty, _ = (message.text for message in model.asked[2])
     assert (first, said, empty) == ("count?", "ten", "(empty reply)")
     assert problem.startswith("The reply could not be used. ")
 
@@ -82,7 +59,7 @@ def test_an_unreadable_reply_is_asked_again_with_its_problem() -> None:
 )
 def test_it_ends_after_a_bounded_number_of_replies(bad: object) -> None:
     """Replies that were cut off or withheld are never used."""
-    asking = Counting("", Says(replies=[bad] * 3), tries=2)
+    asking = Counting("", saying(*[bad] * 3), tries=2)
     with pytest.raises(UnparsableReplyError, match="2 replies in a row"):
         asking.ask("count", Number)
     assert asking.recorder.steps == 2
@@ -92,7 +69,7 @@ def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -
     """A fault belongs to the reply that it delayed."""
     record = Recorder()
     record.steps = 4
-    model = Says(replies=[ConnectionError("reset"), "<think>x"])
+    model = saying(ConnectionError("reset"), "<think>x")
     turn = call_model(model, [HumanMessage("a")], record, GONE)
     assert (turn.text, turn.thought, turn.reply.text) == ("", "<think>x", "<think>x")
     assert [(event.kind, event.step) for event in record.events] == [("fault", 5)]
@@ -101,12 +78,12 @@ def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -
 
 def test_outages_and_budgets_are_no_wrong_replies() -> None:
     """They are raised, with the record so far."""
-    model = Says(replies=["ten", ConnectionError("a"), ConnectionError("b")])
+    model = saying("ten", ConnectionError("a"), ConnectionError("b"))
     asking = Counting("", model, calls=GONE)
     with pytest.raises(ModelUnavailableError):
         asking.ask("count", Number)
     assert [event.kind for event in asking.recorder.events][-2:] == ["fault", "fault"]
-    asking = Counting("", Says(replies=["ten"]), calls=CallPolicy(budget=Budget(tokens=12)))
+    asking = Counting("", saying("ten"), calls=CallPolicy(budget=Budget(tokens=10)))
     with pytest.raises(BudgetSpentError):
         asking.ask("count", Number)
 

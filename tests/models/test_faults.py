@@ -6,17 +6,8 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import (
-    RequestTooLongError,
-)
-from dqa.models.faults import (
-    FaultKind,
-    diagnose,
-    is_too_long,
-    refused_setting,
-    words_of,
-)
-from dqa.models.policy import Retry
+from dqa.core.errors import RequestTooLongError
+from dqa.models.faults import FaultKind, diagnose, is_too_long, refused_setting, words_of
 
 
 class ReadTimeoutError(TimeoutError):
@@ -103,14 +94,3 @@ def test_words_hold_no_secret_and_no_line_break(monkeypatch: pytest.MonkeyPatch)
     assert "abc.def" not in words
     assert "\n" not in words
     assert len(words) < 450
-
-
-def test_a_wish_to_wait_is_honoured_up_to_the_longest_pause() -> None:
-    """Never earlier than asked, and an hour is not waited for."""
-    retry = Retry(longest=60.0)
-    asked = retry.pause("request", 1, 20.0, 0.0)
-    assert asked is not None
-    assert 20.0 <= asked <= 20.5
-    hour = retry.pause("request", 1, 3_600.0, 0.0)
-    assert hour is not None
-    assert 60.0 <= hour <= 60.5

@@ -24,17 +24,6 @@ def test_requests_are_spread_evenly_over_a_minute_and_pauses_are_not_saved(hours
     assert starts == [0.0, 1.0, 3_601.0, 3_602.0]
 
 
-def test_tokens_are_reserved_as_estimated_and_settled_as_counted(hours: Hours) -> None:
-    """A reply that took more than expected makes the next one wait longer."""
-    limiter = Limiter(tokens_per_minute=600, clock=hours.clock)
-    with limiter.place(10) as settle:
-        settle(50)
-    for _ in range(2):
-        with limiter.place(10):
-            pass
-    assert hours.slept == [5.0, 1.0]
-
-
 def test_no_more_calls_at_once_than_allowed() -> None:
     """Nine threads, three places: never a fourth inside."""
     limiter, inside, most = Limiter(concurrency=3), [0], [0]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
@@ -39,18 +39,24 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     baseline, affect only the accuracies. A scenario without critical values has no table of missed
     data and no failures of class MIS.
     """
-    relevances = list(_relevances(cases.judged, questions))
-    runs = list(map(_measured, cases.judged, relevances))
-    types = _types(cases.judged, reference) if reference else {}
-    with_steps = [run for run, case in zip(runs, cases.judged, strict=True) if case.has_steps]
+    judged, relevances = cases.judged, list(_relevances(cases.judged, questions))
+    runs = list(map(_measured, judged, relevances))
+    types = _types(judged, reference) if reference else {}
+    planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
+    kinds = {kind for run in runs for kind in run.measures["replannings"]}
     findings = {measure: list[Finding]() for measure in _TITLES}
-    findings["question_types"] = [
-        Finding("", run.decider, types[run.key[:2]], run.question, run.outcome is Outcome.CORRECT)
-        for run in runs
-        if run.key[:2] in types
-    ]
-    for measure, finding in _findings(with_steps):
-        findings[measure].append(finding)
+    for run, case in zip(runs, judged, strict=True):
+        kind = types.get(run.key[:2])
+        marks = {} if kind is None else {"question_types": {kind: case.correct}}
+        if case.has_steps:
+            marks |= _marks(run, kinds if (run.scenario, run.decider) in planning else None)
+        for measure, columns in marks.items():
+            scenario = "" if measure == "question_types" else run.scenario
+            findings[measure] += [
+                Finding(scenario, run.decider, column, run.question, holds)
+                for column, holds in columns.items()
+            ]
+    needed = "The table of SR and MR questions needs --reference DECIDER."
     sr = f"SR: '{reference}' retrieved once. MR: it retrieved more often."
     return Analysis(
         reference=reference,
@@ -59,17 +65,33 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
             for run, relevance in zip(runs, relevances, strict=True)
         ),
         tables=tuple(FindingTable.of(m, title, findings[m]) for m, title in _TITLES.items()),
-        notes=(
-            sr if reference else "The table of SR and MR questions needs --reference DECIDER.",
-            _CLASSES,
-        ),
+        notes=(sr if reference else needed, _CLASSES),
         runs=tuple(runs),
     )
 
 
+def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> dict[str, dict[str, bool]]:
+    """Return in which columns of each measure a run counts, and whether it counts as true.
+
+    `kinds` are the kinds of re-planning in all runs; None if the decider makes no plans.
+    """
+    replanned, values = run.measures["replannings"], run.measures["critical_values"]
+    missed = {name: how is Found.MISSED for name, how in values.items()}
+    number = str(min(len(replanned), _MOST_REPLANNINGS))
+    marks = {"failures": {name: run.failure == name for name in CLASSES}}
+    marks["failures"]["failed"] = run.failure is not None
+    if kinds is not None:
+        marks["replannings"] = dict.fromkeys((number, "total"), run.outcome is Outcome.CORRECT)
+    if replanned:
+        marks["kinds"] = {kind: kind in replanned for kind in kinds or ()}
+    if missed:
+        marks["missed"] = {**missed, "any": any(missed.values())}
+    return marks
+
+
 def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterator[Relevance]:
     """Yield the relevant objects of each case's question; all objects if they are unknown."""
-    known = {} if questions is None else {one.key: one for one in questions.questions}
+    known = {one.key: one for one in questions.questions} if questions is not None else {}
     data: dict[str, Data] = {}
     for case in cases:
         question = known.get(case.result.question)
@@ -84,8 +106,8 @@ def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterato
 
 def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     result, evidence = case.result, case.trace.evidence
-    scenario = plugins.find_scenario(result.scenario)
-    values = scenario.document.critical_values if scenario is not None and case.has_steps else ()
+    scenario = plugins.find_scenario(result.scenario) if case.has_steps else None
+    values = scenario.document.critical_values if scenario is not None else ()
     asked = read_statements(case.trace, scenario if values else None)
     found = found_values(asked, values, relevance)
     failure, reason = failure_of(case, found, asked, relevance) or (None, None)
@@ -118,34 +140,14 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
     if not theirs:
         deciders = dict.fromkeys(case.result.decider for case in cases)
         raise UnknownNameError("judged decider of this run", reference, deciders)
-    with_steps = [case for case in theirs if case.has_steps]
-    if not with_steps:
+    types = {
+        case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)]
+        for case in theirs
+        if case.has_steps
+    }
+    if not types:
         raise UsageError(
             f"The traces of '{reference}' do not contain retrievals. Name a decider that writes "
             "statements for the database, such as iterrag."
         )
-    return {
-        case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)] for case in with_steps
-    }
-
-
-def _findings(runs: Sequence[AnalysedRun]) -> Iterator[tuple[str, Finding]]:
-    """Yield each run's findings about re-plannings, missed data and failures."""
-    planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
-    kinds = {kind for run in runs for kind in run.measures["replannings"]}
-    for run in runs:
-        replanned, values = run.measures["replannings"], run.measures["critical_values"]
-        columns: list[tuple[str, str, bool]] = []
-        if (run.scenario, run.decider) in planning:
-            number = str(min(len(replanned), _MOST_REPLANNINGS))
-            right = run.outcome is Outcome.CORRECT
-            columns += [("replannings", column, right) for column in (number, "total")]
-        if replanned:
-            columns += [("kinds", kind, kind in replanned) for kind in kinds]
-        if values:
-            columns.append(("missed", "any", Found.MISSED in values.values()))
-        columns += [("missed", name, how is Found.MISSED) for name, how in values.items()]
-        columns += [("failures", name, run.failure == name) for name in CLASSES]
-        columns.append(("failures", "failed", run.failure is not None))
-        for measure, column, holds in columns:
-            yield measure, Finding(run.scenario, run.decider, column, run.question, holds)
+    return types

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -17,7 +17,7 @@ from dqa.evaluation.traces import Trace
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import Computed, CriticalValue
 from dqa_planrag.analysis.cypher import read_cypher
-from dqa_planrag.analysis.reading import Class, Leaf, Reading, Term, Value, keys_of
+from dqa_planrag.analysis.reading import NOTHING, Leaf, Reading, Term, Value, keys_of
 from dqa_planrag.analysis.sql import read_sql
 
 Values: TypeAlias = frozenset[Any]
@@ -54,25 +54,13 @@ class Data:
         self._found: dict[tuple[str, str, str], set[int]] = {}
 
     def column(self, table: str, name: str) -> list[Cell]:
-        """Return the cells of a column."""
-        cells: list[Cell] = self._columns[table, name].tolist()
-        return cells
-
-    def cells(self, table: str, name: str, rows: Collection[int]) -> Values | None:
-        """Return the values of some rows in a column; None if the column does not exist."""
+        """Return the cells of a column; an empty list if the column does not exist."""
         cells = self._columns.get((table, name))
-        return None if cells is None else frozenset(cells[sorted(rows)].tolist())
+        return [] if cells is None else cells.tolist()
 
-    def rows(self, table: str, facts: Mapping[str, Values]) -> set[int]:
-        """Return the rows in which each column has one of its given values.
-
-        Values that would leave no row are ignored, because the statement must have computed them.
-        """
-        found: set[int] | None = None
-        for name, values in facts.items():
-            rows = set[int]().union(*(self._with(table, name, value) for value in values))
-            found = rows if found is None else (found & rows or found)
-        return found or set()
+    def rows(self, table: str, column: str, values: Values) -> set[int]:
+        """Return the rows in which a column has one of the values, exact or rounded."""
+        return set[int]().union(*(self._with(table, column, value) for value in values))
 
     def _with(self, table: str, name: str, value: Any) -> set[int]:  # noqa: ANN401  (any cell)
         place, cells = (table, name, str(value)), self._columns.get((table, name))
@@ -120,16 +108,14 @@ class Relevance:
         key = next(iter(keys_of(data.schema)[table]))
         named = zip(data.column(table, key), data.column(table, column), strict=True)
         keys = {table: {k for k, name in named if str(name) == question.target[part.parameter]}}
-        tables = {node.label: node.table for node in data.schema.nodes}
-        edges = [edge for edge in data.schema.edges if edge.label in part.along]
+        along = [edge.table for edge in data.schema.edges if edge.label in part.along]
         before = -1
         while before != (before := sum(map(len, keys.values()))):
-            for edge in edges:
-                (source, first), (target, last) = edge.source, edge.target
-                begins, ends = data.column(edge.table, first), data.column(edge.table, last)
-                wanted = keys.setdefault(tables[target], set())
-                found = {b for b, end in zip(begins, ends, strict=True) if end in wanted}
-                keys.setdefault(tables[source], set()).update(found)
+            for edge in along:
+                (first, source), (last, target) = keys_of(data.schema)[edge].items()
+                pairs = zip(data.column(edge, first), data.column(edge, last), strict=True)
+                found = {begin for begin, end in pairs if end in keys.setdefault(target, set())}
+                keys.setdefault(source, set()).update(found)
         return cls(data, {name: frozenset(nodes) for name, nodes in keys.items()})
 
 
@@ -141,7 +127,7 @@ class Asked:
     readings: tuple[Reading, ...] = ()
 
     def views(self, relevance: Relevance) -> Iterator[RowView]:
-        """Yield the rows of the result. A list in a cell becomes one row per item."""
+        """Yield the rows of the result."""
         rows = self.evidence.rows
         header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
         for reading in self.readings:
@@ -149,24 +135,21 @@ class Asked:
             names, outputs = [str(name).lower() for name in header], reading.outputs
             made = [outputs[name] for name in (names if set(names) == set(outputs) else outputs)]
             for cells in rows if rows and len(rows[0]) == len(made) else ():
-                listed = [cell if isinstance(cell, list) else [cell] for cell in cells]
-                columns = list(zip(made, listed, strict=True))
-                for k in range(max(len(items) for _, items in columns)):
-                    row = [(v, items[min(k, len(items) - 1)]) for v, items in columns if items]
-                    yield RowView(reading, row, relevance)
+                yield RowView(reading, list(zip(made, cells, strict=True)), relevance)
 
 
 def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
     """Read the statements of a run, in the dialect of its database."""
-    known = trace.database in plugins.names("database")
-    dialect = plugins.backend(trace.database).dialect if known else "sqlite"
-    found = []
+    is_graph = trace.kind == "graph"
+    dialect = "neo4j" if is_graph else "sqlite"
+    if trace.database in plugins.names("database"):
+        dialect = plugins.backend(trace.database).dialect
+    read, found = read_cypher if is_graph else read_sql, []
     for one in trace.evidence:
-        text, readings = one.translated or one.statement, list[Reading]()
+        readings: list[Reading] = []
         if scenario is not None and one.error is None and one.tool == QUERY:
-            is_graph, name = trace.kind == "graph", _DIALECTS.get(dialect, dialect)
-            schema = scenario.schema
-            readings = read_cypher(text, schema) if is_graph else read_sql(text, name, schema)
+            text = one.translated or one.statement
+            readings = read(text, _DIALECTS.get(dialect, dialect), scenario.schema)
         found.append(Asked(one, tuple(readings)))
     return found
 
@@ -177,10 +160,13 @@ class RowView:
     Attributes
     ----------
     cells
-        The cells, each with the origin of its expression. Nodes, relationships and maps are split
-        into their parts.
+        The cells, each with the origin of its expression; also the properties of a node or
+        relationship in a cell.
     shown
         The cell of each term that the row shows.
+    rows
+        The rows of the data to which each instance can refer. An instance is missing if nothing is
+        known about it.
     """
 
     def __init__(
@@ -189,41 +175,47 @@ class RowView:
         self.reading, self._relevance = reading, relevance
         self.cells: list[tuple[Value, Any]] = []
         for value, cell in row:
-            fields = reading.fields(value)
-            if fields is None or not isinstance(cell, dict):
-                self.cells.append((value, cell))
-                continue
-            parts = {name.lower(): part for name, part in cell.items()}
-            self.cells += [(fields[name], part) for name, part in parts.items() if name in fields]
-        self.shown = {v.term: c for v, c in self.cells if v.term is not None and c is not None}
-        self._found: dict[Class, Values | None] = {}
+            self.cells.append((value, cell))
+            if value.whole is not None and isinstance(cell, dict):
+                parts, fields = cell.items(), reading.properties(value.whole)
+                self.cells += [(fields.get(name.lower(), NOTHING), part) for name, part in parts]
+        self.shown = {
+            v.term: c for v, c in self.cells if v.term and isinstance(c, str | int | float)
+        }
+        self.rows: dict[int, set[int]] = {}
+        if relevance.data is not None:
+            self._find_rows(relevance.data)
 
-    def possible(self, term: Term, deep: int = _DEEPEST) -> Values | None:
-        """Return the values that a term can have in this row; None if it can have any value.
+    def _find_rows(self, data: Data) -> None:
+        """Find the rows by the constants of the statement, the cells, and equal terms."""
+        for term, constants in self.reading.constants.items():
+            self._narrow(data, term, constants)
+        for term, cell in self.shown.items():
+            self._narrow(data, term, frozenset({cell}))
+        for _ in range(_DEEPEST):
+            for term in self.reading.classes:
+                self._narrow(data, term, self.possible(term))
 
-        The values follow from the constants in the statement, the cells of the row, and the data.
+    def _narrow(self, data: Data, term: Term, values: Values | None) -> None:
+        """Keep the rows in which a term and all equal terms have one of some values.
+
+        Values that would leave no row are ignored, because the statement must have computed them.
         """
-        same, data = self.reading.same(term), self._relevance.data
-        if same not in self._found:
-            shown = frozenset(self.shown[one] for one in same.terms if one in self.shown)
-            found = self._found[same] = _both(same.constants, shown or None)
-            for instance, column in tuple(same.terms) if deep and data is not None else ():
-                rows = self.rows(instance, deep - 1, column)
-                table = self.reading.tables[instance] or ""
-                if rows is not None and (found is None or len(found) > 1) and data is not None:
-                    found = _both(found, data.cells(table, column, rows))
-            self._found[same] = found
-        return self._found[same]
+        for instance, column in self.reading.same(term) if values is not None else ():
+            rows = data.rows(self.reading.tables[instance] or "", column, values)
+            rows &= self.rows.get(instance, rows)
+            if rows:
+                self.rows[instance] = rows
 
-    def rows(self, instance: int, deep: int = _DEEPEST, but: str = "") -> set[int] | None:
-        """Return the rows of the data to which an instance can refer; None if nothing is known."""
-        data, table = self._relevance.data, self.reading.tables[instance]
-        if data is None or table is None:
-            return None
-        columns = {column for i, column in (*self.reading.classes, *self.shown) if i == instance}
-        known = {c: self.possible((instance, c), deep) for c in sorted(columns - {but})}
-        facts = {column: values for column, values in known.items() if values is not None}
-        return data.rows(table, facts) if facts else None
+    def possible(self, term: Term) -> Values | None:
+        """Return the values that a term can have in this row; None if nothing is known."""
+        data = self._relevance.data
+        for instance, column in (term, *self.reading.same(term)):
+            if data is not None and instance in self.rows:
+                table = self.reading.tables[instance] or ""
+                cells = data.column(table, column)
+                return frozenset(cells[row] for row in self.rows[instance]) if cells else None
+        return None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
         """Return the keys of relevant objects for each key column of an instance."""
@@ -239,34 +231,32 @@ class RowView:
     def _matters(self, leaf: Leaf) -> bool:
         """Return whether a value can belong to a relevant object.
 
-        A sum must belong to relevant objects only.
+        An aggregate must belong to relevant objects only.
         """
         wanted, ends = self.wanted(leaf.instance), self.reading.ends(leaf.instance)
         if not wanted:
-            return leaf.summed is None or not leaf.summed.chosen.isdisjoint(ends)
-        known = [(self.possible((leaf.instance, column)), keys) for column, keys in wanted.items()]
-        told = [(values, keys) for values, keys in known if values is not None]
-        if leaf.summed is not None and not any(values <= keys for values, keys in told):
+            return not leaf.function or not leaf.chosen.isdisjoint(ends)
+        possible = [(self.possible((leaf.instance, name)), keys) for name, keys in wanted.items()]
+        known = [(values, keys) for values, keys in possible if values is not None]
+        if leaf.function and not any(values <= keys for values, keys in known):
             return False
-        return all(values & keys for values, keys in told)
+        return all(values & keys for values, keys in known)
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
         """Return whether a leaf is the sum or mean over all parts of a relevant object's value."""
         wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
-            summed, table = leaf.summed, self.reading.tables[leaf.instance]
-            if summed is None or (table, summed.function, summed.columns) != wanted:
-                continue
-            matter = self.wanted(leaf.instance).get(computed.by)
-            of = self.possible((leaf.instance, computed.by))
-            known = computed.by in summed.chosen if matter is None else (of and of <= matter)
-            if known and summed.chosen <= {computed.by}:
-                return True
+            table, owner = self.reading.tables[leaf.instance], {computed.by}
+            if (table, leaf.function, leaf.columns) == wanted and leaf.chosen <= owner:
+                matter = self.wanted(leaf.instance).get(computed.by)
+                of = self.possible((leaf.instance, computed.by))
+                if leaf.chosen == owner if matter is None else of and of <= matter:
+                    return True
         return False
 
     def is_beside(self, computed: Computed) -> bool:
         """Return whether the row shows the additional column that a sum or mean needs."""
-        leaves = [leaf for made, _ in self.cells for leaf in made.shown]
+        leaves = [leaf for made, _ in self.cells for leaf in made.leaves]
         return computed.beside is None or self.has(leaves, *computed.beside)
 
     def holds(self, made: Value, value: CriticalValue) -> bool:
@@ -274,17 +264,11 @@ class RowView:
 
         Such a number is computed from the column of the value, its sum or mean, or its equation.
         """
-        if self.has(made.shown, value.table, value.column):
+        if self.has(made.leaves, value.table, value.column):
             return True
-        if value.computed is not None and self.sums(made.shown, value.computed):
+        if value.computed is not None and self.sums(made.leaves, value.computed):
             return self.is_beside(value.computed)
-        return bool(value.solved) and all(self.has(made.shown, *place) for place in value.solved)
-
-
-def _both(one: Values | None, other: Values | None) -> Values | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one & other
+        return bool(value.solved) and all(self.has(made.leaves, *place) for place in value.solved)
 
 
 def found_values(
@@ -311,15 +295,15 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
     """Yield the ways in which a row contains a critical value."""
     for made, cell in (*view.cells, *((made, 0) for made in view.reading.order)):
         if cell is None:  # the sum over no rows is NULL, which is a valid answer
-            if value.computed is not None and view.sums(made.shown, value.computed):
+            if value.computed is not None and view.sums(made.leaves, value.computed):
                 yield Found.WORKED_OUT
-        elif made.term is not None and view.has(made.shown, value.table, value.column):
+        elif made.term is not None and view.has(made.leaves, value.table, value.column):
             yield Found.SHOWN
         elif view.holds(made, value):
             yield Found.WORKED_OUT
         elif value.spared is not None and made.term is None:
             (by,) = (other for other in values if other.name == value.spared.by)
-            others = (view.has(made.shown, *place) for place in value.spared.beside)
+            others = (view.has(made.leaves, *place) for place in value.spared.beside)
             if view.holds(made, by) and any(others):
                 yield Found.NOT_NEEDED
 
@@ -334,7 +318,7 @@ def _has_parts(computed: Computed, views: Sequence[RowView], data: Data | None) 
         for instance, table in enumerate(view.reading.tables):
             shown = {column for i, column in view.shown if i == instance}
             if table == computed.table and shown >= computed.columns:
-                listed |= view.rows(instance) or set()
+                listed |= view.rows.get(instance, set())
                 matter = view.wanted(instance).get(computed.by, matter)
     missing = {owner for row, owner in enumerate(owners) if row not in listed}
     return not matter & {owners[row] for row in listed} <= missing

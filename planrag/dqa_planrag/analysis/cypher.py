@@ -1,90 +1,75 @@
-"""Read a Cypher statement: clauses and patterns directly, expressions with sqlglot."""
+"""Read a Cypher statement: patterns with the guard's parser, expressions with sqlglot."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dqa.core.situation import EdgeSchema, NodeSchema, Schema
-from dqa_planrag.analysis.reading import NOTHING, Expressions, Reading, Value
+from dqa.guard.check import Refusal
+from dqa.guard.cypher import read_statement
+from dqa.guard.cypher_reading import CypherReader
+from dqa.guard.cypher_values import Element
+from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
-_TEXT = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`"""
-_COMMENT = re.compile(rf"({_TEXT})|//[^\n]*|/\*.*?\*/", re.DOTALL)
-_SCAN = re.compile(
-    rf"{_TEXT}|(?P<open>[(\[{{]|\bCASE\b)|(?P<close>[)\]}}]|(?<!\.)\bEND\b)"
-    r"|(?<!\.)(?<!\bAS )(?:\b(?<!STARTS )(?<!ENDS )WITH\b|\b(?!WITH)[A-Z]+\b)|,",
-    re.IGNORECASE,
-)
 _CLAUSES = {"MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "ORDER", "SKIP", "LIMIT", "WHERE"}
-_INSIDE = r"\s*(?P<name>`[^`]*`|\w*)\s*(?::\s*(?P<label>`[^`]*`|\w+))?(?P<more>[^{}]*?)"
-_MAP = rf"(?P<map>\{{(?:{_TEXT}|[^{{}}])*\}})?\s*(?P<where>WHERE\b.*?)?"
-_NODE = re.compile(rf"(?<!\w)\({_INSIDE}{_MAP}\)", re.IGNORECASE | re.DOTALL)
-_EDGE = re.compile(
-    rf"\s*(?P<left><)?-(?:\[{_INSIDE}{_MAP}\]-)?(?P<right>-?>)?-?\s*", re.IGNORECASE | re.DOTALL
-)
 _SPELLINGS = (
-    (re.compile(r"=~|\b(?:STARTS|ENDS)\s+WITH\b|\bCONTAINS\b", re.IGNORECASE), "LIKE"),
-    (re.compile(r"\b(?:EXISTS|COUNT|COLLECT)\s*\{.*?\}", re.IGNORECASE | re.DOTALL), "NULL"),
+    (re.compile(r"=~|\b(?:STARTS|ENDS) WITH\b|\bCONTAINS\b", re.IGNORECASE), "LIKE"),
+    (re.compile(r"\bCOLLECT(?= \()", re.IGNORECASE), "ARRAY_AGG"),
+    (re.compile(r"\b(?:EXISTS|COUNT|COLLECT) \{.*?\}", re.IGNORECASE | re.DOTALL), "NULL"),
 )
 """Spellings of Cypher that sqlglot reads differently, and their replacements."""
-_FUNCTIONS: Mapping[str, type[exp.Expr]] = {
-    **dict.fromkeys(("tofloat", "tointeger", "tostring", "nodes", "head", "last"), exp.Paren),
-    **dict.fromkeys(("size", "length"), exp.Count),
-    **dict.fromkeys(("percentilecont", "percentiledisc"), exp.Median),
-    "collect": exp.ArrayAgg,
-}
-"""Functions of Cypher and the corresponding expressions of sqlglot."""
 
 
-def read_cypher(statement: str, schema: Schema) -> list[Reading]:
+def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading]:
     """Return the reading of each part of a union; an empty list if the query is unreadable."""
-    text = _COMMENT.sub(lambda found: found[1] or " ", statement)
     try:
-        return [_CypherReader(schema).read(part) for _, part in _split(text, {"UNION"})]
-    except (SqlglotError, RecursionError, ValueError):
+        tokens = read_statement(statement, dialect)
+        end = len(tokens.keys) - 1
+        parts = [-1, *_outside_brackets(tokens, 0, end, {"UNION"}), end]
+        return [_CypherReading(schema, tokens, i + 1, end) for i, end in pairwise(parts)]
+    except (Refusal, SqlglotError, RecursionError, ValueError):
         return []
 
 
-def _split(text: str, words: set[str]) -> Iterator[tuple[str, str]]:
-    """Split a text at `words` outside brackets. Yield each part with the word before it."""
-    word, start, depth = "", 0, 0
-    for found in _SCAN.finditer(text):
-        depth += bool(found["open"]) - bool(found["close"])
-        if depth == 0 and found[0].upper() in words:
-            if word or text[start : found.start()].strip():
-                yield word, text[start : found.start()].strip()
-            word, start = found[0].upper(), found.end()
-    yield word, text[start:].strip()
+def _outside_brackets(tokens: CypherReader, i: int, end: int, words: set[str]) -> Iterator[int]:
+    """Yield the positions of words outside of brackets."""
+    while i < end:
+        if tokens.keys[i] in words and tokens.keys[i - 1] not in {".", "AS", "STARTS", "ENDS"}:
+            yield i
+        i = tokens.closing.get(i, i) + 1
 
 
-class _CypherReader(Expressions):
-    """Trace the values of variables, clause by clause."""
+class _CypherReading(Reading):
+    """One part of a union, whose variables are traced clause by clause."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, tokens: CypherReader, begin: int, end: int) -> None:
         super().__init__(schema)
-        self._known: dict[str, Value] = {}
-
-    def read(self, text: str) -> Reading:
-        """Read the clauses of a query without UNION."""
-        for word, part in _split(text, _CLAUSES):
+        self._tokens, self._known = tokens, dict[str, Value]()
+        clauses = [*_outside_brackets(tokens, begin, end, _CLAUSES), end]
+        for first, last in pairwise(clauses):
+            word, text = tokens.keys[first], self._text(first + 1, last)
             if word == "MATCH":
-                self._patterns(part)
+                self._match(first + 1, last)
             elif word == "WHERE":
-                self._where(part)
+                self._where(text)
             elif word in {"WITH", "RETURN"}:
-                self._projection(_parsed(part), final=word == "RETURN")
+                self._project(_parsed(text), final=word == "RETURN")
             elif word == "UNWIND":
-                for item in _parsed(part).selects:
+                for item in _parsed(text).selects:
                     self._known[item.alias.lower()] = self.value(item.unalias())
             elif word == "ORDER":
-                self.note_order(_parsed(f"1 ORDER {part}"))
-        return self.reading
+                self.sort(_parsed(f"1 ORDER {text}"))
 
-    def _projection(self, select: exp.Select, *, final: bool) -> None:
+    def _text(self, begin: int, end: int) -> str:
+        return " ".join(self._tokens.spelled[begin:end])
+
+    def _project(self, select: exp.Select, *, final: bool) -> None:
         """Read the items of WITH or RETURN. Items without an aggregate define the groups."""
         items = {(item.alias or item.sql()).lower(): item.unalias() for item in select.selects}
         known = self._known if items.pop("*", None) else {}
@@ -93,94 +78,88 @@ class _CypherReader(Expressions):
         found = known | {name: self.value(node) for name, node in items.items()}
         self.groups = []
         if final:
-            self.reading.outputs = found
+            self.outputs = found
         self._known = self._known | found if final else found
 
     def _where(self, text: str) -> None:
-        for _, part in _split(text, {"AND"}):
-            for node in _parsed(part).selects:
-                self.condition(node)
+        for node in _parsed(text).selects:
+            self.condition(node)
 
     def column(self, node: exp.Column) -> Value:
-        names = [part.name.lower() for part in node.parts]
-        value = self._known.get(names[0], NOTHING)
-        for name in names[1:]:
-            value = self._property(value, name)
+        first, *names = (part.name.lower() for part in node.parts)
+        value = self._known.get(first, NOTHING)
+        for name in names:
+            if value.whole is None:
+                return Value(value.leaves)
+            value = self.properties(value.whole).get(name, NOTHING)
         return value
 
-    def _property(self, value: Value, name: str) -> Value:
-        tables, owners = self.reading.tables, self.reading.properties().items()
-        if value.whole is not None and tables[value.whole] is None:
-            having = [table for table, columns in owners if name in columns]
-            tables[value.whole] = having[0] if len(having) == 1 else None
-        fields = self.reading.fields(value)
-        return Value(value.leaves) if fields is None else fields.get(name, NOTHING)
-
-    def _patterns(self, text: str) -> None:
-        """Read the nodes and relationships of a MATCH, then their conditions."""
-        said: list[tuple[int, re.Match[str]]] = []
-        for _, pattern in _split(text, {","}):
-            left, edge, node = 0, None, _NODE.search(pattern)
-            while node is not None:
-                right = self._element(node, self.reading.schema.nodes)
-                said.append((right, node))
-                if edge is not None and edge["name"] is not None and "*" not in edge["more"]:
-                    said.append((self._relationship(edge, left, right), edge))
-                left, edge = right, _EDGE.match(pattern, node.end())
-                node = None if edge is None else _NODE.match(pattern, edge.end())
-        for instance, found in said:
-            self._map(instance, found["map"] or "{}")
-            if found["where"]:
-                self._where(found["where"][5:])
+    def _match(self, begin: int, end: int) -> None:
+        """Read the nodes and relationships of a MATCH, then their properties and conditions."""
+        elements = {element.opening: element for element in self._tokens.elements}
+        said: list[tuple[int, Element]] = []
+        edge, left, i = None, 0, begin
+        while i < end:
+            element = elements.get(i)
+            if element is not None and element.kind == "relationship":
+                edge = element
+            elif element is not None:
+                right = self._element(element, self.schema.nodes)
+                said.append((right, element))
+                if edge is not None and not edge.is_many:
+                    said.append((self._relate(edge, left, right), edge))
+                left, edge = right, None
+            i = self._tokens.closing.get(i, i) + 1
+        for instance, element in said:
+            self._restrict(instance, element)
 
     def _element(
-        self, found: re.Match[str], kinds: tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
+        self, element: Element, kinds: tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
     ) -> int:
-        """Return the instance of a node or relationship pattern; a known variable is reused."""
-        name, label = ((found[part] or "").strip("`").lower() for part in ("name", "label"))
-        tables = (k.table for k in kinds if k.label.lower() == label and "|" not in found["more"])
-        table = next(tables, None)
+        """Return the instance of a node or relationship; a known variable is reused."""
+        texts = self._tokens.texts
+        labels = [texts[i].lower() for i in element.names if element.is_plain]
+        table = next((kind.table for kind in kinds if [kind.label.lower()] == labels), None)
+        name = "" if element.variable is None else texts[element.variable].lower()
         instance = self._known.get(name, NOTHING).whole
         if instance is None:
-            instance = self.reading.instance(table)
-        elif self.reading.tables[instance] is None:
-            self.reading.tables[instance] = table
+            instance = self.instance(None)
+        self.tables[instance] = self.tables[instance] or table
         if name:
             self._known[name] = Value(whole=instance)
         return instance
 
-    def _relationship(self, found: re.Match[str], left: int, right: int) -> int:
-        """Return the instance of the relationship between two nodes."""
-        reading, schema = self.reading, self.reading.schema
-        edge = self._element(found, schema.edges)
-        tables = {node.label: node.table for node in schema.nodes}
-        wanted = {reading.tables[left], reading.tables[right]} - {None}
-        possible = [
-            e
-            for e in schema.edges
-            if reading.tables[edge] in {e.table, None}
-            and wanted <= {tables[e.source[0]], tables[e.target[0]]}
-        ]
-        if len(possible) != 1:
-            return edge
-        kind = possible[0]
-        reading.tables[edge] = kind.table
-        source, target = tables[kind.source[0]], tables[kind.target[0]]
-        has_arrow = bool(found["left"]) != bool(found["right"])
-        if not has_arrow and source == target:
-            return edge
-        turned = reading.tables[left] == target or reading.tables[right] == source
-        ends = (right, left) if (found["left"] if has_arrow else turned) else (left, right)
-        for node, (label, column) in zip(ends, (kind.source, kind.target), strict=True):
-            reading.tables[node] = tables[label]
-            reading.equate((node, schema.node(label).key_column), (edge, column))
+    def _relate(self, element: Element, left: int, right: int) -> int:
+        """Return the instance of a relationship, and connect it if its direction is clear."""
+        edge, keys = self._element(element, self.schema.edges), self._tokens.keys
+        first = element.opening - (keys[element.opening] == "[")
+        last = self._tokens.closing.get(element.opening, element.opening) + 1
+        starts = [(left, right)] * (keys[first - 1] != "<") + [(right, left)] * (
+            keys[last + 1] != ">"
+        )
+        possible = []
+        for kind in self.schema.edges:
+            ends = [self.schema.node(label) for label, _ in (kind.source, kind.target)]
+            for nodes in starts:
+                wanted = (edge, kind.table), *zip(nodes, (end.table for end in ends), strict=True)
+                if all(self.tables[instance] in {None, table} for instance, table in wanted):
+                    possible.append((kind, nodes, ends))
+        if len(possible) == 1:
+            ((kind, nodes, ends),) = possible
+            self.tables[edge] = kind.table
+            for node, end, (_, column) in zip(nodes, ends, (kind.source, kind.target), strict=True):
+                self.tables[node] = end.table
+                self.equate((node, end.key_column), (edge, column))
         return edge
 
-    def _map(self, instance: int, text: str) -> None:
+    def _restrict(self, instance: int, element: Element) -> None:
         """Record the properties in the map of a pattern."""
-        for part in _parsed(text).selects[0].expressions:
-            value = self._property(Value(whole=instance), part.name.lower())
-            self.equal(value, [part.expression])
+        closing = self._tokens.closing
+        if element.keys:
+            begin = element.keys[0] - 1
+            fields = self.properties(instance)
+            for part in _parsed(self._text(begin, closing[begin] + 1)).selects[0].expressions:
+                self.equal(fields.get(part.name.lower(), NOTHING), [part.expression])
 
 
 def _parsed(text: str) -> exp.Select:
@@ -188,15 +167,7 @@ def _parsed(text: str) -> exp.Select:
     for pattern, spelled in _SPELLINGS:
         text = pattern.sub(spelled, text)
     try:
-        found = sqlglot.parse_one(f"SELECT {text}", read="mysql").transform(_translated, copy=False)
+        found = sqlglot.parse_one(f"SELECT {text}", read="mysql")
     except SqlglotError:
         return exp.select("NULL")
     return found if isinstance(found, exp.Select) else exp.select("NULL")
-
-
-def _translated(node: exp.Expr) -> exp.Expr:
-    """Return a Cypher function as an expression of sqlglot."""
-    name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__
-    kind = _FUNCTIONS.get(name.lower())
-    arguments = node.expressions or [node.this]
-    return node if kind is None else kind(this=arguments[0])

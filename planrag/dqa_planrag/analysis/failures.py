@@ -39,7 +39,8 @@ def failure_of(
     missed = [name for name, how in found.items() if how is Found.MISSED]
     vain = sum(not brought_data(one, relevance) for one in asked)
     lacks_data = bool(missed) if found else vain == len(asked)
-    is_known = _is_known(result.answer.strip(_QUOTES).casefold(), asked, relevance)
+    names = relevance.data.names if relevance.data is not None else frozenset[str]()
+    is_known = result.answer.strip(_QUOTES).casefold() in map(str.casefold, names)
     improper = result.outcome is Outcome.NO_CANDIDATE and is_known
     in_vain = bool(asked) and 2 * vain >= len(asked) and lacks_data
     rules = (
@@ -65,8 +66,7 @@ def brought_data(asked: Asked, relevance: Relevance) -> bool:
     columns = [value for reading in asked.readings for value in reading.outputs.values()]
     if relevance.data is None or any(value.term for value in columns):
         return any(cell is not None for cell in cells)
-    classes = {same for reading in asked.readings for same in reading.classes.values()}
-    named = [same.constants for same in classes if same.constants]
+    named = [names for reading in asked.readings for names in reading.constants.values()]
     return bool(cells) and all(
         not relevance.data.names.isdisjoint(map(str, constants)) for constants in named
     )
@@ -76,19 +76,4 @@ def _gains_nothing(result: Result) -> bool:
     """Return whether a choice is known to be no better than doing nothing."""
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
-    if result.value is None or result.baseline is None or result.goal is None:
-        return False
-    gain = result.value - result.baseline
-    return gain <= 0.0 if result.goal == "maximise" else gain >= 0.0
-
-
-def _is_known(name: str, asked: Sequence[Asked], relevance: Relevance) -> bool:
-    """Return whether an answer is a name in the data, or in the results if data are unknown."""
-    if relevance.data is not None:
-        return name in map(str.casefold, relevance.data.names)
-    return any(
-        name == str(cell).strip().casefold()
-        for one in asked
-        for row in one.evidence.rows
-        for cell in row
-    )
+    return result.value is not None and result.baseline is not None  # nothing gains anything

@@ -1,18 +1,19 @@
-"""The reading of a statement: the table columns and rows from which its result is computed.
+"""Trace the expressions of a statement to the table columns from which they are computed.
 
-SQL and Cypher have the same kind of reading. Every mention of a table, node or relationship is an
-*instance*. A column of an instance is a *term*. Terms that a statement equates form a *class*.
+Every mention of a table, node or relationship in a statement is an *instance*. A column of an
+instance is a *term*. Statements in SQL and Cypher have the same kind of reading.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TypeAlias
 
 from sqlglot import exp
 
-from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
+from dqa.core.situation import Cell, Schema
 
 Term: TypeAlias = tuple[int, str]
 """The number of an instance, and one of its columns."""
@@ -24,36 +25,31 @@ _SAME = (
 """Expressions that do not change a value."""
 _LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.JSONArrayAgg, exp.JSONObjectAgg)
 """Functions that list values in one cell without combining them."""
-_TESTS = (exp.Predicate, exp.Connector, exp.Not)
-
-
-@dataclass(frozen=True, slots=True)
-class Summed:
-    """How a sum, a mean or a similar function aggregates a term.
-
-    Attributes
-    ----------
-    function
-        The name of the innermost function, in lower case.
-    columns
-        All columns of the same instance in the argument of the function.
-    chosen
-        The columns that select or group the rows.
-    """
-
-    function: str
-    columns: frozenset[str]
-    chosen: frozenset[str]
+_TESTS = (exp.Predicate, exp.Connector, exp.Not, exp.Count, exp.CountIf)
+"""Conditions and counts, which do not show the values that they test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A term from which a number is computed. A tested term only selects a case of the number."""
+    """A term from which a number is computed.
+
+    Attributes
+    ----------
+    instance, column
+        The term.
+    function
+        The innermost aggregate function of the term, in lower case; empty if there is none.
+    columns
+        The columns of the same instance in the argument of this function.
+    chosen
+        The columns that select or group the rows of this function.
+    """
 
     instance: int
     column: str
-    summed: Summed | None = None
-    tested: bool = False
+    function: str = ""
+    columns: frozenset[str] = frozenset()
+    chosen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +64,11 @@ class Value:
         The term if the expression is a single term, unchanged or rounded.
     whole
         The node or relationship that the expression returns, alone or in a list.
-    fields
-        The parts of a map, by name in lower case.
     """
 
     leaves: frozenset[Leaf] = frozenset()
     term: Term | None = None
     whole: int | None = None
-    fields: Mapping[str, Value] | None = None
 
     @classmethod
     def of(cls, term: Term) -> Value:
@@ -87,65 +80,40 @@ class Value:
         """Return the value of a computation from other values."""
         return cls(frozenset(leaf for part in parts for leaf in part.leaves))
 
-    @property
-    def as_test(self) -> Value:
-        """The same value, marked as only tested."""
-        return Value(frozenset(replace(leaf, tested=True) for leaf in self.leaves))
-
-    @property
-    def shown(self) -> tuple[Leaf, ...]:
-        """The leaves from which the number itself is computed."""
-        return tuple(leaf for leaf in self.leaves if not leaf.tested)
-
 
 NOTHING = Value()
 """The value of a constant."""
 
 
-@dataclass(eq=False, slots=True)
-class Class:
-    """Terms with the same value, and the constants that this value can be."""
-
-    terms: set[Term]
-    constants: frozenset[Cell] | None = None
-
-    def restrict(self, constants: Iterable[Cell]) -> None:
-        """Record that the value is one of some constants."""
-        given = frozenset(constants)
-        self.constants = given if self.constants is None else self.constants & given
-
-
-@dataclass(slots=True)
 class Reading:
-    """The reading of one statement.
+    """The reading of one statement. Subclasses read the clauses of SQL and Cypher.
 
     Attributes
     ----------
-    keys
-        By table, the key columns and the node table of each: the key of a node, or both ends of an
-        edge.
     outputs
         The origin of each column of the result, by name in lower case.
     order
         The computed values that sort the rows.
     tables
         The table of each instance; None if it is not a known table.
-    conditions
-        By instance, the columns in conditions other than equations of keys.
+    constants
+        By term, the constants that the statement allows.
     classes
-        The class of each term.
+        By term, all terms that are equal to it.
+    groups
+        The values that group the rows of an aggregate function.
     """
 
-    schema: Schema
-    keys: dict[str, dict[str, str]] = field(default_factory=dict)
-    outputs: dict[str, Value] = field(default_factory=dict)
-    order: list[Value] = field(default_factory=list)
-    tables: list[str | None] = field(default_factory=list)
-    conditions: dict[int, set[str]] = field(default_factory=dict)
-    classes: dict[Term, Class] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.keys = keys_of(self.schema)
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.outputs: dict[str, Value] = {}
+        self.order: list[Value] = []
+        self.tables: list[str | None] = []
+        self.constants: dict[Term, frozenset[Cell]] = {}
+        self.classes: dict[Term, list[Term]] = {}
+        self.groups: list[Value] = []
+        self._keys = keys_of(schema)
+        self._conditions: dict[int, set[str]] = {}
 
     def instance(self, table: str | None) -> int:
         """Record a mention of a table, and return its number."""
@@ -154,141 +122,85 @@ class Reading:
 
     def ends(self, instance: int) -> Mapping[str, str]:
         """Return the key columns of an instance, each with the node table that it refers to."""
-        return self.keys.get(self.tables[instance] or "", {})
+        return self._keys.get(self.tables[instance] or "", {})
 
-    def same(self, term: Term) -> Class:
-        """Return the class of a term."""
-        return self.classes.setdefault(term, Class({term}))
+    def same(self, term: Term) -> list[Term]:
+        """Return all terms that are equal to a term, in order."""
+        return self.classes.get(term, [term])
 
     def equate(self, one: Term, other: Term) -> None:
         """Record that two terms have the same value."""
-        here, there = self.same(one), self.same(other)
-        if here is not there:
-            here.terms |= there.terms
-            if there.constants is not None:
-                here.restrict(there.constants)
-            self.classes.update(dict.fromkeys(there.terms, here))
+        terms = sorted({*self.same(one), *self.same(other)})
+        self.classes.update(dict.fromkeys(terms, terms))
 
-    def condition(self, value: Value) -> None:
-        """Record a condition on a value. A condition on a sum does not select rows of the sum."""
-        for leaf in value.leaves:
-            if leaf.summed is None:
-                self.conditions.setdefault(leaf.instance, set()).add(leaf.column)
-
-    def choose(self, value: Value, constants: Iterable[Cell] | None = None) -> None:
-        """Record that a value is one of some constants, or meets some other condition."""
-        if value.term is not None and constants is not None:
-            self.same(value.term).restrict(constants)
-        if value.term is None or value.term[1] not in self.ends(value.term[0]):
-            self.condition(value)
-
-    def summed(self, function: str, argument: Value, groups: Iterable[Value]) -> Value:
-        """Return the value of a sum, a mean or a similar function over groups of rows."""
-        terms = [value.term for value in groups]
-        wholes = [value.whole for value in groups if value.whole is not None]
-        terms += [(whole, column) for whole in wholes for column in self.ends(whole)]
-        grouping = {self.same(term) for term in terms if term is not None}
-        leaves = set()
-        for leaf in argument.leaves:
-            columns = (x.column for x in argument.leaves if x.instance == leaf.instance)
-            chosen = self._chosen(leaf.instance, grouping)
-            summed = Summed(function, frozenset(columns), frozenset(chosen))
-            leaves.add(replace(leaf, summed=leaf.summed or summed))
-        return Value(frozenset(leaves))
-
-    def _chosen(self, instance: int, grouping: set[Class]) -> set[str]:
-        """Return the columns that select or group the rows of an instance."""
-        classes = {column: self.same((instance, column)) for column in self.ends(instance)}
-        found = {c for c, same in classes.items() if same in grouping or same.constants is not None}
-        return found | self.conditions.get(instance, set())
-
-    def properties(self) -> dict[str, dict[str, str]]:
-        """Return by table the column of each property, by name in lower case."""
-        owners: list[NodeSchema | EdgeSchema] = [*self.schema.nodes, *self.schema.edges]
-        return {o.table: {name.lower(): column for name, column in o.properties} for o in owners}
-
-    def fields(self, value: Value) -> Mapping[str, Value] | None:
-        """Return the parts of a map, node or relationship, by name in lower case."""
-        if value.whole is None:
-            return value.fields
-        columns = self.properties().get(self.tables[value.whole] or "", {})
-        return {name: Value.of((value.whole, column)) for name, column in columns.items()}
-
-
-def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
-    """Return the key columns of every table of nodes or edges; see `Reading.keys`."""
-    tables = {node.label: node.table for node in schema.nodes}
-    edges = {
-        edge.table: {column: tables[label] for label, column in (edge.source, edge.target)}
-        for edge in schema.edges
-    }
-    return edges | {node.table: {node.key_column: node.table} for node in schema.nodes}
-
-
-class Expressions:
-    """Trace the expressions of a statement to the columns of tables.
-
-    Attributes
-    ----------
-    reading
-        The reading of the statement.
-    groups
-        The values that group the rows of a sum.
-    """
-
-    def __init__(self, schema: Schema) -> None:
-        self.reading = Reading(schema)
-        self.groups: list[Value] = []
+    def properties(self, whole: int) -> dict[str, Value]:
+        """Return the properties of a node or relationship, by name in lower case."""
+        owners = (*self.schema.nodes, *self.schema.edges)
+        columns = {owner.table: owner.properties for owner in owners}
+        found = columns.get(self.tables[whole] or "", ())
+        return {name.lower(): Value.of((whole, column)) for name, column in found}
 
     def column(self, node: exp.Column) -> Value:
         """Return the value of a name."""
         raise NotImplementedError
 
-    def query(self, node: exp.Query) -> list[Value]:
-        """Return the columns of a subquery."""
-        raise NotImplementedError
+    def query(self, node: exp.Query) -> Value:  # noqa: ARG002  (subclasses use it)
+        """Return the first column of a subquery."""
+        return NOTHING
 
-    def value(self, node: exp.Expr) -> Value:  # noqa: PLR0911
+    def value(self, node: exp.Expr) -> Value:
         """Return the origin of an expression."""
         if isinstance(node, exp.Column):
             return self.column(node)
+        if isinstance(node, exp.Query):
+            return self.query(node)
         if isinstance(node, exp.Window):
             keys = [self.value(key) for key in node.args.get("partition_by") or ()]
             is_whole = isinstance(node.this, exp.AggFunc) and node.args.get("order") is None
             return self._aggregate(node.this, keys) if is_whole else NOTHING
+        if isinstance(node, _TESTS):
+            return NOTHING
         if isinstance(node, exp.AggFunc) and not node.expressions:
             return self._aggregate(node, self.groups)
-        if isinstance(node, exp.If):
-            results = (node.args.get(branch) for branch in ("true", "false"))
-            shown = [self.value(result) for result in results if result is not None]
-            return Value.made_of([*shown, self.value(node.this).as_test])
-        if isinstance(node, exp.Struct):
-            fields = {part.name.lower(): self.value(part.expression) for part in node.expressions}
-            return Value(Value.made_of(fields.values()).leaves, fields=fields)
-        if isinstance(node, exp.Query):
-            return next(iter(self.query(node)), NOTHING)
         parts = [self.value(child) for child in node.iter_expressions()]
-        if isinstance(node, _TESTS):
-            return Value.made_of(parts).as_test
         known = [part for part in parts if part != NOTHING]
-        if isinstance(node, _SAME) and len(known) == 1:
-            return known[0]
-        return Value.made_of(parts)
+        return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.made_of(parts)
+
+    def _used(self, node: exp.Expr) -> Value:
+        """Return the value of all columns in an expression, with those that it only tests."""
+        return Value.made_of(map(self.column, node.find_all(exp.Column)))
 
     def _aggregate(self, node: exp.AggFunc, groups: Sequence[Value]) -> Value:
-        argument = NOTHING if isinstance(node.this, exp.Star) else self.value(node.this)
+        """Return the value of an aggregate function over groups of rows."""
+        argument = self.value(node.this)
         if isinstance(node, _LISTS):
             return argument
-        if isinstance(node, exp.Count | exp.CountIf):
-            return argument.as_test
-        distinct = " distinct" if isinstance(node.this, exp.Distinct) else ""
-        return self.reading.summed(type(node).__name__.lower() + distinct, argument, groups)
+        name = type(node).__name__.lower() + " distinct" * isinstance(node.this, exp.Distinct)
+        grouping = {value.term for value in groups if value.term is not None}
+        wholes = [value.whole for value in groups if value.whole is not None]
+        grouping.update((whole, column) for whole in wholes for column in self.ends(whole))
+        used, leaves = self._used(node.this).leaves, set()
+        for leaf in argument.leaves:
+            columns = frozenset(one.column for one in used if one.instance == leaf.instance)
+            chosen = self._chosen(leaf.instance, grouping)
+            outer = replace(leaf, function=name, columns=columns, chosen=chosen)
+            leaves.add(leaf if leaf.function else outer)
+        return Value(frozenset(leaves))
 
-    def note_order(self, tree: exp.Expr) -> None:
+    def _chosen(self, instance: int, grouping: set[Term]) -> frozenset[str]:
+        """Return the columns that select or group the rows of an instance."""
+        found = set(self._conditions.get(instance, ()))
+        for column in self.ends(instance):
+            terms = set(self.same((instance, column)))
+            if not terms.isdisjoint(grouping) or not terms.isdisjoint(self.constants):
+                found.add(column)
+        return frozenset(found)
+
+    def sort(self, tree: exp.Expr) -> None:
         """Record the computed values that sort the rows."""
         order = tree.args.get("order")
         made = [self.value(item.this) for item in order.expressions] if order else []
-        self.reading.order += [value for value in made if value.term is None]
+        self.order += [value for value in made if value.term is None]
 
     def condition(self, node: exp.Expr) -> None:
         """Record a condition. Each equation in a conjunction is recorded separately."""
@@ -297,40 +209,51 @@ class Expressions:
             self.condition(node.left)
             self.condition(node.right)
         elif isinstance(node, exp.EQ):
-            one, other = node.left.unnest(), node.right.unnest()
-            if constants_of([one]) is not None:
-                one, other = other, one
+            one, other = sorted((node.left, node.right), key=lambda side: not side.find(exp.Column))
             self.equal(self.value(one), [other])
         elif isinstance(node, exp.In):
             inner = node.args.get("query") or node.args.get("field")
-            others = node.expressions if inner is None else [inner.unnest()]
-            self.equal(self.value(node.this), others)
+            self.equal(self.value(node.this), [inner.unnest()] if inner else node.expressions)
         else:
-            self.reading.condition(self.value(node))
+            self._select(self._used(node))
 
     def equal(self, value: Value, others: Sequence[exp.Expr]) -> None:
-        """Record that a value is equal to one of some expressions."""
-        constants = constants_of(others)
-        if constants is not None:
-            self.reading.choose(value, constants)
-            return
-        other = self.value(others[0]) if len(others) == 1 else NOTHING
-        if value.term is not None and other.term is not None:
-            self.reading.equate(value.term, other.term)
-        elif value.whole is not None and other.whole is not None:
-            for column in self.reading.ends(value.whole):
-                self.reading.equate((value.whole, column), (other.whole, column))
-        self.reading.choose(value)
-        self.reading.choose(other)
+        """Record that a value is equal to one of several expressions."""
+        constants, other = constants_of(others), NOTHING
+        if constants is None and len(others) == 1:
+            other = self.value(others[0])
+        if value.term is not None and constants is not None:
+            self.constants[value.term] = constants & self.constants.get(value.term, constants)
+        elif value.term is not None and other.term is not None:
+            self.equate(value.term, other.term)
+        for each in (value, other):
+            if each.term is None or each.term[1] not in self.ends(each.term[0]):
+                self._select(each)
+
+    def _select(self, value: Value) -> None:
+        """Record that a value selects rows. An aggregate does not select rows of its argument."""
+        for leaf in value.leaves:
+            if not leaf.function:
+                self._conditions.setdefault(leaf.instance, set()).add(leaf.column)
 
 
-def constants_of(nodes: Iterable[exp.Expr]) -> list[Cell] | None:
+def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
+    """Return the key columns of every table, each with the node table that it refers to.
+
+    These are the key of a node, or both ends of an edge.
+    """
+    tables = {node.label: node.table for node in schema.nodes}
+    edges = {
+        edge.table: {column: tables[label] for label, column in (edge.source, edge.target)}
+        for edge in schema.edges
+    }
+    return edges | {node.table: {node.key_column: node.table} for node in schema.nodes}
+
+
+def constants_of(nodes: Iterable[exp.Expr]) -> frozenset[Cell] | None:
     """Return the values of literals; None if any expression is not a literal."""
-    found: list[Cell] = []
-    for node in nodes:
-        inner = node.this if isinstance(node, exp.Cast) else node
-        if not isinstance(inner, exp.Literal | exp.Boolean | exp.Neg):
-            return None
-        constant = inner.to_py()
-        found.append(constant if isinstance(constant, str | bool | int) else float(constant))
-    return found
+    try:
+        found = [node.unnest().to_py() for node in nodes]
+    except ValueError:
+        return None
+    return frozenset(float(one) if isinstance(one, Decimal) else one for one in found)

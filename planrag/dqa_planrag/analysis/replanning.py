@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from importlib import resources
 
 from dqa.core.events import PlanEvent, ReplyEvent, ToolEvent
@@ -20,29 +19,10 @@ _PART = 0.5
 _MOST_STEPS = 200
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
-
-
 _TEXT = resources.files("dqa_planrag.analysis").joinpath("words.json").read_text("utf-8")
 _WORDS = {name: frozenset(words.split()) for name, words in json.loads(_TEXT).items()}
 """Sets of English words: verbs that look up data, verbs that calculate, verbs that can do either,
 words that show that such a verb calculates, and words without content."""
-
-
-class Kind(StrEnum):
-    """The nine sub-categories of the paper, and three for other changes."""
-
-    REORDER = "re-order"
-    REPLACE = "replace"
-    CHANGE_TARGET = "change target"
-    ADD_LOOK_UP = "add look-up"
-    ADD_CALCULATION = "add calculation"
-    ADD_BOTH = "add both actions"
-    DIVIDE = "divide to sub-steps"
-    DELETE = "delete"
-    MERGE = "merge"
-    UNCHANGED = "unchanged"
-    REWRITTEN = "rewritten"
-    OTHER = "other"
 
 
 def replannings(trace: Trace) -> list[str]:
@@ -67,9 +47,10 @@ def replannings(trace: Trace) -> list[str]:
 def kind_of(old: str, new: str, taken: int = 0) -> str:
     """Return how a new plan differs from the old plan, as ``Group: kind``.
 
-    The group is that of the paper, by the number of steps; ``docs/analysis.md`` explains the rules.
-    The first `taken` steps of the old plan are finished. If the new plan omits finished steps at
-    its start, the comparison ignores them in the old plan, too.
+    The groups are those of the paper: Increase, Same and Decrease, by the number of steps.
+    ``docs/analysis.md`` lists the kinds and explains the rules. The first `taken` steps of the old
+    plan are finished. If the new plan omits finished steps at its start, the comparison ignores
+    them in the old plan, too.
     """
     before, after = steps_of(old), steps_of(new)
     if max(len(before), len(after)) > _MOST_STEPS:
@@ -80,35 +61,37 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     longer = len(after) - len(before)
     group = "Increase" if longer > 0 else "Decrease" if longer < 0 else "Same"
     if not before or not after:
-        return f"{group}: {Kind.UNCHANGED if old.strip() == new.strip() else Kind.OTHER}"
-    kept = {i for i, j in matched.items() if _is_kept(after[i], before[j])}
-    changed = [(after[i], before[j]) for i, j in matched.items() if i not in kept]
+        return f"{group}: {'unchanged' if old.strip() == new.strip() else 'other'}"
+    changed = {i: j for i, j in matched.items() if not _is_kept(after[i], before[j])}
     added = set(range(len(after))) - set(matched)
-    if longer > 0:
-        divided = set(range(len(before))) - {matched[i] for i in kept}
-        parts = _parts(after, before, divided, matched) | _sub_steps(before, after, matched)
-        kind = _increase([after[i] for i in added - parts], is_new=not matched)
-    elif longer < 0:
-        gone = set(range(len(before))) - set(matched.values())
-        back = {j: i for i, j in matched.items()}
-        is_merged = gone <= _parts(before, after, set(range(len(after))) - kept, back)
-        kind = Kind.MERGE if is_merged else Kind.DELETE if matched else Kind.REWRITTEN
+    gone = set(range(len(before))) - set(matched.values())
+    divided = _parts(after, before, gone | set(changed.values()), matched)
+    divided |= _sub_steps(before, after, matched)
+    merged = _parts(before, after, added | set(changed), {j: i for i, j in matched.items()})
+    if longer > 0 and added <= divided:
+        kind = "divide to sub-steps"
+    elif longer < 0 and gone <= merged:
+        kind = "merge"
     elif not matched:
-        kind = Kind.REWRITTEN
-    elif added or any(actions_in(one) != actions_in(other) for one, other in changed):
-        kind = Kind.REPLACE
+        kind = "rewritten"
+    elif longer > 0:
+        kind = _addition(after[i] for i in added - divided)
+    elif longer < 0:
+        kind = "delete"
+    elif added or any(actions_in(after[i]) != actions_in(before[j]) for i, j in changed.items()):
+        kind = "replace"
     elif changed:
-        kind = Kind.CHANGE_TARGET
+        kind = "change target"
     else:
-        kind = Kind.UNCHANGED if all(i == j for i, j in matched.items()) else Kind.REORDER
+        kind = "unchanged" if all(i == j for i, j in matched.items()) else "re-order"
     return f"{group}: {kind}"
 
 
-def _increase(added: Sequence[PlanStep], *, is_new: bool) -> Kind:
+def _addition(added: Iterable[PlanStep]) -> str:
     actions = {action for step in added for action in actions_in(step)}
-    if not added or is_new:
-        return Kind.REWRITTEN if added else Kind.DIVIDE
-    return Kind.ADD_BOTH if len(actions) > 1 else next(iter(actions), Kind.OTHER)
+    return (
+        f"add {actions.pop()}" if len(actions) == 1 else "add both actions" if actions else "other"
+    )
 
 
 def _matches(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]:
@@ -148,13 +131,16 @@ def _parts(
 
     A whole must have at least two such parts.
     """
-    found: dict[int, list[int]] = {}
-    for i, part in enumerate(map(content_of, parts)):
-        shares = [(len(part & content_of(wholes[j])) / max(len(part), 1), -j) for j in allowed]
-        share, whole = max(shares, default=(0.0, 0))
-        if share >= _PART and matched.get(i, -whole) == -whole:
-            found.setdefault(-whole, []).append(i)
-    return {i for several in found.values() if len(several) > 1 for i in several}
+    found = set[int]()
+    for j in allowed:
+        whole = content_of(wholes[j])
+        members = {
+            i
+            for i, words in enumerate(map(content_of, parts))
+            if matched.get(i, j) == j and len(words & whole) >= _PART * len(words) > 0
+        }
+        found |= members if len(members) > 1 else set()
+    return found
 
 
 def _sub_steps(
@@ -174,12 +160,12 @@ def content_of(step: PlanStep) -> frozenset[str]:
     return found - _WORDS["empty"] - _WORDS["look_up"] - _WORDS["calculate"] or found
 
 
-def actions_in(step: PlanStep) -> frozenset[Kind]:
+def actions_in(step: PlanStep) -> frozenset[str]:
     """Return whether a step looks up data, calculates or both, from its clauses' first verbs."""
     text = step.text.casefold()
-    verbs = dict.fromkeys(_WORDS["look_up"], Kind.ADD_LOOK_UP)
-    verbs |= dict.fromkeys(_WORDS["calculate"], Kind.ADD_CALCULATION)
+    verbs = dict.fromkeys(_WORDS["look_up"], "look-up")
+    verbs |= dict.fromkeys(_WORDS["calculate"], "calculation")
     if not _WORDS["ways"].isdisjoint(_WORD.findall(text)):
-        verbs |= dict.fromkeys(_WORDS["either"], Kind.ADD_CALCULATION)
+        verbs |= dict.fromkeys(_WORDS["either"], "calculation")
     clauses = [[w for w in _WORD.findall(clause) if w in verbs] for clause in _CLAUSE.split(text)]
     return frozenset(verbs[clause[0]] for clause in clauses if clause)

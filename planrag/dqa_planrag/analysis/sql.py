@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from collections.abc import Iterator
 
 import sqlglot
 from sqlglot import exp
@@ -13,35 +11,30 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from dqa.core.situation import Schema
-from dqa_planrag.analysis.reading import NOTHING, Expressions, Reading, Value
-
-_Columns: TypeAlias = Mapping[str, Value]
-"""The columns of a source of rows, by name in lower case."""
+from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
 
 def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading]:
     """Return the reading of each part of a union; an empty list if the query is unreadable."""
     try:
+        dialect += ", normalization_strategy=case_insensitive"
         tree = sqlglot.parse_one(statement, read=dialect)
         root = build_scope(_qualified(tree, dialect, schema))
-        parts = () if root is None else tuple(_selects(root))
-        return [_SqlReader(schema).read(tree, part) for part in parts]
+        return [_SqlReading(schema, part, tree) for part in _selects(root)]
     except (SqlglotError, RecursionError, ValueError):
         return []
 
 
-def _selects(scope: Scope) -> Iterator[Scope]:
+def _selects(scope: Scope | None) -> Iterator[Scope]:
     """Yield the parts of a union; a query without a union is its only part."""
-    if isinstance(scope.expression, exp.Select):
+    if scope is not None and isinstance(scope.expression, exp.Select):
         yield scope
-    for part in scope.set_operation_scopes:
+    for part in [] if scope is None else scope.set_operation_scopes:
         yield from _selects(part)
 
 
 def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
     """Return the query with a table for every column, and all names in lower case."""
-    for identifier in tree.find_all(exp.Identifier):
-        identifier.set("this", identifier.this.lower())
     for table in tree.find_all(exp.Table):
         table.set("db", None)
         table.set("catalog", None)
@@ -60,87 +53,72 @@ def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
     )
 
 
-@dataclass(slots=True)
-class _Frame:
-    """The query being read: its sources by alias, and its columns."""
+class _SqlReading(Reading):
+    """One part of a union, whose columns are traced to tables scope by scope."""
 
-    scope: Scope
-    outer: _Frame | None
-    sources: dict[str, int | _Columns] = field(default_factory=dict)
-    columns: dict[str, Value] = field(default_factory=dict)
+    def __init__(self, schema: Schema, part: Scope, tree: exp.Expr) -> None:
+        super().__init__(schema)
+        self._columns: dict[Scope, dict[str, Value]] = {}
+        self._instances: dict[tuple[Scope, str], int] = {}
+        self._scope = part
+        self.outputs = self._rows(part)
+        self.sort(tree)
 
-
-class _SqlReader(Expressions):
-    """Trace the columns of a query to its tables, scope by scope."""
-
-    def read(self, tree: exp.Expr, part: Scope) -> Reading:
-        """Read one part of a union."""
-        self._read: dict[Scope, _Columns] = {}
-        self._frame = _Frame(part, None)
-        self._select()
-        self.reading.outputs = self._frame.columns
-        self.note_order(tree)
-        return self.reading
-
-    def _rows(self, scope: Scope) -> _Columns:
-        """Read a source of rows. The columns of a union are new, with the leaves of all parts."""
-        if scope in self._read:
-            return self._read[scope]
-        self._read[scope] = {}  # a recursive query does not know its own columns
-        around, groups, parts = self._frame, self.groups, []
-        for part in _selects(scope):
-            self._frame = _Frame(part, around)
-            self._select()
-            parts.append(self._frame.columns)
-        self._frame, self.groups = around, groups
-        columns: _Columns = parts[0] if parts else {}
-        if len(parts) > 1:
-            union = self.reading.instance(None)
-            mixed = zip(parts[0], *(part.values() for part in parts), strict=False)
-            columns = {n: Value(Value.made_of(same).leaves, (union, n)) for n, *same in mixed}
-        self._read[scope] = columns
+    def _rows(self, scope: Scope) -> dict[str, Value]:
+        """Return the columns of a query. The columns of a union have the leaves of all parts."""
+        if scope in self._columns:
+            return self._columns[scope]
+        around, groups = self._scope, self.groups
+        columns = self._columns[scope] = {}  # a recursive query does not know its own columns
+        if isinstance(scope.expression, exp.Select):
+            self._scope = scope
+            self._select_rows(scope.expression, columns)
+        else:
+            union = self.instance(None)
+            parts = [self._rows(part) for part in scope.set_operation_scopes]
+            mixed = zip(parts[0], *(part.values() for part in parts), strict=False) if parts else ()
+            for name, *same in mixed:
+                columns[name] = Value(Value.made_of(same).leaves, (union, name))
+        self._scope, self.groups = around, groups
         return columns
 
-    def _select(self) -> None:
+    def _select_rows(self, select: exp.Select, columns: dict[str, Value]) -> None:
         """Read the sources, conditions, groups and columns of a SELECT."""
-        frame, select = self._frame, self._frame.scope.expression
-        for alias, (_, source) in frame.scope.selected_sources.items():
-            frame.sources[alias] = self._source(source)
+        known = {table.name for table in self.schema.tables}
+        for alias, (_, source) in self._scope.selected_sources.items():
+            if isinstance(source, Scope):
+                self._rows(source)
+            else:
+                table = source.name if source.name in known else None
+                self._instances[self._scope, alias] = self.instance(table)
         conditions = [join.args.get("on") for join in select.args.get("joins") or ()]
-        clauses = (select.args.get(name) for name in ("where", "having", "qualify"))
-        conditions += [clause.this for clause in clauses if clause is not None]
-        for condition in conditions:
-            if condition is not None:
-                self.condition(condition)
+        where = select.args.get("where")
+        for condition in filter(None, [where and where.this, *conditions]):
+            self.condition(condition)
         group = select.args.get("group")
         self.groups = [self.value(key) for key in group.expressions] if group else []
         for item in select.expressions:
             name = item.alias_or_name.lower()
-            while name in frame.columns:
+            while name in columns:
                 name += "'"
-            frame.columns[name] = self.value(item)
-        if frame.outer is None or select.args.get("limit") is not None:
-            self.note_order(select)
-
-    def _source(self, source: exp.Expr | Scope) -> int | _Columns:
-        if isinstance(source, Scope):
-            return self._rows(source)
-        known = {table.name for table in self.reading.schema.tables}
-        return self.reading.instance(source.name if source.name in known else None)
+            columns[name] = self.value(item)
+        if select.args.get("limit") is not None:
+            self.sort(select)
 
     def column(self, node: exp.Column) -> Value:
-        name, frame = node.name.lower(), self._frame
-        while node.table not in frame.sources:
-            if not node.table and name in frame.columns:
-                return frame.columns[name]
-            if frame.outer is None:
+        name, scope = node.name.lower(), self._scope
+        while node.table not in scope.selected_sources:
+            if scope.parent is None:
                 return NOTHING
-            frame = frame.outer
-        source = frame.sources[node.table]
-        return Value.of((source, name)) if isinstance(source, int) else source.get(name, NOTHING)
+            scope = scope.parent
+        _, source = scope.selected_sources[node.table]
+        if isinstance(source, Scope):
+            return self._rows(source).get(name, NOTHING)
+        return Value.of((self._instances[scope, node.table], name))
 
-    def query(self, node: exp.Query) -> list[Value]:
+    def query(self, node: exp.Query) -> Value:
+        if isinstance(node.parent, exp.Exists):
+            return NOTHING
         wanted = node.unnest()
-        scopes = (s for s in self._frame.scope.subquery_scopes if s.expression is wanted)
-        columns = [list(self._rows(scope).values()) for scope in scopes]
-        return [] if isinstance(node.parent, exp.Exists) or not columns else columns[0]
+        scopes = (s for s in self._scope.subquery_scopes if s.expression is wanted)
+        return next((value for s in scopes for value in self._rows(s).values()), NOTHING)

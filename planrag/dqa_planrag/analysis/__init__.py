@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from dqa import plugins
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.findings import AnalysedRun, Analysis, Case, Cases, Finding, FindingTable
 from dqa.evaluation.results import Outcome
-from dqa_planrag.analysis.critical import Data, Found, Relevance, found_values, read_statements
+from dqa_planrag.analysis.critical import Found, Relevance, found_values, read_statements
 from dqa_planrag.analysis.failures import CLASSES, failure_of
 from dqa_planrag.analysis.replanning import replannings
 
@@ -39,7 +39,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     baseline, affect only the accuracies. A scenario without critical values has no table of missed
     data and no failures of class MIS.
     """
-    judged, relevances = cases.judged, list(_relevances(cases.judged, questions))
+    judged, relevances = cases.judged, [_relevance(case, questions) for case in cases.judged]
     runs = list(map(_measured, judged, relevances))
     types = _types(judged, reference) if reference else {}
     planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
@@ -89,19 +89,14 @@ def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> dict[str, dict[st
     return marks
 
 
-def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterator[Relevance]:
-    """Yield the relevant objects of each case's question; all objects if they are unknown."""
-    known = {one.key: one for one in questions.questions} if questions is not None else {}
-    data: dict[str, Data] = {}
-    for case in cases:
-        question = known.get(case.result.question)
-        scenario = plugins.find_scenario(case.result.scenario)
-        if questions is None or question is None or scenario is None or not case.has_steps:
-            yield Relevance()
-            continue
-        if question.situation not in data:
-            data[question.situation] = Data(questions.situation_of(question))
-        yield Relevance.of(question, scenario, data[question.situation])
+def _relevance(case: Case, questions: QuestionSet | None) -> Relevance:
+    """Return the relevant objects of a case's question; all objects if they are unknown."""
+    scenario, asked = plugins.find_scenario(case.result.scenario), case.result.question
+    listed = () if questions is None else questions.questions
+    question = next((one for one in listed if one.key == asked), None)
+    if questions is None or question is None or scenario is None or not case.has_steps:
+        return Relevance()
+    return Relevance.of(question, scenario, questions.situation_of(question))
 
 
 def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
@@ -136,18 +131,12 @@ def _retrievals(case: Case) -> int:
 
 def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
     """Return each question's type, which depends on the reference's number of retrievals."""
-    theirs = [case for case in cases if case.result.decider == reference]
-    if not theirs:
-        deciders = dict.fromkeys(case.result.decider for case in cases)
-        raise UnknownNameError("judged decider of this run", reference, deciders)
     types = {
         case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)]
-        for case in theirs
-        if case.has_steps
+        for case in cases
+        if case.result.decider == reference and case.has_steps
     }
     if not types:
-        raise UsageError(
-            f"The traces of '{reference}' do not contain retrievals. Name a decider that writes "
-            "statements for the database, such as iterrag."
-        )
+        deciders = dict.fromkeys(case.result.decider for case in cases if case.has_steps)
+        raise UnknownNameError("judged decider with retrievals in this run", reference, deciders)
     return types

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from dqa import plugins
@@ -41,45 +40,13 @@ class Found(StrEnum):
     MISSED = "missed"
 
 
-class Data:
-    """The rows of a situation. Values in results can identify these rows."""
-
-    def __init__(self, situation: Situation) -> None:
-        self.schema = situation.schema
-        self._columns = {
-            (name, column): cells
-            for name, table in situation.tables.items()
-            for column, cells in table.columns.items()
-        }
-        self._found: dict[tuple[str, str, str], set[int]] = {}
-
-    def column(self, table: str, name: str) -> list[Cell]:
-        """Return the cells of a column; an empty list if the column does not exist."""
-        cells = self._columns.get((table, name))
-        return [] if cells is None else cells.tolist()
-
-    def rows(self, table: str, column: str, values: Values) -> set[int]:
-        """Return the rows in which a column has one of the values, exact or rounded."""
-        return set[int]().union(*(self._with(table, column, value) for value in values))
-
-    def _with(self, table: str, name: str, value: Any) -> set[int]:  # noqa: ANN401  (any cell)
-        place, cells = (table, name, str(value)), self._columns.get((table, name))
-        if place not in self._found and cells is not None:
-            near = cells == value
-            if cells.dtype.kind == "f" and isinstance(value, int | float):
-                decimals = len(repr(value).partition(".")[2])
-                near = abs(cells - value) <= max(0.5 * 10**-decimals, _DIGITS * abs(value))
-            self._found[place] = set(near.nonzero()[0].tolist())
-        return self._found.get(place, set())
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """All texts and whole numbers in the data."""
-        columns = (cells for cells in self._columns.values() if cells.dtype.kind in "Oi")
-        return frozenset(str(cell).strip() for cells in columns for cell in cells.tolist())
+def names_in(data: Situation) -> set[str]:
+    """Return all texts and whole numbers in some data."""
+    columns = (cells for table in data.tables.values() for cells in table.columns.values())
+    return {str(c).strip() for cells in columns if cells.dtype.kind in "Oi" for c in cells.tolist()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relevance:
     """The objects that decide a question.
 
@@ -91,11 +58,11 @@ class Relevance:
         By node table, the keys of the relevant nodes. Tables without relevant nodes are not listed.
     """
 
-    data: Data | None = None
+    data: Situation | None = None
     keys: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, question: Question, scenario: Scenario, data: Data) -> Relevance:
+    def of(cls, question: Question, scenario: Scenario, data: Situation) -> Relevance:
         """Return the objects that decide a question, as defined in the scenario's ``[matters]``.
 
         These are the node that the parameter names, and all nodes from which edges lead to it.
@@ -105,37 +72,47 @@ class Relevance:
             return cls(data)
         given = scenario.document.parameters[part.parameter]
         table, column = str(given.table), str(given.column)
-        key = next(iter(keys_of(data.schema)[table]))
-        named = zip(data.column(table, key), data.column(table, column), strict=True)
+        (key,) = keys_of(data.schema)[table]
+        named = zip(data.tables[table][key], data.tables[table][column], strict=True)
         keys = {table: {k for k, name in named if str(name) == question.target[part.parameter]}}
         along = [edge.table for edge in data.schema.edges if edge.label in part.along]
         before = -1
         while before != (before := sum(map(len, keys.values()))):
             for edge in along:
                 (first, source), (last, target) = keys_of(data.schema)[edge].items()
-                pairs = zip(data.column(edge, first), data.column(edge, last), strict=True)
+                pairs = zip(data.tables[edge][first], data.tables[edge][last], strict=True)
                 found = {begin for begin, end in pairs if end in keys.setdefault(target, set())}
                 keys.setdefault(source, set()).update(found)
         return cls(data, {name: frozenset(nodes) for name, nodes in keys.items()})
 
 
+@lru_cache(maxsize=10_000)
+def _rows_with(relevance: Relevance, name: str, column: str, value: str | float) -> frozenset[int]:
+    """Return the rows of a table in which a column has a value, exact or rounded."""
+    table = relevance.data.tables.get(name) if relevance.data is not None else None
+    if table is None or column not in table.columns:
+        return frozenset()
+    cells = table[column]
+    near = cells == value
+    if cells.dtype.kind == "f" and not isinstance(value, str):
+        decimals = len(repr(value).partition(".")[2])
+        near = abs(cells - value) <= max(0.5 * 10**-decimals, _DIGITS * abs(value))
+    return frozenset(near.nonzero()[0].tolist())
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A statement, its result, and the reading of each part of its union."""
+    """A statement with its result, and its reading if it is readable."""
 
     evidence: Evidence
-    readings: tuple[Reading, ...] = ()
+    reading: Reading | None = None
 
     def views(self, relevance: Relevance) -> Iterator[RowView]:
         """Yield the rows of the result."""
-        rows = self.evidence.rows
-        header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
-        for reading in self.readings:
-            # With a star, the statement does not define the order of the columns.
-            names, outputs = [str(name).lower() for name in header], reading.outputs
-            made = [outputs[name] for name in (names if set(names) == set(outputs) else outputs)]
-            for cells in rows if rows and len(rows[0]) == len(made) else ():
-                yield RowView(reading, list(zip(made, cells, strict=True)), relevance)
+        outputs = [] if self.reading is None else list(self.reading.outputs.values())
+        for cells in self.evidence.rows:
+            if self.reading is not None and len(cells) == len(outputs):
+                yield RowView(self.reading, zip(outputs, cells, strict=True), relevance)
 
 
 def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
@@ -146,11 +123,11 @@ def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
         dialect = plugins.backend(trace.database).dialect
     read, found = read_cypher if is_graph else read_sql, []
     for one in trace.evidence:
-        readings: list[Reading] = []
+        reading = None
         if scenario is not None and one.error is None and one.tool == QUERY:
             text = one.translated or one.statement
-            readings = read(text, _DIALECTS.get(dialect, dialect), scenario.schema)
-        found.append(Asked(one, tuple(readings)))
+            reading = read(text, _DIALECTS.get(dialect, dialect), scenario.schema)
+        found.append(Asked(one, reading))
     return found
 
 
@@ -170,7 +147,7 @@ class RowView:
     """
 
     def __init__(
-        self, reading: Reading, row: Sequence[tuple[Value, Any]], relevance: Relevance
+        self, reading: Reading, row: Iterable[tuple[Value, Any]], relevance: Relevance
     ) -> None:
         self.reading, self._relevance = reading, relevance
         self.cells: list[tuple[Value, Any]] = []
@@ -182,39 +159,33 @@ class RowView:
         self.shown = {
             v.term: c for v, c in self.cells if v.term and isinstance(c, str | int | float)
         }
-        self.rows: dict[int, set[int]] = {}
-        if relevance.data is not None:
-            self._find_rows(relevance.data)
-
-    def _find_rows(self, data: Data) -> None:
-        """Find the rows by the constants of the statement, the cells, and equal terms."""
-        for term, constants in self.reading.constants.items():
-            self._narrow(data, term, constants)
+        self.rows: dict[int, frozenset[int]] = {}
+        for term, constants in reading.constants.items():
+            self._narrow(term, constants)
         for term, cell in self.shown.items():
-            self._narrow(data, term, frozenset({cell}))
+            self._narrow(term, {cell})
         for _ in range(_DEEPEST):
-            for term in self.reading.classes:
-                self._narrow(data, term, self.possible(term))
+            for term in reading.classes:
+                self._narrow(term, self.possible(term) or ())
 
-    def _narrow(self, data: Data, term: Term, values: Values | None) -> None:
+    def _narrow(self, term: Term, values: Iterable[Any]) -> None:
         """Keep the rows in which a term and all equal terms have one of some values.
 
         Values that would leave no row are ignored, because the statement must have computed them.
         """
-        for instance, column in self.reading.same(term) if values is not None else ():
-            rows = data.rows(self.reading.tables[instance] or "", column, values)
+        for instance, column in self.reading.same(term):
+            place = self._relevance, self.reading.tables[instance] or "", column
+            rows = frozenset[int]().union(*(_rows_with(*place, value) for value in values))
             rows &= self.rows.get(instance, rows)
-            if rows:
-                self.rows[instance] = rows
+            self.rows |= {instance: rows} if rows else {}
 
     def possible(self, term: Term) -> Values | None:
         """Return the values that a term can have in this row; None if nothing is known."""
         data = self._relevance.data
         for instance, column in (term, *self.reading.same(term)):
             if data is not None and instance in self.rows:
-                table = self.reading.tables[instance] or ""
-                cells = data.column(table, column)
-                return frozenset(cells[row] for row in self.rows[instance]) if cells else None
+                cells = data.tables[self.reading.tables[instance] or ""].columns.get(column)
+                return None if cells is None else frozenset(cells[[*self.rows[instance]]].tolist())
         return None
 
     def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
@@ -308,17 +279,17 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
                 yield Found.NOT_NEEDED
 
 
-def _has_parts(computed: Computed, views: Sequence[RowView], data: Data | None) -> bool:
+def _has_parts(computed: Computed, views: Sequence[RowView], data: Situation | None) -> bool:
     """Return whether the rows list all parts of a sum or mean, for some relevant object."""
     if data is None or not any(view.is_beside(computed) for view in views):
         return False
-    owners = data.column(computed.table, computed.by)
+    owners = data.tables[computed.table][computed.by].tolist()
     listed, matter = set[int](), frozenset(owners)
     for view in views:
         for instance, table in enumerate(view.reading.tables):
             shown = {column for i, column in view.shown if i == instance}
             if table == computed.table and shown >= computed.columns:
-                listed |= view.rows.get(instance, set())
+                listed |= view.rows.get(instance, frozenset())
                 matter = view.wanted(instance).get(computed.by, matter)
     missing = {owner for row, owner in enumerate(owners) if row not in listed}
     return not matter & {owners[row] for row in listed} <= missing

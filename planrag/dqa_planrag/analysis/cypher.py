@@ -17,7 +17,9 @@ from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_values import Element
 from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
-_CLAUSES = {"MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "ORDER", "SKIP", "LIMIT", "WHERE"}
+_CLAUSES = frozenset(
+    ["MATCH", "OPTIONAL", "WITH", "UNWIND", "RETURN", "ORDER", "SKIP", "LIMIT", "WHERE", "UNION"]
+)
 _SPELLINGS = (
     (re.compile(r"=~|\b(?:STARTS|ENDS) WITH\b|\bCONTAINS\b", re.IGNORECASE), "LIKE"),
     (re.compile(r"\bCOLLECT(?= \()", re.IGNORECASE), "ARRAY_AGG"),
@@ -26,32 +28,30 @@ _SPELLINGS = (
 """Spellings of Cypher that sqlglot reads differently, and their replacements."""
 
 
-def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading]:
-    """Return the reading of each part of a union; an empty list if the query is unreadable."""
+def read_cypher(statement: str, dialect: str, schema: Schema) -> Reading | None:
+    """Return the reading of a statement; None if it is not a readable query."""
     try:
-        tokens = read_statement(statement, dialect)
-        end = len(tokens.keys) - 1
-        parts = [-1, *_outside_brackets(tokens, 0, end, {"UNION"}), end]
-        return [_CypherReading(schema, tokens, i + 1, end) for i, end in pairwise(parts)]
+        return _CypherReading(schema, read_statement(statement, dialect))
     except (Refusal, SqlglotError, RecursionError, ValueError):
-        return []
+        return None
 
 
-def _outside_brackets(tokens: CypherReader, i: int, end: int, words: set[str]) -> Iterator[int]:
-    """Yield the positions of words outside of brackets."""
-    while i < end:
-        if tokens.keys[i] in words and tokens.keys[i - 1] not in {".", "AS", "STARTS", "ENDS"}:
+def _clauses(tokens: CypherReader) -> Iterator[int]:
+    """Yield the positions of the words that begin clauses outside of brackets."""
+    i = 0
+    while i < len(tokens.keys) - 1:
+        if tokens.keys[i] in _CLAUSES and tokens.keys[i - 1] not in {".", "AS", "STARTS", "ENDS"}:
             yield i
         i = tokens.closing.get(i, i) + 1
 
 
 class _CypherReading(Reading):
-    """One part of a union, whose variables are traced clause by clause."""
+    """A query, whose variables are traced clause by clause."""
 
-    def __init__(self, schema: Schema, tokens: CypherReader, begin: int, end: int) -> None:
+    def __init__(self, schema: Schema, tokens: CypherReader) -> None:
         super().__init__(schema)
         self._tokens, self._known = tokens, dict[str, Value]()
-        clauses = [*_outside_brackets(tokens, begin, end, _CLAUSES), end]
+        clauses = [*_clauses(tokens), len(tokens.keys) - 1]
         for first, last in pairwise(clauses):
             word, text = tokens.keys[first], self._text(first + 1, last)
             if word == "MATCH":
@@ -63,6 +63,8 @@ class _CypherReading(Reading):
             elif word == "UNWIND":
                 for item in _parsed(text).selects:
                     self._known[item.alias.lower()] = self.value(item.unalias())
+            elif word == "UNION":
+                self._known = {}
             elif word == "ORDER":
                 self.sort(_parsed(f"1 ORDER {text}"))
 
@@ -77,8 +79,9 @@ class _CypherReading(Reading):
         self.groups = [*known.values(), *keys]
         found = known | {name: self.value(node) for name, node in items.items()}
         self.groups = []
-        if final:
-            self.outputs = found
+        for name, value in found.items() if final else ():
+            others = [self.outputs[name]] if name in self.outputs else []  # of a union
+            self.outputs[name] = Value.made_of([value, *others]) if others else value
         self._known = self._known | found if final else found
 
     def _where(self, text: str) -> None:
@@ -130,26 +133,22 @@ class _CypherReading(Reading):
         return instance
 
     def _relate(self, element: Element, left: int, right: int) -> int:
-        """Return the instance of a relationship, and connect it if its direction is clear."""
+        """Return the instance of a relationship between two nodes, and connect it with them."""
         edge, keys = self._element(element, self.schema.edges), self._tokens.keys
-        first = element.opening - (keys[element.opening] == "[")
-        last = self._tokens.closing.get(element.opening, element.opening) + 1
-        starts = [(left, right)] * (keys[first - 1] != "<") + [(right, left)] * (
-            keys[last + 1] != ">"
-        )
-        possible = []
+        dash = element.opening - (keys[element.opening] == "[")
+        end = self._tokens.closing.get(element.opening, element.opening) + 2
+        is_turned, has_arrow = keys[dash - 1] == "<", keys[dash - 1] == "<" or keys[end] == ">"
         for kind in self.schema.edges:
-            ends = [self.schema.node(label) for label, _ in (kind.source, kind.target)]
-            for nodes in starts:
-                wanted = (edge, kind.table), *zip(nodes, (end.table for end in ends), strict=True)
-                if all(self.tables[instance] in {None, table} for instance, table in wanted):
-                    possible.append((kind, nodes, ends))
-        if len(possible) == 1:
-            ((kind, nodes, ends),) = possible
-            self.tables[edge] = kind.table
-            for node, end, (_, column) in zip(nodes, ends, (kind.source, kind.target), strict=True):
-                self.tables[node] = end.table
-                self.equate((node, end.key_column), (edge, column))
+            source, target = (self.schema.node(label) for label, _ in (kind.source, kind.target))
+            if kind.table != self.tables[edge] or (source == target and not has_arrow):
+                continue
+            if not has_arrow:
+                is_turned = self.tables[left] == target.table or self.tables[right] == source.table
+            nodes = (right, left) if is_turned else (left, right)
+            columns = kind.source[1], kind.target[1]
+            for node, end_of, column in zip(nodes, (source, target), columns, strict=True):
+                self.tables[node] = end_of.table
+                self.equate((node, end_of.key_column), (edge, column))
         return edge
 
     def _restrict(self, instance: int, element: Element) -> None:

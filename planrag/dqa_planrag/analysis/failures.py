@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from dqa.evaluation.findings import Case
 from dqa.evaluation.results import Outcome, Result
-from dqa_planrag.analysis.critical import Asked, Found, Relevance
+from dqa_planrag.analysis.critical import Asked, Found, Relevance, names_in
 
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
@@ -39,7 +39,7 @@ def failure_of(
     missed = [name for name, how in found.items() if how is Found.MISSED]
     vain = sum(not brought_data(one, relevance) for one in asked)
     lacks_data = bool(missed) if found else vain == len(asked)
-    names = relevance.data.names if relevance.data is not None else frozenset[str]()
+    names = names_in(relevance.data) if relevance.data is not None else ()
     is_known = result.answer.strip(_QUOTES).casefold() in map(str.casefold, names)
     improper = result.outcome is Outcome.NO_CANDIDATE and is_known
     in_vain = bool(asked) and 2 * vain >= len(asked) and lacks_data
@@ -63,13 +63,12 @@ def brought_data(asked: Asked, relevance: Relevance) -> bool:
     cells = [cell for row in asked.evidence.rows for cell in row]
     if any(cells):
         return True
-    columns = [value for reading in asked.readings for value in reading.outputs.values()]
-    if relevance.data is None or any(value.term for value in columns):
+    outputs = asked.reading.outputs.values() if asked.reading is not None else ()
+    if relevance.data is None or any(value.term for value in outputs):
         return any(cell is not None for cell in cells)
-    named = [names for reading in asked.readings for names in reading.constants.values()]
-    return bool(cells) and all(
-        not relevance.data.names.isdisjoint(map(str, constants)) for constants in named
-    )
+    named = asked.reading.constants.values() if asked.reading is not None else ()
+    names = names_in(relevance.data)
+    return bool(cells) and not any(names.isdisjoint(map(str, one)) for one in named)
 
 
 def _gains_nothing(result: Result) -> bool:

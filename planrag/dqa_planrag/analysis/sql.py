@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 import sqlglot
 from sqlglot import exp
@@ -14,23 +14,15 @@ from dqa.core.situation import Schema
 from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
 
-def read_sql(statement: str, dialect: str, schema: Schema) -> list[Reading]:
-    """Return the reading of each part of a union; an empty list if the query is unreadable."""
+def read_sql(statement: str, dialect: str, schema: Schema) -> Reading | None:
+    """Return the reading of a statement; None if it is not a readable query."""
+    dialect += ", normalization_strategy=case_insensitive"
     try:
-        dialect += ", normalization_strategy=case_insensitive"
         tree = sqlglot.parse_one(statement, read=dialect)
         root = build_scope(_qualified(tree, dialect, schema))
-        return [_SqlReading(schema, part, tree) for part in _selects(root)]
+        return None if root is None else _SqlReading(schema, root)
     except (SqlglotError, RecursionError, ValueError):
-        return []
-
-
-def _selects(scope: Scope | None) -> Iterator[Scope]:
-    """Yield the parts of a union; a query without a union is its only part."""
-    if scope is not None and isinstance(scope.expression, exp.Select):
-        yield scope
-    for part in [] if scope is None else scope.set_operation_scopes:
-        yield from _selects(part)
+        return None
 
 
 def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
@@ -54,15 +46,14 @@ def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
 
 
 class _SqlReading(Reading):
-    """One part of a union, whose columns are traced to tables scope by scope."""
+    """A query, whose columns are traced to tables scope by scope."""
 
-    def __init__(self, schema: Schema, part: Scope, tree: exp.Expr) -> None:
+    def __init__(self, schema: Schema, root: Scope) -> None:
         super().__init__(schema)
         self._columns: dict[Scope, dict[str, Value]] = {}
         self._instances: dict[tuple[Scope, str], int] = {}
-        self._scope = part
-        self.outputs = self._rows(part)
-        self.sort(tree)
+        self._scope = root
+        self.outputs = self._rows(root)
 
     def _rows(self, scope: Scope) -> dict[str, Value]:
         """Return the columns of a query. The columns of a union have the leaves of all parts."""
@@ -73,24 +64,16 @@ class _SqlReading(Reading):
         if isinstance(scope.expression, exp.Select):
             self._scope = scope
             self._select_rows(scope.expression, columns)
-        else:
+        elif parts := [self._rows(part) for part in scope.set_operation_scopes]:
             union = self.instance(None)
-            parts = [self._rows(part) for part in scope.set_operation_scopes]
-            mixed = zip(parts[0], *(part.values() for part in parts), strict=False) if parts else ()
-            for name, *same in mixed:
-                columns[name] = Value(Value.made_of(same).leaves, (union, name))
+            for name, *same in zip(parts[0], *(part.values() for part in parts), strict=False):
+                term = (union, name) if all(value.term for value in same) else None
+                columns[name] = replace(Value.made_of(same), term=term)
         self._scope, self.groups = around, groups
         return columns
 
     def _select_rows(self, select: exp.Select, columns: dict[str, Value]) -> None:
         """Read the sources, conditions, groups and columns of a SELECT."""
-        known = {table.name for table in self.schema.tables}
-        for alias, (_, source) in self._scope.selected_sources.items():
-            if isinstance(source, Scope):
-                self._rows(source)
-            else:
-                table = source.name if source.name in known else None
-                self._instances[self._scope, alias] = self.instance(table)
         conditions = [join.args.get("on") for join in select.args.get("joins") or ()]
         where = select.args.get("where")
         for condition in filter(None, [where and where.this, *conditions]):
@@ -102,7 +85,7 @@ class _SqlReading(Reading):
             while name in columns:
                 name += "'"
             columns[name] = self.value(item)
-        if select.args.get("limit") is not None:
+        if self._scope.is_root or select.args.get("limit") is not None:
             self.sort(select)
 
     def column(self, node: exp.Column) -> Value:
@@ -114,6 +97,8 @@ class _SqlReading(Reading):
         _, source = scope.selected_sources[node.table]
         if isinstance(source, Scope):
             return self._rows(source).get(name, NOTHING)
+        if (scope, node.table) not in self._instances:
+            self._instances[scope, node.table] = self.instance(source.name)
         return Value.of((self._instances[scope, node.table], name))
 
     def query(self, node: exp.Query) -> Value:

@@ -11,7 +11,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.question import Question
 from dqa.core.situation import Situation, Table
-from dqa_planrag.analysis.critical import Data, Relevance
+from dqa_planrag.analysis.critical import Relevance
 
 GOLDEN = Path(__file__).with_name("golden")
 Databases: TypeAlias = dict[tuple[str, str], Database]
@@ -49,4 +49,4 @@ def relevance(scenario: str, world: str, about: str) -> Relevance:
         homes = dict(zip(country["country_name"], country["home_node"], strict=True))
         target = {"country": about, "home": homes[about]}
     asked = question(scenario, world, target)
-    return Relevance.of(asked, plugins.scenario(scenario), Data(situation))
+    return Relevance.of(asked, plugins.scenario(scenario), situation)

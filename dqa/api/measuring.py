@@ -52,12 +52,11 @@ def analyse(
     Raises
     ------
     UsageError
-        The location has no run, the traces of the reference have no number of retrievals, or the
-        folder has other questions than the run.
+        The location has no run, or the folder has other questions than the run.
     DataError
         The folder of questions cannot be read.
     UnknownNameError
-        The reference made no decision in this run.
+        The run has no trace with steps of the reference.
     """
     found = open_run(run)
     found.require_questions(_NO_ANALYSIS)

@@ -241,7 +241,5 @@ class Analyse(Protocol):
         Raises
         ------
         UnknownNameError
-            The reference made no decision in the run.
-        UsageError
-            The traces of the reference lack the number of retrievals.
+            The run has no trace with steps of the reference.
         """

@@ -165,7 +165,6 @@ class _Check:
             if (sums := value.computed) is not None:
                 columns += [("computed", sums.table, name) for name in sorted(sums.columns)]
                 columns += [("computed", sums.table, sums.by)]
-                columns += [("computed", *sums.beside)] if sums.beside is not None else []
             for field, table, column in columns:
                 yield from self._column((*path, field), table, column)
 

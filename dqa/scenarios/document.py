@@ -192,8 +192,6 @@ class Computed(Part):
     """The columns of its argument: exactly these."""
     by: str
     """The only column of the table that may select or group the rows."""
-    beside: tuple[str, str] | None = None
-    """A ``(table, column)`` that the same statement must also read."""
 
 
 class Spared(Part):

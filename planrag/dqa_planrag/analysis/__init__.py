@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError
 from dqa.core.evidence import QUERY, SIMULATING
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.findings import AnalysedRun, Analysis, Case, Cases, Finding, FindingTable
-from dqa.evaluation.results import Outcome
-from dqa_planrag.analysis.critical import Found, Relevance, found_values, read_statements
-from dqa_planrag.analysis.failures import CLASSES, failure_of
+from dqa.evaluation.results import Outcome, Result
+from dqa_planrag.analysis.critical import Asked, Found, Relevance, found_values, read_statements
 from dqa_planrag.analysis.replanning import replannings
 
 _MOST_REPLANNINGS = 4
@@ -26,6 +25,11 @@ _TITLES = {
     "missed": "Missed data analysis, in % of the questions (Table 6)",
     "failures": "Failures by class, in % of all judged questions (Figure 6)",
 }
+CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
+
+_WORTHLESS = 1.0 - 1e-9
+"""A choice with at least this relative regret is not better than doing nothing."""
+_QUOTES = " \t\r\n.,;:!?'\"`*"
 _CLASSES = (
     "CAN: improper candidate. MIS: missed data. DEEP: wrong use of data or equations. QUR: failed "
     "queries. OTH: other."
@@ -41,21 +45,22 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     """
     judged, relevances = cases.judged, [_relevance(case, questions) for case in cases.judged]
     runs = list(map(_measured, judged, relevances))
-    types = _types(judged, reference) if reference else {}
+    with_steps = [run for run, case in zip(runs, judged, strict=True) if case.has_steps]
+    types = _types(with_steps, reference) if reference else {}
+    findings = {measure: list[Finding]() for measure in _TITLES}
+    findings["question_types"] = [
+        Finding("", run.decider, types[run.key[:2]], run.question, run.outcome is Outcome.CORRECT)
+        for run in runs
+        if run.key[:2] in types
+    ]
     planning = {(run.scenario, run.decider) for run in runs if run.measures["plans"]}
     kinds = {kind for run in runs for kind in run.measures["replannings"]}
-    findings = {measure: list[Finding]() for measure in _TITLES}
-    for run, case in zip(runs, judged, strict=True):
-        kind = types.get(run.key[:2])
-        marks = {} if kind is None else {"question_types": {kind: case.correct}}
-        if case.has_steps:
-            marks |= _marks(run, kinds if (run.scenario, run.decider) in planning else None)
-        for measure, columns in marks.items():
-            scenario = "" if measure == "question_types" else run.scenario
-            findings[measure] += [
-                Finding(scenario, run.decider, column, run.question, holds)
-                for column, holds in columns.items()
-            ]
+    for run in with_steps:
+        plans = (run.scenario, run.decider) in planning
+        for measure, column, holds in _marks(run, kinds if plans else None):
+            findings[measure].append(
+                Finding(run.scenario, run.decider, column, run.question, holds)
+            )
     needed = "The table of SR and MR questions needs --reference DECIDER."
     sr = f"SR: '{reference}' retrieved once. MR: it retrieved more often."
     return Analysis(
@@ -70,23 +75,24 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     )
 
 
-def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> dict[str, dict[str, bool]]:
-    """Return in which columns of each measure a run counts, and whether it counts as true.
+def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
+    """Yield the measures and columns in which a run counts, and whether it counts as true.
 
     `kinds` are the kinds of re-planning in all runs; None if the decider makes no plans.
     """
     replanned, values = run.measures["replannings"], run.measures["critical_values"]
-    missed = {name: how is Found.MISSED for name, how in values.items()}
-    number = str(min(len(replanned), _MOST_REPLANNINGS))
-    marks = {"failures": {name: run.failure == name for name in CLASSES}}
-    marks["failures"]["failed"] = run.failure is not None
     if kinds is not None:
-        marks["replannings"] = dict.fromkeys((number, "total"), run.outcome is Outcome.CORRECT)
-    if replanned:
-        marks["kinds"] = {kind: kind in replanned for kind in kinds or ()}
-    if missed:
-        marks["missed"] = {**missed, "any": any(missed.values())}
-    return marks
+        for column in (str(min(len(replanned), _MOST_REPLANNINGS)), "total"):
+            yield "replannings", column, run.outcome is Outcome.CORRECT
+    for kind in kinds or () if replanned else ():
+        yield "kinds", kind, kind in replanned
+    if values:
+        yield "missed", "any", Found.MISSED in values.values()
+    for name, how in values.items():
+        yield "missed", name, how is Found.MISSED
+    for name in CLASSES:
+        yield "failures", name, run.failure == name
+    yield "failures", "failed", run.failure is not None
 
 
 def _relevance(case: Case, questions: QuestionSet | None) -> Relevance:
@@ -103,7 +109,9 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     result, evidence = case.result, case.trace.evidence
     scenario = plugins.find_scenario(result.scenario) if case.has_steps else None
     values = scenario.document.critical_values if scenario is not None else ()
-    asked = read_statements(case.trace, scenario if values else None)
+    asked = read_statements(
+        case.trace, scenario.schema if scenario is not None and values else None
+    )
     found = found_values(asked, values, relevance)
     failure, reason = failure_of(case, found, asked, relevance) or (None, None)
     return AnalysedRun(
@@ -114,7 +122,7 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
         failure=failure,
         reason=reason,
         measures={
-            "retrievals": _retrievals(case),
+            "retrievals": sum(one.tool == QUERY and one.error is None for one in evidence),
             "failed": sum(one.tool == QUERY and one.error is not None for one in evidence),
             "simulations": sum(one.tool in SIMULATING and one.error is None for one in evidence),
             "plans": len(case.trace.plans),
@@ -124,19 +132,55 @@ def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     )
 
 
-def _retrievals(case: Case) -> int:
-    """Return the number of statements that ran, including statements without matching rows."""
-    return sum(one.tool == QUERY and one.error is None for one in case.trace.evidence)
-
-
-def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
+def _types(runs: Sequence[AnalysedRun], reference: str) -> dict[tuple[str, str], str]:
     """Return each question's type, which depends on the reference's number of retrievals."""
-    types = {
-        case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)]
-        for case in cases
-        if case.result.decider == reference and case.has_steps
-    }
-    if not types:
-        deciders = dict.fromkeys(case.result.decider for case in cases if case.has_steps)
+    counts = {run.key[:2]: run.measures["retrievals"] for run in runs if run.decider == reference}
+    if not counts:
+        deciders = dict.fromkeys(run.decider for run in runs)
         raise UnknownNameError("judged decider with retrievals in this run", reference, deciders)
-    return types
+    return {key: ("none", "SR", "MR")[min(count, 2)] for key, count in counts.items()}
+
+
+def failure_of(
+    case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
+) -> tuple[str, str] | None:
+    """Return the class and the reason of a failure; None if the run did not fail.
+
+    The first matching rule decides. ``docs/analysis.md`` explains the rules.
+
+    Parameters
+    ----------
+    case
+        A judged run.
+    found
+        How the run found each critical value of its scenario.
+    asked
+        The statements of the run.
+    relevance
+        The objects that decide the question, and the data.
+    """
+    result = case.result
+    if case.correct or not case.has_steps:
+        return None
+    missed = [name for name, how in found.items() if how is Found.MISSED]
+    vain = sum(not one.brought_data(relevance) for one in asked)
+    lacks_data = bool(missed) if found else vain == len(asked)
+    is_known = result.answer.strip(_QUOTES).casefold() in map(str.casefold, relevance.names)
+    improper = result.outcome is Outcome.NO_CANDIDATE and is_known
+    in_vain = bool(asked) and 2 * vain >= len(asked) and lacks_data
+    rules = (
+        ("QUR", in_vain, f"{vain} of {len(asked)} statements returned no data"),
+        ("CAN", improper, "the answer is not a candidate"),
+        ("OTH", result.outcome is not Outcome.WRONG, f"no decision to judge: {result.outcome}"),
+        ("CAN", _gains_nothing(result), "the chosen candidate gains nothing"),
+        ("MIS", bool(missed), f"did not retrieve: {', '.join(missed)}"),
+        ("DEEP", True, "had the data, but chose a worse candidate"),
+    )
+    return next((name, reason) for name, holds, reason in rules if holds)
+
+
+def _gains_nothing(result: Result) -> bool:
+    """Return whether a choice is known to be no better than doing nothing."""
+    if result.relative_regret is not None:
+        return result.relative_regret >= _WORTHLESS
+    return result.value is not None and result.baseline is not None  # nothing gains anything

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 from dqa import plugins
 from dqa.core.evidence import QUERY, SIMULATING, Evidence
 from dqa.core.question import Question
-from dqa.core.situation import Cell, Situation
+from dqa.core.situation import Cell, Schema, Situation
 from dqa.evaluation.traces import Trace
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import Computed, CriticalValue
@@ -40,12 +40,6 @@ class Found(StrEnum):
     MISSED = "missed"
 
 
-def names_in(data: Situation) -> set[str]:
-    """Return all texts and whole numbers in some data."""
-    columns = (cells for table in data.tables.values() for cells in table.columns.values())
-    return {str(c).strip() for cells in columns if cells.dtype.kind in "Oi" for c in cells.tolist()}
-
-
 @dataclass(frozen=True, eq=False)
 class Relevance:
     """The objects that decide a question.
@@ -60,6 +54,14 @@ class Relevance:
 
     data: Situation | None = None
     keys: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All texts and whole numbers in the data."""
+        tables = self.data.tables.values() if self.data is not None else ()
+        columns = (cells for table in tables for cells in table.columns.values())
+        found = (cells.tolist() for cells in columns if cells.dtype.kind in "Oi")
+        return frozenset(str(cell).strip() for cells in found for cell in cells)
 
     @classmethod
     def of(cls, question: Question, scenario: Scenario, data: Situation) -> Relevance:
@@ -89,10 +91,10 @@ class Relevance:
 @lru_cache(maxsize=10_000)
 def _rows_with(relevance: Relevance, name: str, column: str, value: str | float) -> frozenset[int]:
     """Return the rows of a table in which a column has a value, exact or rounded."""
-    table = relevance.data.tables.get(name) if relevance.data is not None else None
-    if table is None or column not in table.columns:
+    tables = relevance.data.tables if relevance.data is not None else {}
+    if name not in tables or column not in tables[name].columns:
         return frozenset()
-    cells = table[column]
+    cells = tables[name][column]
     near = cells == value
     if cells.dtype.kind == "f" and not isinstance(value, str):
         decimals = len(repr(value).partition(".")[2])
@@ -107,6 +109,19 @@ class Asked:
     evidence: Evidence
     reading: Reading | None = None
 
+    def brought_data(self, relevance: Relevance) -> bool:
+        """Return whether the statement ran and returned data.
+
+        Sums and counts that are all null or zero are data only if everything that the statement
+        names exists.
+        """
+        cells = [cell for row in self.evidence.rows for cell in row]
+        outputs = self.reading.outputs.values() if self.reading is not None else ()
+        if any(cells) or relevance.data is None or any(value.term for value in outputs):
+            return any(cell is not None for cell in cells)
+        named = self.reading.constants.values() if self.reading is not None else ()
+        return bool(cells) and not any(relevance.names.isdisjoint(map(str, one)) for one in named)
+
     def views(self, relevance: Relevance) -> Iterator[RowView]:
         """Yield the rows of the result."""
         outputs = [] if self.reading is None else list(self.reading.outputs.values())
@@ -115,19 +130,16 @@ class Asked:
                 yield RowView(self.reading, zip(outputs, cells, strict=True), relevance)
 
 
-def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
-    """Read the statements of a run, in the dialect of its database."""
-    is_graph = trace.kind == "graph"
-    dialect = "neo4j" if is_graph else "sqlite"
+def read_statements(trace: Trace, schema: Schema | None) -> list[Asked]:
+    """List the statements of a run. Read them if a schema is given."""
+    read, dialect = (read_cypher, "neo4j") if trace.kind == "graph" else (read_sql, "sqlite")
     if trace.database in plugins.names("database"):
         dialect = plugins.backend(trace.database).dialect
-    read, found = read_cypher if is_graph else read_sql, []
+    found = []
     for one in trace.evidence:
-        reading = None
-        if scenario is not None and one.error is None and one.tool == QUERY:
-            text = one.translated or one.statement
-            reading = read(text, _DIALECTS.get(dialect, dialect), scenario.schema)
-        found.append(Asked(one, reading))
+        is_readable = one.error is None and one.tool == QUERY
+        text, name = one.translated or one.statement, _DIALECTS.get(dialect, dialect)
+        found.append(Asked(one, read(text, name, schema) if schema and is_readable else None))
     return found
 
 
@@ -225,11 +237,6 @@ class RowView:
                     return True
         return False
 
-    def is_beside(self, computed: Computed) -> bool:
-        """Return whether the row shows the additional column that a sum or mean needs."""
-        leaves = [leaf for made, _ in self.cells for leaf in made.leaves]
-        return computed.beside is None or self.has(leaves, *computed.beside)
-
     def holds(self, made: Value, value: CriticalValue) -> bool:
         """Return whether a number was computed from a critical value.
 
@@ -238,7 +245,7 @@ class RowView:
         if self.has(made.leaves, value.table, value.column):
             return True
         if value.computed is not None and self.sums(made.leaves, value.computed):
-            return self.is_beside(value.computed)
+            return True
         return bool(value.solved) and all(self.has(made.leaves, *place) for place in value.solved)
 
 
@@ -281,7 +288,7 @@ def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) 
 
 def _has_parts(computed: Computed, views: Sequence[RowView], data: Situation | None) -> bool:
     """Return whether the rows list all parts of a sum or mean, for some relevant object."""
-    if data is None or not any(view.is_beside(computed) for view in views):
+    if data is None:
         return False
     owners = data.tables[computed.table][computed.by].tolist()
     listed, matter = set[int](), frozenset(owners)

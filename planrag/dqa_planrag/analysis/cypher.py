@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import sqlglot
@@ -57,12 +57,10 @@ class _CypherReading(Reading):
             if word == "MATCH":
                 self._match(first + 1, last)
             elif word == "WHERE":
-                self._where(text)
+                for node in _parsed(text).selects:
+                    self.condition(node)
             elif word in {"WITH", "RETURN"}:
                 self._project(_parsed(text), final=word == "RETURN")
-            elif word == "UNWIND":
-                for item in _parsed(text).selects:
-                    self._known[item.alias.lower()] = self.value(item.unalias())
             elif word == "UNION":
                 self._known = {}
             elif word == "ORDER":
@@ -83,10 +81,6 @@ class _CypherReading(Reading):
             others = [self.outputs[name]] if name in self.outputs else []  # of a union
             self.outputs[name] = Value.made_of([value, *others]) if others else value
         self._known = self._known | found if final else found
-
-    def _where(self, text: str) -> None:
-        for node in _parsed(text).selects:
-            self.condition(node)
 
     def column(self, node: exp.Column) -> Value:
         first, *names = (part.name.lower() for part in node.parts)
@@ -116,9 +110,7 @@ class _CypherReading(Reading):
         for instance, element in said:
             self._restrict(instance, element)
 
-    def _element(
-        self, element: Element, kinds: tuple[NodeSchema, ...] | tuple[EdgeSchema, ...]
-    ) -> int:
+    def _element(self, element: Element, kinds: Sequence[NodeSchema | EdgeSchema]) -> int:
         """Return the instance of a node or relationship; a known variable is reused."""
         texts = self._tokens.texts
         labels = [texts[i].lower() for i in element.names if element.is_plain]
@@ -166,7 +158,6 @@ def _parsed(text: str) -> exp.Select:
     for pattern, spelled in _SPELLINGS:
         text = pattern.sub(spelled, text)
     try:
-        found = sqlglot.parse_one(f"SELECT {text}", read="mysql")
+        return sqlglot.parse_one(f"SELECT {text}", read="mysql", into=exp.Select)
     except SqlglotError:
         return exp.select("NULL")
-    return found if isinstance(found, exp.Select) else exp.select("NULL")

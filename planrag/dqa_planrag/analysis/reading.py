@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dqa.core.situation import Cell, Schema
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 
 Term: TypeAlias = tuple[int, str]
 """The number of an instance, and one of its columns."""
@@ -135,7 +135,7 @@ class Reading:
 
     def properties(self, whole: int) -> dict[str, Value]:
         """Return the properties of a node or relationship, by name in lower case."""
-        owners = (*self.schema.nodes, *self.schema.edges)
+        owners: list[NodeSchema | EdgeSchema] = [*self.schema.nodes, *self.schema.edges]
         columns = {owner.table: owner.properties for owner in owners}
         found = columns.get(self.tables[whole] or "", ())
         return {name.lower(): Value.of((whole, column)) for name, column in found}
@@ -189,12 +189,9 @@ class Reading:
 
     def _chosen(self, instance: int, grouping: set[Term]) -> frozenset[str]:
         """Return the columns that select or group the rows of an instance."""
-        found = set(self._conditions.get(instance, ()))
-        for column in self.ends(instance):
-            terms = set(self.same((instance, column)))
-            if not terms.isdisjoint(grouping) or not terms.isdisjoint(self.constants):
-                found.add(column)
-        return frozenset(found)
+        fixed, ends = grouping | self.constants.keys(), self.ends(instance)
+        found = {name for name in ends if not fixed.isdisjoint(self.same((instance, name)))}
+        return frozenset(found | self._conditions.get(instance, set()))
 
     def sort(self, tree: exp.Expr) -> None:
         """Record the computed values that sort the rows."""

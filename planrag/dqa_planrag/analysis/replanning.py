@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
+from typing import TypeAlias
 
 from dqa.core.events import PlanEvent, ReplyEvent, ToolEvent
 from dqa.core.plans import PlanStep, steps_of
 from dqa.evaluation.traces import Trace
 from dqa_planrag.reply import step_in
 
+_Steps: TypeAlias = Sequence[PlanStep]
+
 _ALIKE = 0.4
 """The minimum similarity of two steps that count as versions of the same step."""
 _PART = 0.5
 """The minimum share of a part's words that are from the step that was divided or merged."""
 _MOST_STEPS = 200
+"""The maximum number of steps of a plan that are compared."""
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _CLAUSE = re.compile(r"[,;:.]|\b(?:and|then|to)\b")
 _TEXT = resources.files("dqa_planrag.analysis").joinpath("words.json").read_text("utf-8")
@@ -52,9 +56,7 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     plan are finished. If the new plan omits finished steps at its start, the comparison ignores
     them in the old plan, too.
     """
-    before, after = steps_of(old), steps_of(new)
-    if max(len(before), len(after)) > _MOST_STEPS:
-        before = after = ()
+    before, after = steps_of(old)[:_MOST_STEPS], steps_of(new)[:_MOST_STEPS]
     matched = _matches(before, after)
     finished = min(*matched.values(), taken, taken) if matched else 0
     before, matched = before[finished:], {i: j - finished for i, j in matched.items()}
@@ -75,7 +77,9 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     elif not matched:
         kind = "rewritten"
     elif longer > 0:
-        kind = _addition(after[i] for i in added - divided)
+        actions = {action for i in added - divided for action in actions_in(after[i])}
+        single = f"add {''.join(actions)}" if len(actions) == 1 else "add both actions"
+        kind = single if actions else "other"
     elif longer < 0:
         kind = "delete"
     elif added or any(actions_in(after[i]) != actions_in(before[j]) for i, j in changed.items()):
@@ -87,14 +91,7 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
     return f"{group}: {kind}"
 
 
-def _addition(added: Iterable[PlanStep]) -> str:
-    actions = {action for step in added for action in actions_in(step)}
-    return (
-        f"add {actions.pop()}" if len(actions) == 1 else "add both actions" if actions else "other"
-    )
-
-
-def _matches(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]:
+def _matches(old: _Steps, new: _Steps) -> dict[int, int]:
     """Match new steps with old steps: equal steps first, then the most similar, then nearest."""
     found: dict[int, int] = {}
     pairs = sorted(
@@ -103,8 +100,7 @@ def _matches(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> dict[int, int]
         for j, other in enumerate(old)
     )
     for differs, likeness, _, i, j in pairs:
-        is_alike = not differs or -likeness >= _ALIKE
-        if is_alike and i not in found and j not in found.values():
+        if i not in found and j not in found.values() and (not differs or -likeness >= _ALIKE):
             found[i] = j
     return found
 
@@ -122,10 +118,7 @@ def _is_kept(one: PlanStep, other: PlanStep) -> bool:
 
 
 def _parts(
-    parts: Sequence[PlanStep],
-    wholes: Sequence[PlanStep],
-    allowed: Iterable[int],
-    matched: Mapping[int, int],
+    parts: _Steps, wholes: _Steps, allowed: set[int], matched: Mapping[int, int]
 ) -> set[int]:
     """Return the parts that share most of their words with an allowed whole.
 
@@ -143,9 +136,7 @@ def _parts(
     return found
 
 
-def _sub_steps(
-    old: Sequence[PlanStep], new: Sequence[PlanStep], matched: Mapping[int, int]
-) -> set[int]:
+def _sub_steps(old: _Steps, new: _Steps, matched: Mapping[int, int]) -> set[int]:
     """Return the new sub-steps of steps that had no sub-steps in the old plan."""
     origins = {i: matched.get(step.parent) for i, step in enumerate(new) if step.parent is not None}
     parents = {step.parent for step in old}

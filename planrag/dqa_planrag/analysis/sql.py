@@ -17,32 +17,21 @@ from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 def read_sql(statement: str, dialect: str, schema: Schema) -> Reading | None:
     """Return the reading of a statement; None if it is not a readable query."""
     dialect += ", normalization_strategy=case_insensitive"
+    tables: dict[str, object] = {
+        table.name: dict.fromkeys(table.column_names, "text") for table in schema.tables
+    }
     try:
-        tree = sqlglot.parse_one(statement, read=dialect)
-        root = build_scope(_qualified(tree, dialect, schema))
+        tree = qualify(
+            sqlglot.parse_one(statement, read=dialect),
+            dialect=dialect,
+            schema=tables,
+            validate_qualify_columns=False,
+            allow_partial_qualification=True,  # for columns such as SQLite's rowid
+        )
+        root = build_scope(tree)
         return None if root is None else _SqlReading(schema, root)
     except (SqlglotError, RecursionError, ValueError):
         return None
-
-
-def _qualified(tree: exp.Expr, dialect: str, schema: Schema) -> exp.Expr:
-    """Return the query with a table for every column, and all names in lower case."""
-    for table in tree.find_all(exp.Table):
-        table.set("db", None)
-        table.set("catalog", None)
-    tables: dict[str, object] = {
-        table.name: {column.name: column.type for column in table.columns}
-        for table in schema.tables
-    }
-    return qualify(
-        tree,
-        dialect=dialect,
-        schema=tables,
-        validate_qualify_columns=False,
-        allow_partial_qualification=True,  # for columns such as SQLite's rowid
-        quote_identifiers=False,
-        identify=False,
-    )
 
 
 class _SqlReading(Reading):
@@ -102,8 +91,6 @@ class _SqlReading(Reading):
         return Value.of((self._instances[scope, node.table], name))
 
     def query(self, node: exp.Query) -> Value:
-        if isinstance(node.parent, exp.Exists):
-            return NOTHING
         wanted = node.unnest()
         scopes = (s for s in self._scope.subquery_scopes if s.expression is wanted)
         return next((value for s in scopes for value in self._rows(s).values()), NOTHING)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError
 from dqa.evaluation.findings import Analysis, Case, Cases
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics.clusters import wilson
@@ -59,7 +59,7 @@ def test_accuracy_is_listed_by_question_type_for_every_decider() -> None:
     }
     with pytest.raises(UnknownNameError, match="iterrag, planrag"):
         analyse(cases, "singlerag", None)
-    with pytest.raises(UsageError, match="'first' do not contain retrievals"):
+    with pytest.raises(UnknownNameError, match="first"):
         analyse(cases, "first", None)
     assert shares(analyse(cases, None, None), "question_types") == {}
 

@@ -141,7 +141,7 @@ class Rows:
 
 
 def decode_rows(values: Sequence[Any]) -> Rows:
-    """Return the result of which `values` are the `dataclasses.astuple`, read from JSON.
+    """Return a result from its `dataclasses.astuple`, read from JSON.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import ConfigDict, ValidationError
 
@@ -32,8 +32,6 @@ class Event(Record):
     step
         The number (from 1) of the model reply to which the event belongs; 0 before the first reply.
     """
-
-    version: ClassVar[int] = 1
 
     kind: str
     step: int = 0

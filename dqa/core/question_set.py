@@ -179,7 +179,7 @@ class QuestionSet:
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
-        """Return a set with only the given scenarios and at most `limit` questions per scenario."""
+        """Return a set with only these scenarios and at most `limit` questions per scenario."""
         counts: Counter[str] = Counter()
         selected = []
         for question in self.questions:

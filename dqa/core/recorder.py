@@ -191,7 +191,7 @@ class Recorder:
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
     def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
-        """Return a decision with the recorded data and the given fields."""
+        """Return a decision with the recorded data and other fields."""
         return Decision(
             ending,
             evidence=tuple(self.evidence),

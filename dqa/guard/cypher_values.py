@@ -25,7 +25,7 @@ from dqa.guard.policy import Policy
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""The token after a name of which only a property, a label or a type is read."""
+"""The tokens that read only a property, a label or a type of the name before them."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
@@ -243,7 +243,7 @@ class ValueReader:
 
     @contextmanager
     def _repeated(self, items: float) -> Iterator[None]:
-        """Read what a list function evaluates for each of `items` items."""
+        """Read an expression that a list function evaluates for each of `items` items."""
         steps, self._steps = self._steps, self._steps * items
         if not self.ladybug:  # its worker can be killed
             sizing.require_few_steps(self._steps)

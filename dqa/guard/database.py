@@ -92,7 +92,7 @@ class GuardedDatabase:
 
     @property
     def namespace(self) -> str | None:
-        """The name by which statements refer to the schema that `schema` returns; see `Session`."""
+        """The name of the visible schema in statements; see `Session`."""
         return self._session.namespace
 
     def row_order(self, table: str) -> bytes | None:

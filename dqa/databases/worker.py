@@ -152,9 +152,17 @@ class Worker:
             self.kill()
             raise out_of_memory() from None
 
-    def is_ready(self) -> bool:
-        """Return whether the worker runs and waits for a request."""
-        return not self.is_over and self._process.is_alive() and not self._connection.poll()
+    @classmethod
+    def take(cls, idle: list[Worker]) -> Worker | None:
+        """Return an idle worker that still runs, and end workers that do not."""
+        with suppress(IndexError):  # another thread may have taken the last one
+            while True:
+                worker = idle.pop()
+                is_alive = not worker.is_over and worker._process.is_alive()  # noqa: SLF001
+                if is_alive and not worker._connection.poll():  # noqa: SLF001
+                    return worker
+                worker.kill()
+        return None
 
     def close(self) -> None:
         """Let the worker close the database and end."""

@@ -190,7 +190,7 @@ class IsolatedSession(Session):
         try:
             if self._is_closed:
                 raise self._unavailable("is closed.")
-            worker = _pop(self._idle)
+            worker = Worker.take(self._idle)
             if worker is None:
                 worker, until = self._start(until)
             try:
@@ -210,7 +210,7 @@ class IsolatedSession(Session):
         if not self._starts.acquire(timeout=max(until - monotonic(), 0.0)):
             raise self._unavailable(_NO_WORKER)
         try:
-            if worker := _pop(self._idle):
+            if worker := Worker.take(self._idle):
                 return worker, until
             if not self._opening.is_server:  # opening may take longer than a statement
                 until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
@@ -254,20 +254,9 @@ class IsolatedSession(Session):
         return DatabaseUnavailableError(f"Database '{self.name}' {problem}")
 
 
-def _pop(idle: list[Worker]) -> Worker | None:
-    """Return an idle worker that still runs, and end workers that do not."""
-    with suppress(IndexError):  # another thread may have taken the last one
-        while True:
-            worker = idle.pop()
-            if worker.is_ready():
-                return worker
-            worker.kill()
-    return None
-
-
 def _end_workers(idle: list[Worker], owner: int, *, kills: bool) -> None:
     """End idle workers. With `kills`, kill them, so that they release their file immediately."""
-    while owner == os.getpid() and (worker := _pop(idle)):
+    while owner == os.getpid() and (worker := Worker.take(idle)):
         worker.kill() if kills else worker.close()
 
 

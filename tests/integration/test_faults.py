@@ -29,28 +29,17 @@ def opened(backend: str, url: str) -> Session:
         return namespaces.open(namespaces.select())
 
 
-@pytest.fixture
-def postgres(postgres_url: str) -> Iterator[Session]:
-    """Give a session of PostgreSQL."""
-    session = opened("postgres", postgres_url)
+@pytest.fixture(params=["postgres", "mysql", "neo4j"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """Open a session of a server."""
+    session = opened(request.param, request.getfixturevalue(f"{request.param}_url"))
     yield session
     session.close()
 
 
-@pytest.fixture
-def mysql(mysql_url: str) -> Iterator[Session]:
-    """Give a session of MySQL or MariaDB."""
-    session = opened("mysql", mysql_url)
-    yield session
-    session.close()
-
-
-@pytest.fixture
-def neo4j(neo4j_url: str) -> Iterator[Session]:
-    """Give a session of Neo4j."""
-    session = opened("neo4j", neo4j_url)
-    yield session
-    session.close()
+def on(name: str, *cases: object) -> list[object]:
+    """Return the parameters of cases on one server."""
+    return [pytest.param(name, *case) for case in cases]  # type: ignore[misc]
 
 
 def said(session: Session, statement: str, limits: Limits = LIMITS) -> DqaError:
@@ -62,9 +51,9 @@ def said(session: Session, statement: str, limits: Limits = LIMITS) -> DqaError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("statement", "kind"),
-    [
+ERRORS = [
+    *on(
+        "postgres",
         ("SELECT xpath('////', '<a/>')", StatementError),  # XX000, as an internal error
         ("SELECT ts_lexize('nosuch', 'x')", NotUnderstoodError),
         ("SELECT 1/0", StatementError),
@@ -76,16 +65,39 @@ def said(session: Session, statement: str, limits: Limits = LIMITS) -> DqaError:
         ("SELECT $1, 1 WHERE $2 = 1", StatementError),  # 08P01, for no values are sent with it
         ("SELECT array_fill(1, ARRAY[100000000, 100])", StatementError),
         ("SELECT pg_terminate_backend(pg_backend_pid())", StatementError),
-    ],
-)
-def test_postgres_errors(postgres: Session, statement: str, kind: type[DqaError]) -> None:
-    """Whatever class the server puts them in."""
-    assert type(said(postgres, statement)) is kind
+    ),
+    *on(
+        "mysql",
+        ("SELECT year()", NotUnderstoodError),
+        ("SELECT nosuch()", NotUnderstoodError),
+        ("SELECT nosuch", UnknownReferenceError),
+        ("SELECT EXTRACTVALUE('<a/>', '////')", StatementError),
+        ("SELECT EXP(1000)", StatementError),
+        ("CREATE TABLE nosuch (a int)", RefusedStatementError),
+        ("SELECT _ucs2 X'D800'", StatementError),  # no UTF-8, as the client finds
+    ),
+    *on(
+        "neo4j",
+        ("RETURN substring('abc', -1)", StatementError),
+        ("RETURN date('2020-13-01')", StatementError),
+        ("RETURN nosuch(1)", StatementError),
+        ("CREATE (n:Nosuch)", RefusedStatementError),
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
+@pytest.mark.parametrize(("session", "statement", "kind"), ERRORS, indirect=["session"])
+def test_errors(session: Session, statement: str, kind: type[DqaError]) -> None:
+    """Each has the class that its cause deserves, whatever class the server gives it."""
+    found = said(session, statement)
+    assert isinstance(found, kind)
+    assert isinstance(found, NotUnderstoodError) == (kind is NotUnderstoodError)
+    assert isinstance(found, UnknownReferenceError) == (kind is UnknownReferenceError)
+
+
+VALUES = [
+    *on(
+        "postgres",
         ("'infinity'::timestamp", "infinity"),
         ("'-infinity'::date", "-infinity"),
         ("'0044-03-15 BC'::date", "0044-03-15 BC"),
@@ -103,69 +115,33 @@ def test_postgres_errors(postgres: Session, statement: str, kind: type[DqaError]
         ("""'{"a": "\\ud800"}'::json""", {"a": "\\ud800"}),
         ("date '2020-01-02'", "2020-01-02"),
         ("timestamp '2020-01-02 03:04:05'", "2020-01-02T03:04:05"),
-    ],
-)
-def test_postgres_values(postgres: Session, value: str, cell: object) -> None:
-    """What Python has no form for is the server's own text."""
-    ((found,),) = postgres.run(f"SELECT {value}", Limits(cell=10_000)).rows
-    assert found == cell
-
-
-@pytest.mark.parametrize(
-    ("statement", "kind"),
-    [
-        ("SELECT year()", NotUnderstoodError),
-        ("SELECT nosuch()", NotUnderstoodError),
-        ("SELECT nosuch", UnknownReferenceError),
-        ("SELECT EXTRACTVALUE('<a/>', '////')", StatementError),
-        ("SELECT EXP(1000)", StatementError),
-        ("CREATE TABLE nosuch (a int)", RefusedStatementError),
-        ("SELECT _ucs2 X'D800'", StatementError),  # no UTF-8, as the client finds
-    ],
-)
-def test_mysql_errors(mysql: Session, statement: str, kind: type[DqaError]) -> None:
-    """By their numbers, or as what the driver cannot read."""
-    found = said(mysql, statement)
-    assert isinstance(found, kind)
-    assert isinstance(found, NotUnderstoodError) == (kind is NotUnderstoodError)
-
-
-@pytest.mark.parametrize(
-    ("value", "cell"),
-    [
+    ),
+    *on(
+        "mysql",
         ("TIME('838:59:59')", "838:59:59"),
         ("TIME('-01:00:00')", "-01:00:00"),
         ("DATE('0000-01-01')", "0000-01-01"),
         ("CAST('0000-00-00' AS DATE)", "0000-00-00"),
         ("UNHEX('FF00')", "0xff00"),
         ("~0", 2**64 - 1),
-    ],
-)
-def test_mysql_values(mysql: Session, value: str, cell: object) -> None:
-    """Lengths of time and days that do not exist are the server's own text."""
-    assert mysql.run(f"SELECT {value}", LIMITS).rows == ((cell,),)
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("statement", "kind"),
-    [
-        ("RETURN substring('abc', -1)", StatementError),
-        ("RETURN date('2020-13-01')", StatementError),
-        ("RETURN nosuch(1)", StatementError),
-        ("CREATE (n:Nosuch)", RefusedStatementError),
-    ],
-)
-def test_neo4j_errors(neo4j: Session, statement: str, kind: type[DqaError]) -> None:
-    """Most of these are a `DatabaseError` to the server."""
-    assert type(said(neo4j, statement)) is kind
+@pytest.mark.parametrize(("session", "value", "cell"), VALUES, indirect=["session"])
+def test_values(session: Session, value: str, cell: object) -> None:
+    """A value that Python cannot represent is the text of the server."""
+    assert session.run(f"SELECT {value}", Limits(cell=10_000)).rows == ((cell,),)
 
 
-def test_neo4j_reports_exhausted_memory(neo4j: Session) -> None:
+@pytest.mark.parametrize("session", ["neo4j"], indirect=True)
+def test_neo4j_reports_exhausted_memory(session: Session) -> None:
     """A text of 2^40 letters ends by memory. Copying takes seconds, so the limit must be longer."""
     statement = "RETURN reduce(s = 'a', x IN range(1, 40) | s + s)"
-    assert type(said(neo4j, statement, Limits(seconds=60.0))) is StatementError
+    assert type(said(session, statement, Limits(seconds=60.0))) is StatementError
 
 
+@pytest.mark.parametrize("session", ["neo4j"], indirect=True)
 @pytest.mark.parametrize(
     "value",
     [
@@ -176,19 +152,20 @@ def test_neo4j_reports_exhausted_memory(neo4j: Session) -> None:
         "localdatetime('+20000-02-29T01:02:03.000000004')",
     ],
 )
-def test_neo4j_values(neo4j: Session, value: str) -> None:
+def test_neo4j_values(session: Session, value: str) -> None:
     """A day of any year is told as the server itself writes it, in lists and maps too."""
     statement = f"WITH {value} AS d RETURN d, [d, 1], {{a: d}}, toString(d)"
-    ((alone, listed, mapped, text),) = neo4j.run(statement, LIMITS).rows
+    ((alone, listed, mapped, text),) = session.run(statement, LIMITS).rows
     assert alone == text
     assert listed == [text, 1]
     assert mapped == {"a": text}
 
 
-def test_a_zone_of_a_far_year_is_told(neo4j: Session) -> None:
+@pytest.mark.parametrize("session", ["neo4j"], indirect=True)
+def test_a_zone_of_a_far_year_is_told(session: Session) -> None:
     """In its own time where it is an offset, else in UTC."""
     value = "datetime({year: 12000, timezone: '%s'})"
-    near = neo4j.run(f"RETURN {value % '+01:00'}", LIMITS).rows
+    near = session.run(f"RETURN {value % '+01:00'}", LIMITS).rows
     assert near == (("+12000-01-01T00:00:00.000000000+01:00",),)
-    named = neo4j.run(f"RETURN {value % 'Europe/Paris'}", LIMITS).rows
+    named = session.run(f"RETURN {value % 'Europe/Paris'}", LIMITS).rows
     assert named == (("+11999-12-31T23:00:00.000000000+00:00[Europe/Paris]",),)

@@ -99,12 +99,6 @@ def existing_file(path: Path, kind: str) -> Path:
     return path
 
 
-def require_folder(path: Path) -> None:
-    """Raise `UsageError` unless the folder of a new file exists."""
-    if not path.parent.is_dir():
-        raise UsageError(f"There is no folder '{path.parent}' for a new database.")
-
-
 def is_sqlite(path: Path) -> bool:
     """Return whether a file is an SQLite database. An empty file is a valid SQLite database."""
     return read_start(path, len(_SQLITE)) in {b"", _SQLITE}
@@ -225,7 +219,8 @@ class FileNamespaces(Namespaces):
         return self.location if named.resolve() == self._path.resolve() else namespace
 
     def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:
-        require_folder(self._path)
+        if not self._path.parent.is_dir():
+            raise UsageError(f"There is no folder '{self._path.parent}' for a new database.")
         # The new folder is private, so no other user can open the file before its mode is set.
         folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
         new = folder / self._path.name

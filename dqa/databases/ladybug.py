@@ -210,11 +210,8 @@ def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | No
 
 def size(situation: Situation) -> int:
     """Return the approximate size of a situation in bytes."""
-    return sum(
-        sum(map(len, array.tolist())) if array.dtype == object else array.nbytes
-        for table in situation.tables.values()
-        for array in table.columns.values()
-    )
+    arrays = [array for table in situation.tables.values() for array in table.columns.values()]
+    return sum(sum(map(len, a.tolist())) if a.dtype == object else a.nbytes for a in arrays)
 
 
 def _definition(rows: GraphRows) -> str:

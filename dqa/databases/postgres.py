@@ -401,7 +401,7 @@ class PostgresNamespaces(ServerNamespaces):
         names = quote("postgres", *rows.schema.column_names)
         with self._driver.cursor() as cursor:
             with cursor.copy(f"COPY {table} ({names}) FROM STDIN".encode()) as copy:
-                for row in plain_rows(rows):
+                for row in plain_rows(rows.columns.values()):
                     copy.write_row(row)
             cursor.execute(f"ANALYZE {table}".encode())
 

@@ -194,12 +194,12 @@ def _translate(
 
 def require_right(location: StoreLocation) -> None:
     """Raise `UsageError` if the user may not write to the file of a store."""
-    if location.file is not None and not _may_write(location.file):
+    if not _may_write(location.file):
         raise _may_not_write(location)
 
 
-def _may_write(file: Path) -> bool:
-    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+def _may_write(file: Path | None) -> bool:
+    return file is None or all(os.access(path, os.W_OK) for path in (file, file.absolute().parent))
 
 
 def _may_not_write(location: StoreLocation) -> errors.UsageError:
@@ -210,11 +210,10 @@ def _may_not_write(location: StoreLocation) -> errors.UsageError:
 
 def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> sa.Engine:
     _require_file(file, location, writing=writing)
-    may_write = _may_write(file)
-    if writing and not may_write:
-        raise _may_not_write(location)
+    if writing:
+        require_right(location)
     mode, wal = "rw", file.with_name(f"{file.name}-wal")
-    if not may_write:  # a file with an open journal cannot be opened as immutable
+    if not _may_write(file):  # a file with an open journal cannot be opened as immutable
         mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
     uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
 

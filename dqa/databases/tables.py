@@ -5,7 +5,7 @@ SQLAlchemy could write it, too, but would take longer than the database takes to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from math import isinf
@@ -141,9 +141,9 @@ def insert_statements(
         yield start + ", ".join(rows)
 
 
-def plain_rows(table: Table) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of Python values; NaN becomes None."""
-    return zip(*map(_without_nan, table.columns.values()), strict=True)
+def plain_rows(columns: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of some columns as Python values; NaN becomes None."""
+    return zip(*map(_without_nan, columns), strict=True)
 
 
 def _without_nan(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)

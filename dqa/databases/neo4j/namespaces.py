@@ -20,6 +20,7 @@ from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_
 from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces, OtherContent
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4j
+from dqa.databases.tables import plain_rows
 from dqa.guard.check import split
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Neo4jNamespaces(Namespaces):
         """
         parts = graph_rows(situation)
         namespace, write = tag.namespace, self._server.write
-        rows = [_rows(found) for found in parts]
+        rows = [list(map(list, plain_rows(array for array, _ in p.columns))) for p in parts]
         nodes = [found.part for found in parts if isinstance(found.part, NodeSchema)]
         orders = {
             ORDER + found.part.table: pack_order(own)
@@ -227,26 +228,18 @@ def _loaded(tag: dict[str, Any]) -> LoadedSituation:
     return LoadedSituation(*(tag[name] for name in names))
 
 
-def _rows(found: GraphRows) -> list[_Row]:
-    """Return rows of Python values; NaN becomes None."""
-    columns = [array.tolist() for array, _ in found.columns]
-    return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
-
-
 def _schema_text(parts: Sequence[GraphRows]) -> str:
     """Return the schema of a graph as JSON, including parts without nodes or values."""
-    nodes, edges = [], []
+    schema: dict[str, list[object]] = {"nodes": [], "edges": []}
     for found in parts:
-        part = found.part
-        shown = {
-            "label": part.label,
-            "properties": [(name, _TYPES[kind]) for name, kind in found.properties],
-        }
+        part, fields = found.part, [(name, _TYPES[kind]) for name, kind in found.properties]
+        shown = {"label": part.label, "properties": fields}
         if isinstance(part, NodeSchema):
-            nodes.append({**shown, "key": part.key})
+            schema["nodes"].append({**shown, "key": part.key})
         else:
-            edges.append({**shown, "source": part.source[0], "target": part.target[0]})
-    return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False)
+            ends = {"source": part.source[0], "target": part.target[0]}
+            schema["edges"].append({**shown, **ends})
+    return json.dumps(schema, ensure_ascii=False)
 
 
 def _map(names: Sequence[str], skipped: int) -> str:

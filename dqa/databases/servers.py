@@ -78,6 +78,10 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
 
 
+_WRONG_URL = frozenset({"ProgrammingError", "TypeError", "ValueError", "OSError"})
+"""Names of exceptions of drivers for wrong parameters in a URL."""
+
+
 def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaError:
     """Return the error for a failed connection.
 
@@ -89,7 +93,7 @@ def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaErr
             f"{where} refuses the connection: {problem}. Check user, password and the database's "
             "name."
         )
-    if isinstance(error, (TypeError, ValueError)):
+    if _WRONG_URL.intersection(kind.__name__ for kind in type(error).__mro__):
         return UsageError(f"{where} cannot be used: {problem}. Check the parameters in the URL.")
     problem = problem.partition(" Is the server")[0].rstrip(".")  # libpq asks this, too
     return DatabaseUnavailableError(

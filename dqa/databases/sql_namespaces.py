@@ -106,7 +106,7 @@ class ServerNamespaces(Namespaces):
         url = url.set(drivername=cls.drivername)
         try:
             driver = cls.open_driver(url)
-        except (*cls.errors, TypeError, ValueError) as error:
+        except (*cls.errors, TypeError, ValueError, OSError) as error:
             raise unreachable(display_name(url), error, cls.no_access) from error
         try:
             with closing(driver):

@@ -73,6 +73,13 @@ def test_a_missing_database(server: Target) -> None:
     assert "no_such_database" in complaint(lambda: server.backend.open(url), UsageError)
 
 
+def test_a_wrong_parameter_of_a_url_is_the_users_error(server: Target) -> None:
+    """The message repeats the driver's message."""
+    for parameter in ("nosuch=1", "ssl_ca=/nowhere"):
+        message = complaint(lambda: server.backend.open(f"{server.url}?{parameter}"), UsageError)  # noqa: B023
+        assert "parameters in the URL" in message
+
+
 def test_other_urls_name_their_driver_or_dialect() -> None:
     """A dialect without its driver, one that nobody knows, and what is no URL at all."""
     backend = plugins.backend("sqlalchemy")

@@ -78,7 +78,9 @@ class ConnectedDecider:
     @classmethod
     def of(cls, decider: Named | None, calls: CallOptions, fields: Mapping[str, Any]) -> Self:
         """Find a decider and connect its models. `fields` are the fields of a `Deciding`."""
-        (names,), named, given = name_objects(fields, decider or default_deciders("ask")[0])
+        if decider is None:
+            decider = default_deciders("ask")[0]
+        (names,), named, given = name_objects(fields, decider)
         deciding = Deciding(**named)
         contestants = with_each_model(names, (deciding.model,), given)
         return cls(names[0], deciding, calls, connect(deciding, contestants, calls, given=given))

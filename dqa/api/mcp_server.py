@@ -293,9 +293,10 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
+        problem = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"Cannot listen at {host}, port {port} (--host, --port): {error}. Name another address "
-            "or port."
+            f"Cannot listen at {host}, port {port} (--host, --port): {problem}. Name another "
+            "address or port."
         ) from error
 
 

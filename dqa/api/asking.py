@@ -244,7 +244,7 @@ def _decide(  # noqa: PLR0913  (as `ask`)
 
 
 def require_decided(trace: Trace) -> None:
-    """Raise the error of a decision that a failure unrelated to the question ended."""
+    """Raise an error if a failure unrelated to the question ended a decision."""
     problem = trace.error or "A server, the network or a provider failed."
     if trace.ending is Ending.INFRASTRUCTURE:
         raise errors.InfrastructureError(problem)

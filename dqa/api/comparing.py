@@ -182,8 +182,8 @@ def _require_known(kind: str, names: Sequence[str], known: Collection[str]) -> N
 _SHOWN = 3
 """The maximum number of questions in a message."""
 _NO_COMPARISON = (
-    "this compares right decisions; 'dqa compare' with runs of games alone (dqa.compare_games) "
-    "compares players."
+    "dqa.compare compares answers to questions. To compare players, use dqa.compare_games, or 'dqa "
+    "compare' with runs of games only."
 )
 
 

@@ -21,8 +21,8 @@ from dqa.evaluation.spec import RunSpec
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 _NO_ANALYSIS = (
-    "an analysis separates right decisions from wrong ones, and games have none; 'dqa show' "
-    "prints their figures."
+    "an analysis needs right and wrong decisions, which games do not have. 'dqa show' prints the "
+    "figures of games."
 )
 
 

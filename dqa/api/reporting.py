@@ -28,8 +28,8 @@ MOST_DETAILS = 2_500
 """By default, a report with up to this number of decisions contains all traces."""
 
 _NO_REPORT = (
-    "a report shows questions with their right answers, and games have none; 'dqa show RUN' prints "
-    "their tables, and 'dqa show RUN GAME' every move."
+    "a report needs questions with right answers, which games do not have. 'dqa show RUN' prints "
+    "the tables of games, and 'dqa show RUN GAME' every move."
 )
 
 

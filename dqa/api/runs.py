@@ -266,7 +266,7 @@ class Run:
         games, missing = isinstance(self.spec, PlaySpec), self.counts.missing
         why = ", ".join(f"{count} because {_WHY[outcome]}" for outcome, count in failed.items())
         of = len(self.results) if self.planned is None else self.planned
-        ended = "games did not come to their end" if games else "decisions could not be judged"
+        ended = "games were not finished" if games else "decisions could not be judged"
         text = f"{failed.total()} of {of} {ended}: {why}."
         if missing:
             text += f" {missing} more were not {'played' if games else 'asked'}."

@@ -329,26 +329,22 @@ def list_known(
     """
     from dqa.api.listing import installed, list_worlds, settings_of
 
+    found: object
     if database is not None:
         from dqa.api.databases import loaded
 
-        held = loaded(database)
-        empty = "This database contains no data that 'dqa load' put there."
-        lines = [
-            f"{one.namespace}: {one.scenario} {one.name}, {counted(one.rows, 'row')}"
-            for one in held
-        ]
-        show(held, lines or [empty], as_json=as_json)
+        found = loaded(database)
+        lines = [f"{o.namespace}: {o.scenario} {o.name}, {counted(o.rows, 'row')}" for o in found]
+        lines = lines or ["This database contains no data that 'dqa load' put there."]
     elif settings is not None:
-        own = settings_of(settings)
-        lines = [f"{one.name}={one.default}  {one.accepts}: {one.description}" for one in own]
-        show(own, lines or [f"{settings} has no settings of its own."], as_json=as_json)
+        found = settings_of(settings)
+        lines = [f"{o.name}={o.default}  {o.accepts}: {o.description}" for o in found]
+        lines = lines or [f"{settings} has no settings of its own."]
     elif worlds:
-        named = list_worlds()
-        show(named, (f"{one.name}: {one.description}" for one in named), as_json=as_json)
+        found = list_worlds()
+        lines = [f"{one.name}: {one.description}" for one in found]
     else:
-        found = installed(options.names_in("--scenarios", scenarios))
-        lines = []
+        found, lines = installed(options.names_in("--scenarios", scenarios)), []
         for title, entries in found.items():
             width = max((len(entry.name) for entry in entries), default=0)
             lines.append(f"{title}:")
@@ -356,7 +352,7 @@ def list_known(
                 lines += [f"  {group}:"] if group else []
                 indent = "    " if group else "  "
                 lines += [f"{indent}{one.name:<{width}}  {one.description}" for one in grouped]
-        show(found, lines, as_json=as_json)
+    show(found, lines, as_json=as_json)
 
 
 def formats(*, name: Annotated[str | None, argument("NAME")] = None) -> None:

@@ -171,6 +171,20 @@ def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: AN
     return instead if value is None else value
 
 
+def _question(
+    ctx: typer.Context, rules_text: str | None, candidate: list[str] | None
+) -> AskedQuestion:
+    """Return the question in the options."""
+    asked = given_by(ctx, ASKED.names)
+    asked["target"] = options.pairs_in("--target", asked.get("target", ()))
+    rules = options.text_in("--rules", asked["rules"]) if "rules" in asked else None
+    asked["rules"] = _one_of(("--rules", rules), ("--rules-text", rules_text))
+    named = tuple(candidate) if candidate else None
+    listed = ("--candidates", asked.get("candidates"))
+    asked["candidates"] = _one_of(listed, ("--candidate", named))
+    return AskedQuestion(**asked)
+
+
 @with_options(asked=ASKED, deciding=DECIDING, calling=CallOptions, access=options.AccessOptions)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
@@ -226,15 +240,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
     kinds = () if approve is None else review_kinds(names_in("--approve", approve))
     reviewer = _reviewer(kinds, approved_by)
-    asked = given_by(ctx, ASKED.names)
-    asked["target"] = options.pairs_in("--target", asked.get("target", ()))
-    rules = options.text_in("--rules", asked["rules"]) if "rules" in asked else None
-    asked["rules"] = _one_of(("--rules", rules), ("--rules-text", rules_text))
-    listed = tuple(candidate) if candidate else None
-    asked["candidates"] = _one_of(
-        ("--candidates", asked.get("candidates")), ("--candidate", listed)
-    )
-    question = AskedQuestion(**asked)
+    question = _question(ctx, rules_text, candidate)
     if html is not None:
         require_new_file(html)
     with Steps(calling.prices) as steps:

@@ -79,14 +79,6 @@ class Served:
 
         return anyio.run(connected)
 
-    def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        """Call one tool."""
-
-        async def act(client: Client) -> CallToolResult:
-            return await client.call_tool(tool, arguments)
-
-        return self.run(act)  # type: ignore[no-any-return]
-
     @property
     def left(self) -> list[int]:
         """The processes that it, or anything that it started, still has."""

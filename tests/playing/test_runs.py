@@ -134,9 +134,9 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
         played(out=tmp_path, games=3)
     with pytest.raises(UsageError, match=r"a run of games .* 'dqa games play --resume"):
         dqa.evaluate(out=tmp_path, resume=True)
-    with pytest.raises(UsageError, match="a report shows questions"):
+    with pytest.raises(UsageError, match="a report needs questions"):
         dqa.read_report(tmp_path)
-    with pytest.raises(UsageError, match="an analysis separates right"):
+    with pytest.raises(UsageError, match="an analysis needs right"):
         dqa.analyse(tmp_path)
 
 

@@ -20,22 +20,15 @@ class PerSituation(Generic[T]):
 
     def __init__(self, make: Callable[[Situation], T]) -> None:
         self._make = make
-        self._made: dict[int, tuple[weakref.ref[Situation], T]] = {}
+        self._made: dict[int, T] = {}
 
     def __call__(self, situation: Situation) -> T:
         """Return the result of `make` for `situation`."""
         key = id(situation)
-        found = self._made.get(key)
-        if found is not None and found[0]() is situation:
-            return found[1]
-        # The result may reference the copy. A reference to `situation` would keep it alive.
-        made = self._make(situation.replace())
-        made_by_key = self._made
-
-        def forget(reference: weakref.ref[Situation]) -> None:
-            entry = made_by_key.get(key)
-            if entry is not None and entry[0] is reference:
-                del made_by_key[key]
-
-        self._made[key] = (weakref.ref(situation, forget), made)
-        return made
+        if key not in self._made:
+            # The result may reference the copy. A reference to `situation` would keep it alive.
+            made = self._make(situation.replace())
+            if self._made.setdefault(key, made) is made:
+                # A later object may get the same id.
+                weakref.finalize(situation, self._made.pop, key, None).atexit = False
+        return self._made[key]

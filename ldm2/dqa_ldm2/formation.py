@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
@@ -104,10 +104,10 @@ class Indexer:
         self.requests = self.forgotten = self.unusable = self.unjudged = 0
         self._evaluates = evaluates
 
-    def tuples(self, trajectory: Trajectory, first: int = 1) -> list[dict[str, Any]]:
-        """Return the fields of the tuples from step `first` on, without their types."""
+    def tuples(self, trajectory: Trajectory, first: int = 1) -> list[StateAction]:
+        """Return the tuples from step `first` on, without their types."""
         history, subgoals = History(), tuple[Subgoal, ...]()
-        found: list[dict[str, Any]] = []
+        found: list[StateAction] = []
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
             before = trajectory.steps[: number - 1]
             asking = self.use.asking()
@@ -124,18 +124,16 @@ class Indexer:
                     self.unjudged += 1
                     subgoals = ()
             self.requests += asking.recorder.steps
-            found.append(
-                {
-                    "goal": trajectory.goal,
-                    "history": told,
-                    "subgoals": described(subgoals),
-                    "observation": step.observation,
-                    "action": step.action,
-                    "source": trajectory.source,
-                    "number": number,
-                    "reward": trajectory.reward,
-                }
+            one = StateAction(
+                goal=trajectory.goal,
+                history=told,
+                subgoals=described(subgoals),
+                **asdict(step),
+                source=trajectory.source,
+                number=number,
+                reward=trajectory.reward,
             )
+            found.append(one)
         return found
 
     def types(self, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
@@ -215,10 +213,6 @@ class FormationReport:
             lines.append(f"{there} already in the memory")
         return lines
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON."""
-        return asdict(self)
-
 
 def form_memory(  # noqa: PLR0913  (independent parameters)
     memory: Memory,
@@ -262,7 +256,7 @@ def form_memory(  # noqa: PLR0913  (independent parameters)
     origin = Origin("formation", source, report.model)
     for start in range(0, len(whole), batch_size):
         part = whole[start : start + batch_size]
-        tuples: list[dict[str, Any]] = []
+        tuples: list[StateAction] = []
         for number, one in enumerate(part, start + 1):
             tuples += indexer.tuples(one)
             progress("Remembering", number, len(whole))
@@ -312,12 +306,11 @@ def add_subtrajectory(  # noqa: PLR0913  (independent parameters)
     types = memory.observation_types(batch, goal_type)
     known: dict[str, str] = {}
     tuples = []
-    for fields in indexer.tuples(trajectory, first):
-        seen = fields["observation"]
+    for one in indexer.tuples(trajectory, first):
+        seen = one.observation
         if seen not in known:
             known[seen] = indexer.type_of("observation", seen, types)
-        one = StateAction(**fields, goal_type=goal_type, observation_type=known[seen])
-        tuples.append(one)
+        tuples.append(replace(one, goal_type=goal_type, observation_type=known[seen]))
     return memory.add(tuples, origin, batch)
 
 
@@ -353,21 +346,15 @@ def _whole(
     return list(found.values())
 
 
-def _typed(indexer: Indexer, tuples: Sequence[dict[str, Any]]) -> list[StateAction]:
-    """Return the tuples of a batch with their types."""
-    goals = indexer.types("goal", [one["goal"] for one in tuples])
+def _typed(indexer: Indexer, tuples: Sequence[StateAction]) -> list[StateAction]:
+    """Return tuples with their types: first of the goals, then of each goal type's observations."""
+    goals = indexer.types("goal", [one.goal for one in tuples])
+    placed = [replace(one, goal_type=goals[one.goal]) for one in tuples]
     seen: dict[str, list[str]] = {}
-    for one in tuples:
-        seen.setdefault(goals[one["goal"]], []).append(one["observation"])
+    for one in placed:
+        seen.setdefault(one.goal_type, []).append(one.observation)
     types = {goal: indexer.types("observation", texts) for goal, texts in seen.items()}
-    return [
-        StateAction(
-            **one,
-            goal_type=goals[one["goal"]],
-            observation_type=types[goals[one["goal"]]][one["observation"]],
-        )
-        for one in tuples
-    ]
+    return [replace(one, observation_type=types[one.goal_type][one.observation]) for one in placed]
 
 
 def _memory_types(found: dict[str, str]) -> list[MemoryType]:

@@ -94,7 +94,7 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
     replies = [*judged, "no", "no", "no", *judged]
     steps = tuple(Step(f"room {number}", "go") for number in range(4))
     some = indexer(evaluation=replies, summary=lambda _: {"summary": "Went."})
-    found = [one["subgoals"] for one in some.tuples(Trajectory("put a", steps, "t"))]
+    found = [one.subgoals for one in some.tuples(Trajectory("put a", steps, "t"))]
     assert found == ["", "take a: complete", "", "take a: complete"]
     assert (some.unusable, some.unjudged) == (0, 1)
     named = ModelUse()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
@@ -89,7 +90,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
             progress=shown.show,
         )
     if as_json:
-        echo_json(report.to_json())
+        echo_json(asdict(report))
         return
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
     echo(*report.lines())

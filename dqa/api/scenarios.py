@@ -19,11 +19,10 @@ from dqa.core.text import counted
 from dqa.loaders.inspection.decisions import DecisionCheck
 from dqa.loaders.inspection.findings import Finding, Findings, Level, lines_of_file
 from dqa.loaders.inspection.schema import check_schema
-from dqa.loaders.inspection.statements import StatementTrial
 from dqa.loaders.proposal.choices import choose
 from dqa.loaders.proposal.documents import render_scenario
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
-from dqa.loaders.proposal.survey import Surveyor
+from dqa.loaders.proposal.survey import Survey
 from dqa.scenarios import Scenario
 from dqa.scenarios.catalogue import scenario_names
 from dqa.scenarios.reading import DOCUMENT, read_folder
@@ -112,14 +111,13 @@ def propose_scenario(
     if folder is not None:
         _require_empty(Path(folder))
     with opened(database, **access) as there:
-        surveyor = Surveyor(there)
-        survey = surveyor.survey(question, every=bool(access.get("tables")))
-        choice = choose(survey, surveyor, question)
+        survey = Survey(there, question, every=bool(access.get("tables")))
+        choice = choose(survey, question)
         place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
         _require_empty(place)
         name = _slug(place.name) if place.name else f"choose-{_slug(choice.noun)}"
         name = f"own-{name}" if name in scenario_names() else name
-        texts = render_scenario(survey, choice, surveyor, name, question)
+        texts = render_scenario(survey, choice, name, question)
     schemas = {
         file: json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
         for file, kind in _SCHEMAS.items()
@@ -250,15 +248,13 @@ def check_scenario(
             problem = "fix this first; the rest of the folder was not checked on the database"
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
-            keys = list(dict.fromkeys(read.scenario.template.get_identifiers()))
-            for key in (target or {}).keys() - set(keys):
+            decisions = DecisionCheck(read.scenario, there, found, seconds)
+            for key in (target or {}).keys() - set(decisions.keys):
                 kind = f"target of scenario '{read.scenario.name}' called"
-                raise UnknownNameError(kind, key, keys)
-            trial = StatementTrial(read.scenario, there, found, seconds)
+                raise UnknownNameError(kind, key, decisions.keys)
             check_schema(read.scenario.document, there, found)
             _check_texts(read.scenario, found)
-            decisions = DecisionCheck(read.scenario, trial, keys)
-            targets, count = decisions.check(target or {}), trial.count
+            targets, count = decisions.check(target or {}), decisions.count
         _check_guesses(place, found)
         return ScenarioCheck(
             folder=str(place),

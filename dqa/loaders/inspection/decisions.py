@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from dqa import plugins
-from dqa.core.database import Rows
+from dqa.core.database import Database, Rows
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, DqaError, InfrastructureError, QueryError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
+from dqa.loaders.inspection.findings import Findings
 from dqa.loaders.inspection.statements import StatementTrial, Written
 from dqa.loaders.live_questions import LiveScenario, unconfirmed
 from dqa.scenarios import Scenario
@@ -28,29 +29,17 @@ _ANY = {"boolean": "true", "date": "2024-01-01", "timestamp": "2024-01-01 00:00:
 """A value of each type for parameters that accept any value. Other types use 1."""
 
 
-class DecisionCheck:
-    """Runs and checks all statements of one scenario.
-
-    Parameters
-    ----------
-    scenario
-        The scenario.
-    trial
-        Runs the statements.
-    keys
-        The parameters of its question.
-    """
+class DecisionCheck(StatementTrial):
+    """Runs and checks all statements of one scenario."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        trial: StatementTrial,
-        keys: Sequence[str],
+        self, scenario: Scenario, database: Database, found: Findings, seconds: float
     ) -> None:
-        self._scenario, self._trial, self._keys = scenario, trial, keys
+        super().__init__(scenario, database, found, seconds)
+        self._live = LiveScenario(scenario, database)
         self._heuristics = [heuristic_file(one.name) for one in scenario.heuristics]
         stems = ("candidates", "outcomes", "context", *self._heuristics)
-        self._written = {stem: trial.written(stem) for stem in stems}
+        self._written = {stem: self.written(stem) for stem in stems}
 
     def check(self, named: Mapping[str, str]) -> tuple[dict[str, str], ...]:
         """Check names, run all statements for sample targets, and return the targets.
@@ -61,7 +50,7 @@ class DecisionCheck:
             The values of the targets that the user chose.
         """
         for statements in self._written.values():
-            self._trial.check_parameters(statements, self._keys)
+            self.check_parameters(statements)
         self._check_outcomes_part()
         targets = self._targets(named)
         for target in targets:
@@ -70,50 +59,49 @@ class DecisionCheck:
 
     def _check_outcomes_part(self) -> None:
         """Report unconfirmed guesses of ``dqa init``, and a simulator that cannot be imported."""
-        outcomes = self._scenario.outcomes
+        outcomes = self.scenario.outcomes
         if not outcomes.confirmed:
-            problem = unconfirmed(self._scenario)
-            self._trial.found.add_field(("outcomes", "confirmed"), problem)
+            problem = unconfirmed(self.scenario)
+            self.found.add_field(("outcomes", "confirmed"), problem)
         if outcomes.source == "python":
             try:
-                plugins.simulator_of(self._scenario)
+                plugins.simulator_of(self.scenario)
             except DqaError as error:
-                self._trial.found.add_field(("outcomes", "python"), str(error))
+                self.found.add_field(("outcomes", "python"), str(error))
 
     def _try(self, target: Mapping[str, str]) -> None:
         """Run all statements for one target."""
-        trial = self._trial
         shown = ", ".join(f"{key}={value}" for key, value in target.items())
         about = f" for {shown}" if shown else ""
         candidates = self._candidates(target, about)
         if candidates is None:
             return
         question = Question(
-            scenario=self._scenario.name,
+            scenario=self.scenario.name,
             id="doctor",
-            text=self._scenario.template.safe_substitute(target),
-            rules=self._scenario.rules,
-            situation=trial.database.name,
+            text="",
+            rules="",
+            situation=self.database.name,
             target=dict(target),
             candidates=candidates,
         )
-        values: Values = {**self._scenario.values(target), "candidates": candidates}
+        values: Values = {**self.scenario.values(target), "candidates": candidates}
         self._outcomes(question, values, about)
         for written in self._written["context"]:
-            rows = trial.run(written, values, _SHOWN_ROWS)
+            rows = self.run(written, values, _SHOWN_ROWS)
             if rows is not None and not rows.rows:
                 problem = f"it returns no rows{about}, so a decider learns nothing from it"
-                trial.report("warning", written, problem)
+                self.report("warning", written, problem)
         known = set(map(str, candidates))
         for written in (one for stem in self._heuristics for one in self._written[stem]):
-            rows = trial.run(written, values, _SHOWN_ROWS)
+            rows = self.run(written, values, _SHOWN_ROWS)
             guess = [str(row[0]) for row in rows.rows[:1] if row] if rows is not None else ["..."]
             if not guess:
                 problem = f"it returns no row{about}, so it guesses nothing"
-                trial.report("warning", written, problem)
+                self.report("warning", written, problem)
             elif rows is not None and guess[0] not in known:
                 problem = f"it guesses '{guess[0]}'{about}, which cannot be chosen"
-                trial.report("error", written, problem)
+                self.report("error", written, problem)
 
     # --- candidates ---
 
@@ -121,13 +109,13 @@ class DecisionCheck:
         """Return the candidates. If there are none, report that and return None."""
         statements = self._written["candidates"]
         for written in statements:
-            rows = self._trial.run(written, self._scenario.values(target), MOST_CANDIDATES)
+            rows = self.run(written, self.scenario.values(target), MOST_CANDIDATES)
             if rows is None:
                 return None
             self._check_listing(written, rows, about)
         problem = f"it lists nothing{about}, so nothing can be chosen"
         try:
-            candidates = LiveScenario(self._scenario, self._trial.database).candidates(target)
+            candidates = self._live.candidates(target)
         except InfrastructureError:
             raise
         except DqaError as error:
@@ -135,9 +123,9 @@ class DecisionCheck:
         if candidates:
             return candidates
         if statements:
-            self._trial.report("error", statements[0], problem)
+            self.report("error", statements[0], problem)
         else:
-            self._trial.found.add_field(("candidates",), problem)
+            self.found.add_field(("candidates",), problem)
         return None
 
     def _check_listing(self, written: Written, rows: Rows, about: str) -> None:
@@ -146,20 +134,20 @@ class DecisionCheck:
         repeated = [value for value, count in values.items() if count > 1]
         if repeated:
             problem = f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or a name"
-            self._trial.report("warning", written, f"{problem} that distinguishes them")
+            self.report("warning", written, f"{problem} that distinguishes them")
         if nulls := len(rows.rows) - values.total():
             problem = f"{counted(nulls, 'row')} of its list{about} are NULL and left out"
-            self._trial.report("warning", written, f"{problem}: add IS NOT NULL")
+            self.report("warning", written, f"{problem}: add IS NOT NULL")
 
     # --- outcomes ---
 
     def _outcomes(self, question: Question, values: Values, about: str) -> None:
         """Run the statement of the outcomes, and check its rows against the candidates."""
-        if self._scenario.outcomes.source != "query":
+        if self.scenario.outcomes.source != "query":
             return
-        simulator, candidates = ScenarioOutcomes(self._scenario), question.candidates or ()
+        simulator, candidates = ScenarioOutcomes(self.scenario), question.candidates or ()
         for written in self._written["outcomes"]:
-            rows = self._trial.run(written, values, MOST_CANDIDATES)
+            rows = self.run(written, values, MOST_CANDIDATES)
             if rows is None:
                 continue
             listed = {*candidates, *map(str, candidates)}
@@ -170,11 +158,11 @@ class DecisionCheck:
                 simulator.outcomes_of(question, rows, "it")
             except DataError as error:
                 problem = str(error).removeprefix(f"Question '{question.key}': ")
-                self._trial.report("error", written, f"{problem}{about and f' ({about.strip()})'}")
+                self.report("error", written, f"{problem}{about and f' ({about.strip()})'}")
                 names_them = True
             if unknown and names_them:
                 problem = f"it has an outcome of {_shown(unknown)}{about}, which cannot be chosen"
-                self._trial.report("warning", written, problem)
+                self.report("warning", written, problem)
 
     # --- targets ---
 
@@ -183,11 +171,11 @@ class DecisionCheck:
 
         If a parameter has no value, return none.
         """
-        scenario, listing = self._scenario, self._scenario.listing
+        scenario, listing = self.scenario, self.scenario.listing
         used = {*listing.needs, *filter(None, (listing.except_, listing.listed_in))}
         for statements in self._written.values():
             used.update(key for one in statements for key in one.template.get_identifiers())
-        keys = [key for key in scenario.parameters if key in used or key in self._keys]
+        keys = [key for key in scenario.parameters if key in used or key in self.keys]
         parts = {key: scenario.parameters[key] for key in keys}
         needs = {key: {*(p.follows or p).needs} & {*keys} - {key} for key, p in parts.items()}
         ordered = list(TopologicalSorter(needs).static_order())
@@ -198,7 +186,7 @@ class DecisionCheck:
                 try:
                     value = named.get(key) or self._value(key, target, number)
                 except (DataError, QueryError) as error:
-                    self._trial.found.add_field(("parameters", key), str(error))
+                    self.found.add_field(("parameters", key), str(error))
                     return ()
                 if value is not None:
                     target[key] = value
@@ -207,10 +195,10 @@ class DecisionCheck:
         return tuple(found)
 
     def _value(self, key: str, target: Mapping[str, str], number: int) -> str | None:
-        parameter = self._scenario.parameters[key]
+        parameter = self.scenario.parameters[key]
         if not (parameter.follows or parameter).is_given:
             return None if parameter.optional else _ANY.get(parameter.type or "", "1")
-        values = LiveScenario(self._scenario, self._trial.database).values(key, target, _TARGETS)
+        values = self._live.values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
             raise DataError(f"it has no values{f' with {others}' if others else ''}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -43,6 +43,8 @@ class StatementTrial:
     ----------
     count
         The number of statements that ran.
+    keys
+        The parameters of the question.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class StatementTrial:
     ) -> None:
         self.scenario, self.database, self.found = scenario, database, found
         self.count = 0
+        self.keys = list(dict.fromkeys(scenario.template.get_identifiers()))
         self._seconds = seconds
         self._broken: set[tuple[str, int]] = set()
         parts = database.schema().parts
@@ -62,14 +65,14 @@ class StatementTrial:
         text = read_text(file) if file.is_file() else ""
         return tuple(Written(str(file), line, one) for line, one in split_statements(text))
 
-    def check_parameters(self, statements: Collection[Written], known: Collection[str]) -> None:
-        """Report parameters of a statement that are not parameters of the question (`known`)."""
+    def check_parameters(self, statements: Sequence[Written]) -> None:
+        """Report parameters of a statement that are not parameters of the question."""
         for written in statements:
-            for name in {*written.template.get_identifiers()} - {*known, "candidates"}:
+            for name in {*written.template.get_identifiers()} - {*self.keys, "candidates"}:
                 self._broken.add(written[:2])
                 if name in self.scenario.parameters:
                     problem = f"question.txt does not name the parameter '${name}': write it there"
-                    self._report_word(written, f"${name}", problem + hint(name, known))
+                    self._report_word(written, f"${name}", problem + hint(name, self.keys))
 
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
         """Run a statement. If it fails, report that, return None, and never run it again."""

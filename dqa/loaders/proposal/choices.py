@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dqa.core.errors import UsageError
 from dqa.core.fitting import words_in
 from dqa.loaders.proposal.guesses import goal_of, measure_rank, name_columns
-from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, Surveyor, words_of
+from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, words_of
 
 _MANY = 1_000
 """A table with more rows is proposed only if there is no smaller one."""
@@ -66,13 +66,13 @@ class Choice:
         return f"total {words_of(self.measure)}"
 
 
-def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
+def choose(survey: Survey, question: str) -> Choice:
     """Choose the decision of a proposed scenario.
 
     Parameters
     ----------
-    survey, surveyor
-        The survey of the database, and its surveyor.
+    survey
+        The survey of the database.
     question
         The user's question; may be empty.
 
@@ -88,10 +88,10 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
     for table in tables:
         named = name_columns(table.name, [(c.name, c.type) for c in table.columns], table.key)
         named.sort(key=lambda column: column in _joined(table))  # those name another table's rows
-        counts = surveyor.distinct(table.name, named)
+        counts = survey.distinct(table.name, named)
         for column in named:
             if table.rows and counts.get(column) == (table.rows, table.rows):
-                return _choice(survey, surveyor, table, column, question)
+                return _choice(survey, table, column, question)
         if named and fallback is None:
             fallback = table, named[0]
     if fallback is None:
@@ -99,14 +99,12 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
             "No table has a column of texts or whole numbers that names its rows: name others "
             "(--tables)."
         )
-    return _choice(survey, surveyor, *fallback, question)
+    return _choice(survey, *fallback, question)
 
 
-def _choice(
-    survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str, question: str
-) -> Choice:
+def _choice(survey: Survey, table: SurveyedTable, column: str, question: str) -> Choice:
     fact, measure = _measure(survey, table, column)
-    counted = surveyor.distinct(table.name, [column]).get(column)
+    counted = survey.distinct(table.name, [column]).get(column)
     return Choice(
         table=table,
         column=column,

@@ -12,7 +12,7 @@ from dqa.core.display import dump_row
 from dqa.core.text import shortened, spelt_out, visible
 from dqa.loaders.proposal.choices import Choice
 from dqa.loaders.proposal.guesses import GUESS
-from dqa.loaders.proposal.survey import Survey, SurveyedTable, Surveyor
+from dqa.loaders.proposal.survey import Survey, SurveyedTable
 
 _COMMENT, _LEFT_OUT = 200, 10
 _MANY, _FEW = 1_000, 100
@@ -25,31 +25,29 @@ _TEXTS = ("scenario.toml", "tables.toml", "rules.md", "question.txt")
 _STATEMENTS = ("candidates", "outcomes", "context")
 
 
-def render_scenario(
-    survey: Survey, choice: Choice, surveyor: Surveyor, name: str, question: str
-) -> dict[str, str]:
+def render_scenario(survey: Survey, choice: Choice, name: str, question: str) -> dict[str, str]:
     """Return the texts of the files that the user edits, by file name.
 
     Parameters
     ----------
-    survey, choice, surveyor
-        The tables, the decision, and the surveyor of the database.
+    survey, choice
+        The tables and the decision.
     name
         The name of the scenario.
     question
         The user's question; may be empty.
     """
-    suffix = ".cypher" if surveyor.is_graph else ".sql"
+    suffix = ".cypher" if survey.is_graph else ".sql"
     values = {
         "guess": GUESS,
         "survey": survey,
         "choice": choice,
         "name": name,
         "suffix": suffix,
-        "is_graph": surveyor.is_graph,
+        "is_graph": survey.is_graph,
         "question": " ".join(question.split()).replace("$", "$$"),
         "left_out": survey.left_out[:_LEFT_OUT],
-        **_statement_values(choice, surveyor),
+        **_statement_values(choice, survey),
     }
     names = {text: text for text in _TEXTS}
     names |= {f"{stem}{suffix}": f"{stem}{suffix}" for stem in _STATEMENTS}
@@ -59,14 +57,14 @@ def render_scenario(
     }
 
 
-def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
+def _statement_values(choice: Choice, survey: Survey) -> Mapping[str, Any]:
     """Return the parts of the statements.
 
     Dollar signs are doubled, because they mark placeholders.
     """
 
     def written(name: str) -> str:
-        return surveyor.written(name).replace("$", "$$")
+        return survey.written(name).replace("$", "$$")
 
     fact, measure = choice.fact, choice.measure
     join = None if fact is None else fact.join
@@ -76,7 +74,7 @@ def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
     value = f"COUNT({counted})"
     if measure is not None:
         element = "c" if fact is None else "f"
-        total = surveyor.summed(choice.counted, measure, f"{element}.{written(measure)}")
+        total = survey.summed(choice.counted, measure, f"{element}.{written(measure)}")
         zero = "0" if choice.counted.column(measure).type == "integer" else "0.0"
         value = f"COALESCE({total}, {zero})"
     figures = [
@@ -91,7 +89,7 @@ def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
         "candidate": f"c.{written(choice.column)}",
         "table": written(choice.table.name),
         "few": _FEW if is_cut else None,
-        "can_limit": surveyor.database.dialect != "ansi",
+        "can_limit": survey.database.dialect != "ansi",
         "fact": None if fact is None else written(fact.table.name),
         "same": " AND ".join(f"f.{written(own)} = c.{written(other)}" for own, other in pairs),
         "other": None if ends is None or fact is None else written(ends[int(fact.outward)]),

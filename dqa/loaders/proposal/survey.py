@@ -93,40 +93,33 @@ class SurveyedTable:
         return next(column for column in self.columns if column.name == name)
 
 
-@dataclass(frozen=True, slots=True)
 class Survey:
-    """The tables of a proposal, the likeliest first, and the names of other tables."""
+    """The tables of a database that a proposal describes. Each statement has limits.
 
-    tables: tuple[SurveyedTable, ...]
-    left_out: tuple[str, ...] = ()
+    Parameters
+    ----------
+    database
+        The database, behind its policy.
+    about
+        The words of a question; may be empty.
+    every
+        Whether to survey all tables; otherwise, only the likeliest ones.
 
-    def table(self, name: str) -> SurveyedTable | None:
-        """Return a table or label by its name; None if it was not surveyed."""
-        return next((one for one in self.tables if one.name == name and one.ends is None), None)
+    Attributes
+    ----------
+    tables
+        The tables of the proposal, the likeliest first.
+    left_out
+        The names of other tables.
 
+    Raises
+    ------
+    UsageError
+        No table can be described.
+    """
 
-class Surveyor:
-    """Surveys a database behind its policy. Each statement has limits."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.is_graph = database.kind == "graph"
-
-    def survey(self, about: str, *, every: bool) -> Survey:
-        """Survey the likeliest tables.
-
-        Parameters
-        ----------
-        about
-            The words of a question; may be empty.
-        every
-            Whether to survey all tables.
-
-        Raises
-        ------
-        UsageError
-            No table can be described.
-        """
+    def __init__(self, database: Database, about: str, *, every: bool) -> None:
+        self.database, self.is_graph = database, database.kind == "graph"
         schema = self.database.schema()
         there: list[TableInfo | NodeInfo] = [*schema.tables, *schema.nodes]
         infos = [info for info in there if _is_plain(info.name) and _plain_columns(info)]
@@ -144,7 +137,12 @@ class Surveyor:
             if {edge.source, edge.target} <= labels and _is_plain(edge.label)
         ]
         names = {table.name for table in tables}
-        return Survey(tuple(tables), tuple(info.name for info in there if info.name not in names))
+        self.tables = tuple(tables)
+        self.left_out = tuple(info.name for info in there if info.name not in names)
+
+    def table(self, name: str) -> SurveyedTable | None:
+        """Return a table or label by its name; None if it was not surveyed."""
+        return next((one for one in self.tables if one.name == name and one.ends is None), None)
 
     def _ranked(
         self, schema: DatabaseSchema, infos: Sequence[TableInfo | NodeInfo], about: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from dqa.worlds.world import Position
 from dqa_bidder.bidder import Bidder, Hidden
 from dqa_bidder.replies import Payoffs, Unknown
 from dqa_bidder.returns import Returns
+from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
 from dqa_bidder.task import Task
 
@@ -153,3 +155,25 @@ def step_of(request: Request) -> StepPrompt:
     first = request.messages[0]
     assert isinstance(first, StepPrompt)
     return first
+
+
+def scripted_reply(request: Request) -> str:
+    """Return the reply of the scripted analyst."""
+    return RESPONDER.reply(request.messages, (), "analyst", 0).text
+
+
+def model_saying(
+    say: Callable[[str, str, int], str | None],
+) -> GivenReplies:
+    """Return a model that replies by a function of purpose, prompt and number, or as the analyst
+    does.
+    """
+    numbers: Counter[str] = Counter()
+
+    def reply(request: Request) -> str:
+        kind = step_of(request).purpose
+        numbers[kind] += 1
+        text = say(kind, request.last, numbers[kind])
+        return scripted_reply(request) if text is None else text
+
+    return GivenReplies(reply)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
@@ -26,12 +25,11 @@ from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
 from dqa_bidder.returns import Returns, aggregate
-from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
 from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition
-from tests.bidder.exact import bidder, solved, step_of, task_of
+from tests.bidder.exact import bidder, model_saying, scripted_reply, solved, step_of, task_of
 from tests.worlds.nim import NimPosition
 
 Kind = TypeVar("Kind", bound=Event)
@@ -73,28 +71,6 @@ def best_in(recorder: Recorder) -> Candidate | None:
     found = find_step(recorder.events, Returns, "returns")
     assert found is not None
     return found.best
-
-
-def scripted_reply(request: Request) -> str:
-    """Return the reply of the scripted analyst."""
-    return RESPONDER.reply(request.messages, (), "analyst", 0).text
-
-
-def model_saying(
-    say: Callable[[str, str, int], str | None],
-) -> GivenReplies:
-    """Return a model that replies by a function of purpose, prompt and number, or as the analyst
-    does.
-    """
-    numbers: Counter[str] = Counter()
-
-    def reply(request: Request) -> str:
-        kind = step_of(request).purpose
-        numbers[kind] += 1
-        text = say(kind, request.last, numbers[kind])
-        return scripted_reply(request) if text is None else text
-
-    return GivenReplies(reply)
 
 
 def of_kind(recorder: Recorder, kind: type[Kind]) -> list[Kind]:

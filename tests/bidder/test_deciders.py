@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +18,11 @@ from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.method import find_step
 from dqa.evaluation.play import play_episode
-from dqa.models.scripted import GivenReplies, Request, scripted_model
+from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move
 from dqa_bidder.returns import Returns
-from dqa_bidder.scripted.responder import RESPONDER
-from tests.bidder.exact import step_of
+from tests.bidder.exact import model_saying
 from tests.suppliers import BUY
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
@@ -93,18 +92,8 @@ def test_scripted_models_play_every_world(world: str, history: History) -> None:
     other = plugins.decider("reflexion")(model, Settings())
     played = play_episode(made, {"player": bidder, "opponent": other}, 1)
     assert played.returns is not None
-    for decision in (move.decision for move in played.moves):
+    for _, decision in played.decisions:
         assert "parse_failure" not in {event.kind for event in decision.trace}
-
-
-def model_saying(say: Callable[[Request, str], str | None]) -> GivenReplies:
-    """Return a model that replies by a function, or as the analyst does."""
-
-    def reply(request: Request) -> str:
-        text = say(request, step_of(request).purpose)
-        return text or RESPONDER.reply(request.messages, (), "analyst", 0).text
-
-    return GivenReplies(reply)
 
 
 def results(decision: Decision, purpose: str) -> list[dict[str, object]]:
@@ -116,7 +105,7 @@ def results(decision: Decision, purpose: str) -> list[dict[str, object]]:
 def test_reflexion_shows_the_draft_and_may_change_it(suppliers: Database) -> None:
     """The check decides."""
     draft = 'Ada comes first.\n{"action": "Ada"}'
-    model = model_saying(lambda _request, task: draft if task == "cot" else None)
+    model = model_saying(lambda task, _last, _number: draft if task == "cot" else None)
     decision = plugins.decider("reflexion")(model, Settings()).decide(BUY, suppliers)
     assert decision.choice == "Bob"
     assert "> Ada comes first." in model.requests[-1].text
@@ -130,10 +119,10 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
         {"thoughts": [{"thought": "a", "action": "Cy"}, {"thought": "b", "action": "Ada"}]}
     )
 
-    def say(request: Request, task: str) -> str | None:
+    def say(task: str, last: str, _number: int) -> str | None:
         if task == "thoughts":
             return thoughts
-        return '{"best": 2}' if "could not be used" in request.last else '{"best": 5}'
+        return '{"best": 2}' if "could not be used" in last else '{"best": 5}'
 
     model = model_saying(say)
     options = {"tree-of-thoughts.votes": "2", "tree-of-thoughts.depth": "2"}

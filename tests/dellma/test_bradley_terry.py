@@ -37,6 +37,8 @@ DATA = {
     "separable": (20, ranked(20, cut_minibatches(20, 8, 0.25), noise=0.0)),
     "disconnected": (50, ranked(50, [range(10), range(10, 25), range(30, 33), range(2, 9)])),
     "with single items": (9, [[3], [], *ranked(9, [range(6)])]),
+    # A repeated item wins and loses once more, but not against itself.
+    "with repeats": (6, [[0, 1, 0, 2, 1], [2, 3, 3, 4, 4, 4], [4, 1, 0], [3, 3]]),
 }
 
 
@@ -60,23 +62,6 @@ def test_scores_are_those_of_choix(fit: Elicitation, alpha: float, data: str) ->
     assert fit_scores(rankings, count, fit, alpha) == pytest.approx(
         by_choix(rankings, count, alpha, fit), abs=1e-5 if alpha < 1e-7 else 1e-6
     )
-
-
-@pytest.mark.parametrize("alpha", [1.0, 1e-3])
-@pytest.mark.parametrize(
-    "rankings",
-    [
-        [[1, 1, 2]],
-        [[0, 1, 0, 2, 1], [2, 3, 3, 4, 4, 4], [4, 1, 0], [3, 3]],
-    ],
-)
-@pytest.mark.parametrize("fit", FITS)
-def test_repeats_count_as_choix_counts_them(
-    fit: Elicitation, rankings: list[list[int]], alpha: float
-) -> None:
-    """A repeated item wins and loses once more, but not against itself."""
-    found = fit_scores(rankings, 6, fit, alpha)
-    assert found == pytest.approx(by_choix(rankings, 6, alpha, fit), abs=1e-6)
 
 
 TIED: list[tuple[list[list[int]], list[list[int]]]] = [

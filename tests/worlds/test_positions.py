@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
 from dqa.worlds.base import find_position
-from dqa.worlds.world import Position
+from dqa.worlds.history import Game, History
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, read_observed
+from dqa.worlds.world import GameEvent, Position
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
 ALONE: dict[str, dict[str, Any]] = {
@@ -129,3 +131,23 @@ def test_a_users_own_table_of_events_is_read(tmp_path: Path) -> None:
                 find_position(Question("leduc", "mine", "?", "", target=target), database)
     finally:
         database.close()
+
+
+LONG = "a page of text, " * 400
+
+
+def test_a_long_history_is_read_whole(tmp_path: Path) -> None:
+    """What is shown to a model may be cut; what was seen is never."""
+    events = [GameEvent(1, "shop", "chance", BEGINNING, LONG)]
+    events += [GameEvent(n, "shop", AGENT, f"click[{n}]", f"{n} {LONG}") for n in range(2, 303)]
+    question = Question("shop", "1", "Buy.", "", target={"game": "1", GOAL: "Red shoes."})
+    with closing(History(str(tmp_path / "history.db"), isolation="none")) as history:
+        history.begin(Game(1, "shop", 1, mirrored=False, settings="{}", hidden={}))
+        history.add(1, events)
+        with closing(history.open_for(1, AGENT)) as database:
+            position = read_observed(question, database)
+    assert position.events == tuple(events)
+    assert position.observation == f"302 {LONG}"
+    assert position.goal == "Red shoes."
+    with pytest.raises(UsageError, match="is unknown before it is done"):
+        position.after("click[1]")

@@ -1,7 +1,7 @@
-"""An errand as a world of one player: a thing is in an unknown one of some rooms.
+"""An errand as a world of one player: a thing is in one of four rooms.
 
-Who takes it has done the errand. Taking it after the bell was rung brings half, and so does buying
-another one, by words of one's own: ``buy[...]``.
+The player finds it and takes it. The reward is half if the bell was rung before, or if the player
+buys another thing by the free form ``buy[...]``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORM = "buy[...]"
 
 
 class ErrandSettings(BaseModel):
-    """How long an errand may take."""
+    """The maximum number of moves."""
 
     moves: int = Field(default=6, ge=1)
 
@@ -85,7 +85,7 @@ class ErrandEpisode(SoloEpisode):
         return {AGENT: self.reward or 0.0}
 
     def facts(self) -> Facts:
-        """Tell what was to be done, and whether it was."""
+        """Return the task and whether it succeeded."""
         self._require_end("result")
         return {"success": self.reward == 1.0, "task": self.task, "rung": self.rung}
 
@@ -98,11 +98,11 @@ class Errand(GameWorld[ErrandSettings, ErrandEpisode]):
     payoffs = (0.0, 1.0)
 
     def begin(self, start: Start) -> ErrandEpisode:
-        """Hide a thing; there is nothing to be mirrored."""
+        """Hide a thing. A mirrored game is the same."""
         return ErrandEpisode(start._replace(mirrored=False), self._settings.moves)
 
     def position(self, question: Question, database: Database) -> Position:
-        """Read what was done and seen."""
+        """Read the actions and observations."""
         return read_observed(question, database)
 
 
@@ -110,7 +110,7 @@ class Searching(Policy):
     """Goes from room to room, and takes the thing where it is."""
 
     def choose(self, position: Position, random: object) -> Candidate:
-        """Take it, or else go on."""
+        """Take the thing if it is here; otherwise go to the next room."""
         del random
         if str(position.actions[-1]).startswith("take"):
             return position.actions[-1]
@@ -122,7 +122,7 @@ class Buying(Policy):
     """Buys another one."""
 
     def choose(self, position: Position, random: object) -> Candidate:
-        """Write what to buy."""
+        """Name the thing to buy."""
         del position, random
         return "buy[a red mug]"
 
@@ -142,7 +142,7 @@ ERRAND = WorldFactory(
 
 
 def register(monkeypatch: Any) -> WorldFactory:
-    """Let there be this world as well."""
+    """Register this world."""
     names, world = plugins.names, plugins.world
 
     def known(kind: str) -> tuple[str, ...]:

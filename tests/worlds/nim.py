@@ -13,7 +13,7 @@ PLAYERS = ("first", "second")
 
 @dataclass(frozen=True)
 class NimPosition(Position):
-    """A heap, and who takes of it."""
+    """A heap and the moves so far."""
 
     viewer: str
     heap: int
@@ -22,12 +22,12 @@ class NimPosition(Position):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """Nobody moves at an empty heap."""
+        """An empty heap ends the game."""
         return "decision" if self.heap else "terminal"
 
     @property
     def mover(self) -> str | None:  # type: ignore[override]
-        """They take turns."""
+        """The players take turns."""
         return PLAYERS[len(self.events) % 2] if self.heap else None
 
     @property
@@ -37,29 +37,29 @@ class NimPosition(Position):
 
     @property
     def key(self) -> tuple[int, int]:
-        """How much is left, and whose turn it is."""
+        """The size of the heap, and the player to move."""
         return self.heap, len(self.events) % 2
 
     def after(self, action: Candidate) -> NimPosition:
-        """Take that many."""
+        """Take a number of objects."""
         if action not in self.actions:
             raise UsageError(f"{action!r} cannot be taken from a heap of {self.heap}.")
         taken = GameEvent(len(self.events) + 1, "play", self.mover or "", str(action))
         return replace(self, heap=self.heap - int(action), events=(*self.events, taken))
 
     def describe(self) -> str:
-        """Tell the heap."""
+        """Return the size of the heap in words."""
         return f"{self.heap} are left."
 
     def payoff(self) -> float | None:
-        """One for who took the last one, minus one for the other."""
+        """Return 1 for the player who took the last object, and -1 for the other."""
         if self.heap:
             return None
         return 1.0 if self.events[-1].actor == self.viewer else -1.0
 
     @property
     def payoff_range(self) -> tuple[float, float]:
-        """Lost or won."""
+        """The payoffs of a loss and a win."""
         return -1.0, 1.0
 
     @property

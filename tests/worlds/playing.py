@@ -32,9 +32,9 @@ def open_history(folder: Path) -> History:
 
 
 def at_random(seed: int, *, cautious: float = 0.0) -> Chooser:
-    """Return what chooses at random, and not the first action as often as `cautious` says.
+    """Return a random chooser. With probability `cautious`, it skips the first action.
 
-    The first one folds or agrees, and so ends the game.
+    The first action folds or agrees, which ends the game.
     """
     random = np.random.default_rng(seed)
 

@@ -63,7 +63,7 @@ WHERE act IN ($candidates) GROUP BY act;
 
 
 def written(folder: Path, document: str = DOCUMENT) -> Path:
-    """The scenario's folder."""
+    """Write the scenario's folder."""
     folder.mkdir()
     files = {
         "scenario.toml": document,
@@ -78,7 +78,7 @@ def written(folder: Path, document: str = DOCUMENT) -> Path:
 
 @pytest.fixture
 def talks(tmp_path: Path) -> Path:
-    """What was said in some deals."""
+    """Create a database with the talks of some deals."""
     file = tmp_path / "talks.db"
     with closing(sqlite3.connect(file)) as made:
         made.executescript(TALKS)
@@ -86,7 +86,7 @@ def talks(tmp_path: Path) -> Path:
 
 
 def move(deal: int) -> Question:
-    """A question about a deal."""
+    """Return a question about a deal."""
     return Question(
         "deals", "1", "What next?", "", target={"deal": str(deal)}, candidates=("ask", "wait")
     )
@@ -94,13 +94,13 @@ def move(deal: int) -> Question:
 
 @contextmanager
 def opened(talks: Path) -> Iterator[Database]:
-    """The database, behind the guard."""
+    """Open the database behind the guard."""
     with closing(dqa.open_database(str(talks))) as database:
         yield database
 
 
 def test_events_make_a_position(talks: Path, tmp_path: Path) -> None:
-    """Both sides act in turn, by what candidates and the history hold."""
+    """Both sides act in turn. Candidates and the history define their actions."""
     register(written(tmp_path / "deals"))
     assert is_move(move(2))
     with opened(talks) as database:

@@ -40,14 +40,14 @@ def test_every_category_has_as_many_hands_of_five_as_is_known() -> None:
 
 
 def test_a_hand_is_worth_its_best_five() -> None:
-    """Of six or seven cards; a narrow deck has more of what is rare."""
+    """Of six or seven cards. A small deck makes rare hands more frequent."""
     for number in range(200):
         hand = RANDOM.permutation(28)[: 6 + number % 2].tolist()
         assert strength(hand) == max(map(strength, combinations(hand, 5)))
 
 
 def test_a_hundred_games_have_every_category() -> None:
-    """As the paper's have; and no card comes twice."""
+    """As in the paper. No card is dealt twice."""
     world = make_world("holdem")
     deals = [world.deal(seed) for seed in range(100)]  # type: ignore[attr-defined]
     best = Counter(max(category((*h, *deal.board)) for h in deal.hands) for deal in deals)

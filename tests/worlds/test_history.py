@@ -37,7 +37,7 @@ def test_a_database_of_another_kind_is_refused_and_left_as_it_is(tmp_path: Path)
 
 
 def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
-    """In a worker process as well: a session is opened once a game and player."""
+    """Also in a worker process, which opens one session per game and player."""
     history = History(str(tmp_path / "games.sqlite"))
     history.begin(game(1))
     database = history.open_for(1, "player")
@@ -52,7 +52,7 @@ def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
 
 
 def test_readers_share_connections_and_nothing_else(tmp_path: Path) -> None:
-    """Whoever opens it later sees other rows, and none of them closes it for the others."""
+    """Each reader sees its own rows, and closing one does not close the others."""
     history = History(str(tmp_path / "games.sqlite"))
     history.begin(game(1))
     history.begin(game(2))
@@ -78,7 +78,7 @@ def test_readers_share_connections_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_game_that_is_begun_again_leaves_nothing_of_before(tmp_path: Path) -> None:
-    """Resumed after a crash, it is played from its beginning."""
+    """A game that resumes after a crash starts again."""
     history = open_history(tmp_path)
     world = make_world("kuhn", history)
     episode = world.start(2)
@@ -99,8 +99,8 @@ def test_a_game_that_is_begun_again_leaves_nothing_of_before(tmp_path: Path) -> 
     history.close()
 
 
-def test_games_of_another_run_are_never_taken_out(tmp_path: Path) -> None:
-    """Neither by one that begins later, nor by one that began at the same time."""
+def test_games_of_another_run_are_never_removed(tmp_path: Path) -> None:
+    """Neither by a later run, nor by a run that started at the same time."""
     file = str(tmp_path / "games.sqlite")
     one, other = History(file, run="one"), History(file, run="other")
     one.begin(game(1))
@@ -120,8 +120,8 @@ def test_games_of_another_run_are_never_taken_out(tmp_path: Path) -> None:
         opened.close()
 
 
-def test_who_lost_a_game_to_another_process_writes_nothing_more(tmp_path: Path) -> None:
-    """What the other one writes stays whole."""
+def test_a_process_that_lost_its_game_writes_nothing_more(tmp_path: Path) -> None:
+    """The rows of the other process stay complete."""
     file = str(tmp_path / "games.sqlite")
     slow, taking = History(file, run="one"), History(file, run="one")
     slow.begin(game(1))

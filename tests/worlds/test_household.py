@@ -65,7 +65,7 @@ def episode() -> Iterator[HouseholdEpisode]:
 def test_a_damaged_file_of_the_cache_is_written_again(
     game: HouseholdGame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is kept counts only where it is what the seed gives."""
+    """A stored game that differs from its seed is replaced."""
     monkeypatch.setenv("DQA_CACHE", str(tmp_path))
     assert find_generated("clean", SEED) == game
     (file,) = tmp_path.rglob("*.json")
@@ -78,7 +78,7 @@ def test_a_damaged_file_of_the_cache_is_written_again(
 def test_the_walkthrough_wins_and_everything_is_told(
     game: HouseholdGame, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """In the papers' words; nothing is printed, and the arguments of the program stay."""
+    """In the words of the papers. Nothing is printed, and `sys.argv` stays the same."""
     arguments = list(sys.argv)
     history = open_history(tmp_path)
     played = play_episode(
@@ -137,7 +137,7 @@ def test_an_episode_refuses_other_commands_and_ends_after_its_last(
 
 
 def test_the_expert_finds_back_to_the_way() -> None:
-    """Whatever was done before: it plans again, also with something else in its hands."""
+    """After other commands it plans again, also with another thing in its hands."""
     started = Household(HouseholdSettings(task="clean"), None).start(SEED)
     expert = decider("expert")
     try:
@@ -155,7 +155,7 @@ def test_the_expert_finds_back_to_the_way() -> None:
 
 
 def test_threads_play_what_one_thread_plays() -> None:
-    """Several episodes at once, two of them of one game, tell what each tells by itself."""
+    """Parallel episodes, some of one game, show the same texts as single ones."""
 
     def play(seed: int) -> list[str]:
         started = Household(HouseholdSettings(task="clean", steps=4), None).start(seed)
@@ -175,7 +175,7 @@ def test_threads_play_what_one_thread_plays() -> None:
 
 
 def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -> None:
-    """What TextWorld refuses, and a process that has ended, end the game as an outage."""
+    """A command that TextWorld refuses and a dead process end the game as an outage."""
     own = episode._running
     with pytest.raises(WorldUnavailableError, match="TextWorld failed at 'step'") as caught:
         own.step("fly")
@@ -192,7 +192,7 @@ def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -
 def test_ctrl_c_during_a_reply_ends_the_process_of_the_engine(
     episode: HouseholdEpisode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise the next request would read the reply to this one, and score another game."""
+    """Otherwise the next request would read this reply, and score another game."""
     own = episode._running
 
     def interrupt(_: float) -> bool:
@@ -217,7 +217,7 @@ def write_official(folder: Path, data: Mapping[str, Any]) -> None:
 
 
 def test_official_games_are_played(game: HouseholdGame, tmp_path: Path) -> None:
-    """In the order of their folders, and again from the first; what is not played is left out."""
+    """In the order of their folders, then again from the first. Unsolvable games are left out."""
     folder = tmp_path / "valid_unseen"
     official = {
         **game.data.model_dump(mode="json"),

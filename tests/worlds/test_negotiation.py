@@ -44,7 +44,7 @@ def position_of(episode: NegotiationEpisode) -> NegotiationPosition:
 
 @pytest.mark.parametrize("utterances", [True, False])
 def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> None:
-    """Over random negotiations; what is said is a part of the pool, too."""
+    """In random negotiations. An utterance is a part of the pool, too."""
     world = negotiation(utterances=utterances)
     agreed = 0
     for seed in range(40):
@@ -72,7 +72,7 @@ def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> N
 
 
 def test_a_short_negotiation() -> None:
-    """Proposal, utterance, agreement: who agrees gets what the proposal leaves."""
+    """Proposal, utterance, agreement: the player who agrees gets the rest of the pool."""
     episode = NegotiationEpisode(
         Instance((3, 2, 1), ((1, 2, 3), (2, 1, 2)), 4),
         NegotiationSettings(turns=None),
@@ -121,8 +121,8 @@ def test_the_comparison_is_that_of_every_split() -> None:
         assert distance == pytest.approx(expected)
 
 
-def test_what_a_player_is_asked_tells_own_values_alone() -> None:
-    """The pool, the turn and the last proposal as well; nothing of the other's values."""
+def test_a_question_contains_only_own_values() -> None:
+    """The values of the opponent change no text of the player."""
     world = negotiation()
     for seed in range(20):
         plain = world.draw(seed)

@@ -108,8 +108,8 @@ def test_ends_of_looking_ahead() -> None:
     assert river.payoff_range == (-50.0, 50.0)
 
 
-def test_what_a_player_is_asked_tells_what_it_may_know() -> None:
-    """Own cards, board, pot, bets and what happened; never the other's cards."""
+def test_a_question_contains_only_known_cards() -> None:
+    """It contains own cards, board, pot, bets and events; never the other's cards."""
     world = poker("holdem")
     for seed in range(25):
         episode = world.start(seed)

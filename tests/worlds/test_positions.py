@@ -1,4 +1,4 @@
-"""What a player knows is read back from the history by queries."""
+"""The position of a player is read from the history by queries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALONE: dict[str, dict[str, Any]] = {
 def test_the_position_that_is_read_is_the_one_that_was_handed_over(
     name: str, tmp_path: Path
 ) -> None:
-    """At every move of random games, also later for an earlier move; it is what is asked."""
+    """At every move of random games, also later for an earlier move."""
     if name in ALONE:
         pytest.importorskip({"household": "alfworld", "shop": "bm25s"}[name])
     history = open_history(tmp_path)
@@ -104,7 +104,7 @@ def test_a_history_that_no_one_played_names_the_event(name: str, tmp_path: Path)
 
 
 def test_a_users_own_table_of_events_is_read(tmp_path: Path) -> None:
-    """What an action consisted of need not be told, nor the seats; the id may be anything."""
+    """Details of actions and seats may be missing, and the id may be any text."""
     file = tmp_path / "own.db"
     with sqlite3.connect(file) as connection:
         connection.executescript(
@@ -137,7 +137,7 @@ LONG = "a page of text, " * 400
 
 
 def test_a_long_history_is_read_whole(tmp_path: Path) -> None:
-    """What is shown to a model may be cut; what was seen is never."""
+    """Texts for a model may be cut; the history is not."""
     events = [GameEvent(1, "shop", "chance", BEGINNING, LONG)]
     events += [GameEvent(n, "shop", AGENT, f"click[{n}]", f"{n} {LONG}") for n in range(2, 303)]
     question = Question("shop", "1", "Buy.", "", target={"game": "1", GOAL: "Red shoes."})

@@ -1,8 +1,8 @@
-"""No statement of a player gives what another one alone knows.
+"""No statement of a player returns the secrets of another player.
 
-Hidden cards and values are planted as texts that are found wherever they turn up; and what a
-statement gives has to be what it gives over a database that has the player's own rows alone, so
-nothing is told by counts, order or conditions, either.
+Hidden values are replaced by texts that are easy to find in any result. In addition, each statement
+must return the same rows as on a database with the player's own rows only. Counts, order and
+conditions therefore reveal nothing, either.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ REFUSED = {
     or "; " in statement
     or "rowid" in statement
 }
-"""What the guard lets nobody ask."""
+"""The statements that the guard refuses."""
 
 
 class Planting(History):
-    """A history whose hidden values are texts that are found wherever they turn up."""
+    """A history whose hidden values are texts that are easy to find."""
 
     def begin(self, game: Game) -> None:
-        """Write the planted values in place of those that were drawn."""
+        """Write planted values instead of the drawn ones."""
         planted = {
             player: {name: secret(game.number, player, value) for name, value in known.items()}
             for player, known in game.hidden.items()
@@ -75,22 +75,22 @@ class Planting(History):
 
 
 def secret(game: int, player: str, value: str = "") -> str:
-    """Return a planted value, or with what every one of a game and player begins."""
+    """Return a planted value, or the beginning of all values of a game and player."""
     return f"secret {game} {player} {value}"
 
 
 @dataclass
 class Audit:
-    """What was asked at every move, and what came back that should not have.
+    """The statements of each move, and the rows that they must not return.
 
     Attributes
     ----------
     file
         The history.
     leaks
-        Statements that told what they must not, with what they told.
+        Statements that returned secrets, with their rows.
     answered, refused
-        How often each statement gave rows, and how often it was refused.
+        How often each statement returned rows, and how often it was refused.
     """
 
     file: Path
@@ -143,7 +143,7 @@ def _sorted(rows: Sequence[Sequence[object]]) -> list[str]:
 
 
 def audit_games(audit: Audit, history: History, name: str, games: int, statements: int) -> int:
-    """Play long games, and ask one of some statements at each of their moves; return how many."""
+    """Run a statement at each move of long games. Return the number of statements."""
     world = make_world(name, history, **({"turns": 25} if name == "negotiation" else {}))
     asked = 0
     for seed in range(games):
@@ -157,7 +157,7 @@ def audit_games(audit: Audit, history: History, name: str, games: int, statement
 
 
 def boldly(seed: int) -> Callable[[Move], Any]:
-    """Raise where that can be done and neither fold nor agree, so that games are long."""
+    """Raise if possible, and never fold or agree, so that games are long."""
     random_choice = at_random(seed, cautious=1.0)
 
     def choose(move: Move) -> Any:

@@ -1,4 +1,4 @@
-"""docs/worlds.md as written: its code plays, and its statement answers."""
+"""The code and the statement of docs/worlds.md work."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def world_of(name: str) -> World:
 def play(
     world: World, players: tuple[Policy, Policy], seed: int, *, mirrored: bool = False
 ) -> tuple[float, list[Move]]:
-    """Return what the first player got of a game, and every move of it."""
+    """Return the payoff of the first player, and every move of the game."""
     deciders = {
         name: PolicyDecider(name, policy, number)
         for number, (name, policy) in enumerate(zip(world.players, players, strict=True))
@@ -40,7 +40,7 @@ def play(
 
 
 def pairs(world: World, one: Policy, other: Policy, count: int) -> NDArray[np.float64]:
-    """Return what the first player got a game, by pair of games with swapped hands."""
+    """Return the mean payoff of the first player for each pair of games with swapped hands."""
     found: Iterator[float] = (
         sum(play(world, (one, other), seed, mirrored=mirrored)[0] for mirrored in (False, True)) / 2
         for seed in range(count)

@@ -28,7 +28,7 @@ def train(trainer: Trainer, seed: int, iterations: int) -> Weights:
 
 
 def test_players_are_legal_and_repeat_themselves() -> None:
-    """Over some hundred positions; the world refuses what is not legal."""
+    """In over 30 positions each. The world refuses illegal actions."""
     world = world_of("holdem")
     for policy in (RandomPolicy(), RulePolicy(), learning.CFR.play(train(learning.CFR, 3, 2))):
         first = [play(world, (policy, RandomPolicy()), seed) for seed in range(15)]

@@ -32,7 +32,7 @@ def test_the_informed_one_is_named_so_and_refuses_to_guess() -> None:
 
 
 def test_searching_negotiators_agree_to_what_is_best_for_them() -> None:
-    """In the last turn, everything or nothing is left: they take what they are offered."""
+    """In the last turn, an offer is better than no agreement."""
     last = NegotiationPosition(
         "opponent", (1, 1, 1), (5, 5, 5), 2, proposals=((0, 0, 1),), utterances=((0, 0, 1),)
     )

@@ -1,4 +1,4 @@
-"""Players that learn: kept by what decides what is learnt, read back, and trained again if not."""
+"""Trained players are stored, read back, and trained again if their file is damaged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from dqa.worlds.world import Position
 
 
 class Constant(Policy):
-    """Takes the action whose place it learnt."""
+    """Takes the action at the position that it learnt."""
 
     def __init__(self, weights: Weights) -> None:
         self.place = int(weights["place"][0])
@@ -42,21 +42,21 @@ class Constant(Policy):
 
 
 class Noted(TrainingWatcher):
-    """Keeps what it is told."""
+    """Records the calls."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
 
     def training(self, players: Sequence[str]) -> None:
-        """Keep them."""
+        """Record the players."""
         self.told.append(players)
 
     def advanced(self, done: int, iterations: int) -> None:
-        """Keep both."""
+        """Record the progress."""
         self.told.append((done, iterations))
 
     def unreadable(self, text: str) -> None:
-        """Keep it."""
+        """Record the message."""
         self.told.append(text)
 
 
@@ -67,7 +67,7 @@ def _train(seed: int, iterations: int, advance: Callable[[int], None]) -> Mappin
 
 
 def trainer(**changed: Any) -> Trainer:
-    """Return one of three iterations that learns its seed."""
+    """Return a trainer of three iterations that learns its seed."""
     given = {"version": 1, "settings": {"deals": 5}, **changed}
     return Trainer("nim", "constant", **given, budgets={"small": 3}, train=_train, play=Constant)
 
@@ -77,7 +77,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DQA_CACHE", str(tmp_path / "cache"))
 
 
-def test_what_was_learnt_is_kept_and_read_back() -> None:
+def test_a_trained_player_is_stored_and_read_back() -> None:
     """The second time nothing is trained."""
     noted = Noted()
     with watch_training(noted):
@@ -103,7 +103,7 @@ def test_everything_that_decides_what_is_learnt_is_in_the_name() -> None:
 
 
 def test_a_damaged_file_is_reported_and_trained_anew() -> None:
-    """Whatever is wrong with it, the player is the same afterwards."""
+    """The new player equals the old one."""
     kept = learn(trainer(), 2)
     content = kept.file.read_bytes()
     for damaged in (
@@ -134,7 +134,7 @@ def test_a_pickle_is_never_unpacked(tmp_path: Path) -> None:
 
 
 def test_an_invalid_budget_is_refused() -> None:
-    """The message lists the budgets there are."""
+    """The message lists the known budgets."""
     for budget in ("large", "0", "-1", "²"):
         with pytest.raises(UsageError, match=r"'small' \(3\), or a number of iterations"):
             learn(trainer(), 0, budget)
@@ -151,7 +151,7 @@ def test_the_cache_is_the_user_s_own(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_the_command_trains_and_writes(tmp_path: Path) -> None:
-    """Twice: the second time it is kept; JSON is of the format `trained_player`."""
+    """The second call reads the stored player. JSON has the format `trained_player`."""
     pytest.importorskip("pyspiel")
     out = tmp_path / "cfr.npz"
     asked = (

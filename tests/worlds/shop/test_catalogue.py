@@ -1,4 +1,4 @@
-"""Catalogues: what a seed gives, how they are kept, and what a search finds."""
+"""Catalogues: generation from a seed, storage, and search."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def _catalogue() -> Catalogue:
 
 
 def test_what_a_seed_gives_stays_the_same() -> None:
-    """Where this fails on purpose, `GENERATED_BY` is counted up, so that no cache has the old."""
+    """If products change on purpose, increase `GENERATED_BY`, so that old caches are not used."""
     told = "\n".join(f"{product} {goal}" for product, goal in generate(50, 0))
     assert blake2b(told.encode(), digest_size=8).hexdigest() == "0754e71d7a1a956a"
 
 
 def test_products_differ_and_goals_can_be_met() -> None:
-    """Ids are unique; what a goal asks for is what its product has, so its reward is 1."""
+    """Ids are unique. Each goal describes its own product, so the reward of that product is 1."""
     made = list(generate(600, 1))
     assert len({product.asin for product, _ in made}) == 600
     assert all(len(product.asin) == 10 for product, _ in made)
@@ -58,8 +58,8 @@ def test_products_differ_and_goals_can_be_met() -> None:
     assert len(Counter(product.category for product, _ in made)) >= 5
 
 
-def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
-    """Products and goals come out of the database as they went in."""
+def test_a_catalogue_is_stored_unchanged(catalogue: Catalogue) -> None:
+    """Products and goals are read from the database unchanged."""
     made = list(generate(PRODUCTS, 0))
     goals = [goal for _, goal in made if goal is not None]
     assert (catalogue.products, catalogue.goals) == (len(made), len(goals))
@@ -120,7 +120,7 @@ def make_index(folder: Path, texts: Mapping[str, str]) -> Index:
 
 
 def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> None:
-    """Also at the end of what a search gives."""
+    """Also at the end of the list of results."""
     scarves = dict.fromkeys((f"B{number:03}" for number in range(80)), "red wool scarf")
     index = make_index(tmp_path / "index", scarves)
     assert index.search("scarfs") == tuple(f"B{number:03}" for number in range(50))

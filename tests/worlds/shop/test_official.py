@@ -1,4 +1,4 @@
-"""WebShop's own files: read as its program reads them, and what is said of broken ones."""
+"""WebShop's own files are read as its program reads them, and faults are named."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write(
     attributes: Any = None,
     instructions: Any = None,
 ) -> Path:
-    """Write the three files; what is a text is written as it is."""
+    """Write the three files. A text is written unchanged."""
     given = {
         "items_shuffle.json": [ITEM] if items is None else items,
         "items_ins_v2.json": {"B000000001": {"attributes": ["soft", "machine wash"]}}
@@ -77,7 +77,7 @@ def test_a_product_is_read_as_webshop_reads_it(tmp_path: Path) -> None:
 
 
 def test_what_webshop_leaves_out_is_left_out(tmp_path: Path) -> None:
-    """Ids that are none, too long, or there already; instructions without attributes."""
+    """Missing, too long and repeated ids, and instructions without attributes."""
     items = [
         {**ITEM, "asin": "nan"},
         {**ITEM, "asin": "B00000000012"},
@@ -122,7 +122,7 @@ def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_or_file_is_named(tmp_path: Path) -> None:
-    """With what is needed."""
+    """The message names the setting and the required files."""
     with pytest.raises(UsageError, match=r"does not exist.*items_human_ins\.json"):
         find_files(tmp_path / "nowhere")
     write(tmp_path)

@@ -1,4 +1,4 @@
-"""What a purchase in the shop is worth, held against cases that were worked out by hand.
+"""The reward of a purchase, compared with cases that were calculated by hand.
 
 ``data/reward_cases.csv`` has 200 purchases, ``data/reward_products.csv`` the products that they are
 of. No row was produced by running the code. For each, a person decided from the rules (attributes

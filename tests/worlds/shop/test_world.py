@@ -1,4 +1,4 @@
-"""Visits to the shop: pages, actions, the end, and what is written and read of them."""
+"""Visits to the shop: pages, actions, the end, and their history."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def _observed(move: Move) -> str:
     return move.position.observation
 
 
-def test_who_buys_nothing_in_time_gets_nothing() -> None:
-    """After as many actions as are set; the last one may still buy."""
+def test_a_visit_without_a_purchase_has_no_reward() -> None:
+    """The visit ends after the maximum number of actions. The last one may still buy."""
     shop = make_shop(steps=3)
     late = visit(shop.start(0), policy("rule"))
     assert (late.reward, len(late.actions)) == (0.0, 3)
@@ -104,7 +104,7 @@ def test_who_buys_nothing_in_time_gets_nothing() -> None:
 
 
 def test_an_invalid_action_is_refused() -> None:
-    """The visit continues as if nothing had been said."""
+    """The visit continues unchanged."""
     episode = make_shop().start(0)
     before = episode.next_move()
     for action in ("click[Buy Now]", "search[]", "search[ ]", "buy", "search shoes", ""):
@@ -132,7 +132,7 @@ def test_odd_searches_are_cut_to_one_line(tmp_path: Path) -> None:
 
 
 def test_no_question_and_no_query_tells_the_wanted_product_or_the_reward(tmp_path: Path) -> None:
-    """Before the wanted product is found by a search, its id stands nowhere; nor does a payoff."""
+    """Before a search finds the wanted product, no text contains its id or the payoff."""
     history = open_history(tmp_path)
     shop = make_shop(history)
     for seed in range(5):

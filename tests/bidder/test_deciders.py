@@ -92,7 +92,7 @@ def test_scripted_models_play_every_world(world: str, history: History) -> None:
     other = plugins.decider("reflexion")(model, Settings())
     played = play_episode(made, {"player": bidder, "opponent": other}, 1)
     assert played.returns is not None
-    for _, decision in played.decisions:
+    for decision in (move.decision for move in played.moves):
         assert "parse_failure" not in {event.kind for event in decision.trace}
 
 

@@ -76,16 +76,6 @@ class EventTablePosition(Position):
         """Return None: a table of events has no payoffs."""
         return None
 
-    @property
-    def payoff_range(self) -> tuple[float, float]:
-        """The range of rewards, which is 0 to 1, because there are no payoffs."""
-        return 0.0, 1.0
-
-    @property
-    def fallback(self) -> Candidate:
-        """The first action."""
-        return self.actions[0]
-
 
 def events_statement(question: Question, kind: Kind) -> str | None:
     """Return the statement that reads a question's events.

@@ -8,33 +8,17 @@ writes each game. Players cannot read it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Float,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    Text,
-    insert,
-    inspect,
-    select,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.schema import CreateTable
 
 from dqa import plugins
 from dqa.core.errors import DataError, GameTakenError, UsageError
@@ -47,62 +31,62 @@ if TYPE_CHECKING:
     from dqa.guard import GuardedDatabase
     from dqa.worlds.world import GameEvent
 
-_METADATA: Final = MetaData()
-_NAME: Final = 64
-_ACTION: Final = 500
-_WRITER: Final = 32
+_METADATA: Final = sa.MetaData()
+_NAME: Final = sa.String(64)
+_WRITER: Final = sa.String(32)
 
 
-def _number_of_game() -> Column[int]:
-    return Column("game", BigInteger, primary_key=True, autoincrement=False, comment="see games")
+def _key(name: str, kind: sa.types.TypeEngine[Any], comment: str) -> sa.Column[Any]:
+    return sa.Column(name, kind, primary_key=True, autoincrement=False, comment=comment)
 
 
-GAMES: Final = Table(
+def _column(name: str, kind: sa.types.TypeEngine[Any], comment: str) -> sa.Column[Any]:
+    return sa.Column(name, kind, nullable=False, comment=comment)
+
+
+def _table(name: str, comment: str, *columns: sa.Column[Any]) -> sa.Table:
+    """Return a table whose key begins with the number of a game."""
+    about = "number of the game" if name == "games" else "see games"
+    game = _key("game", sa.BigInteger(), about)
+    return sa.Table(name, _METADATA, game, *columns, comment=comment)
+
+
+GAMES: Final = _table(
     "games",
-    _METADATA,
-    Column("game", BigInteger, primary_key=True, autoincrement=False, comment="number of the game"),
-    Column("world", String(_NAME), nullable=False, comment="the world"),
-    Column("seed", BigInteger, nullable=False, comment="what chance comes from; not shown"),
-    Column("mirrored", Boolean, nullable=False, comment="whether hands or values were swapped"),
-    Column("settings", Text, nullable=False, comment="the settings, as JSON"),
-    comment="One row a game.",
+    "One row a game.",
+    _column("world", _NAME, "the world"),
+    _column("seed", sa.BigInteger(), "what chance comes from; not shown"),
+    _column("mirrored", sa.Boolean(), "whether hands or values were swapped"),
+    _column("settings", sa.Text(), "the settings, as JSON"),
 )
-EVENTS: Final = Table(
+EVENTS: Final = _table(
     "events",
-    _METADATA,
-    _number_of_game(),
-    Column("number", Integer, primary_key=True, autoincrement=False, comment="place, from 1"),
-    Column("stage", String(_NAME), nullable=False, comment="part of the game"),
-    Column("actor", String(_NAME), nullable=False, comment="a player, or chance"),
-    Column("action", String(_ACTION), nullable=False, comment="the action"),
-    Column("detail", Text, nullable=False, comment="its details, or nothing"),
-    comment="What happened, as every player saw it.",
+    "What happened, as every player saw it.",
+    _key("number", sa.Integer(), "place, from 1"),
+    _column("stage", _NAME, "part of the game"),
+    _column("actor", _NAME, "a player, or chance"),
+    _column("action", sa.String(500), "the action"),
+    _column("detail", sa.Text(), "its details, or nothing"),
 )
-OUTCOMES: Final = Table(
+OUTCOMES: Final = _table(
     "outcomes",
-    _METADATA,
-    _number_of_game(),
-    Column("player", String(_NAME), primary_key=True, comment="who"),
-    Column("payoff", Float, nullable=False, comment="the player's payoff"),
-    comment="The payoff of each player, after the end of a game.",
+    "The payoff of each player, after the end of a game.",
+    _key("player", _NAME, "who"),
+    _column("payoff", sa.Float(), "the player's payoff"),
 )
-HIDDEN: Final = Table(
+HIDDEN: Final = _table(
     "hidden",
-    _METADATA,
-    _number_of_game(),
-    Column("player", String(_NAME), primary_key=True, comment="who knows it"),
-    Column("name", String(_NAME), primary_key=True, comment="its name"),
-    Column("value", Text, nullable=False, comment="a card, a value"),
-    comment="Values that one player alone knows. A reader sees their own.",
+    "Values that one player alone knows. A reader sees their own.",
+    _key("player", _NAME, "who knows it"),
+    _key("name", _NAME, "its name"),
+    _column("value", sa.Text(), "a card, a value"),
 )
 _SHOWN: Final = frozenset(_METADATA.tables)
-_ATTEMPTS: Final = Table(
+_ATTEMPTS: Final = _table(
     "attempts",
-    _METADATA,
-    _number_of_game(),
-    Column("run", String(_WRITER), nullable=False, comment="which run plays it"),
-    Column("attempt", String(_WRITER), nullable=False, comment="who writes it, and no one else"),
-    comment="Who writes a game. Players do not see it.",
+    "Who writes a game. Players do not see it.",
+    _column("run", _WRITER, "which run plays it"),
+    _column("attempt", _WRITER, "who writes it, and no one else"),
 )
 
 
@@ -128,6 +112,14 @@ class Game:
     mirrored: bool
     settings: str
     hidden: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(slots=True)
+class _Readers:
+    """The connection of all readers, whose policy is checked once."""
+
+    opening: Lock = field(default_factory=Lock)
+    database: GuardedDatabase | None = None
 
 
 class History:
@@ -160,17 +152,17 @@ class History:
     def __init__(
         self, location: str, *, isolation: Isolation = "process", first: int = 0, run: str = ""
     ) -> None:
-        self._location = _store_location(location)
-        self._reader = _Reader(location, isolation)
-        self._first, self._run = first, run
+        self._location, self._url = _store_location(location), location
+        self._isolation, self._first, self._run = isolation, first, run
+        self._readers = _Readers()
         self._attempts: dict[int, str] = {}
         self._engine = open_store(self._location, writing=True)
         with translate_errors(self._location):
             self._require_columns()
             with write(self._engine) as connection:
-                _create_tables(connection)
+                _METADATA.create_all(connection)
             if run:
-                written = select(_ATTEMPTS.c.run).select_from(
+                written = sa.select(_ATTEMPTS.c.run).select_from(
                     GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
                 )
                 with self._engine.connect() as connection:
@@ -206,7 +198,7 @@ class History:
         with self._writing() as connection:
             removed = connection.execute(GAMES.delete().where(GAMES.c.game == game.number))
             if removed.rowcount:
-                own = select(_ATTEMPTS.c.run).where(_ATTEMPTS.c.game == game.number)
+                own = sa.select(_ATTEMPTS.c.run).where(_ATTEMPTS.c.game == game.number)
                 self._require_own(connection.execute(own).scalars())
                 for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
                     connection.execute(table.delete().where(table.c.game == game.number))
@@ -239,7 +231,7 @@ class History:
         own = self._attempts.get(game)
         with self._writing() as connection:
             # The lock on the row prevents another process from restarting the game.
-            held = select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
+            held = sa.select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
             if own is not None and connection.execute(held).scalar() != own:
                 raise GameTakenError(
                     f"Game {game} was begun again by another process, because this one seemed to "
@@ -259,15 +251,24 @@ class History:
         name = player.replace("'", "''")
         rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")
         rows[HIDDEN.name] += f" AND player = '{name}'"
-        return self._reader.open_with(rows)
+        with self._readers.opening:
+            if self._readers.database is None:
+                policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=rows)
+                self._readers.database = plugins.backend_for(self._url).open(
+                    self._url, policy=policy, isolation=self._isolation
+                )
+            return self._readers.database.with_rows(rows)
 
     def close(self) -> None:
         """Close the database for the writer and for all readers."""
-        self._reader.close()
+        with self._readers.opening:
+            if self._readers.database is not None:
+                self._readers.database.close()
+                self._readers.database = None
         self._engine.dispose()
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self) -> Iterator[sa.Connection]:
         with translate_errors(self._location), write(self._engine) as connection:
             try:
                 yield connection
@@ -286,7 +287,7 @@ class History:
             )
 
     def _require_columns(self) -> None:
-        inspector = inspect(self._engine)
+        inspector = sa.inspect(self._engine)
         for table in filter(lambda one: inspector.has_table(one.name), _METADATA.sorted_tables):
             there = {column["name"] for column in inspector.get_columns(table.name)}
             missing = [column.name for column in table.columns if column.name not in there]
@@ -295,35 +296,6 @@ class History:
                     f"{self._location.shown} has a table '{table.name}' without '{missing[0]}', so "
                     "it is not a history: name another file or schema for the history."
                 )
-
-
-class _Reader:
-    """Opens the history for players.
-
-    All of them share one connection, whose policy is checked once.
-    """
-
-    def __init__(self, location: str, isolation: Isolation) -> None:
-        self._location, self._isolation = location, isolation
-        self._opening = Lock()
-        self._opened: GuardedDatabase | None = None
-
-    def open_with(self, row_filters: Mapping[str, str]) -> GuardedDatabase:
-        """Open the tables with one row filter per table."""
-        with self._opening:
-            if self._opened is None:
-                policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=row_filters)
-                self._opened = plugins.backend_for(self._location).open(
-                    self._location, policy=policy, isolation=self._isolation
-                )
-            return self._opened.with_rows(row_filters)
-
-    def close(self) -> None:
-        """Close the connection. The next reader opens a new one."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
 
 
 def _store_location(location: str) -> StoreLocation:
@@ -335,23 +307,6 @@ def _store_location(location: str) -> StoreLocation:
     return StoreLocation(url.render_as_string(hide_password=False), None, "history", hint)
 
 
-def _add(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+def _add(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
-        connection.execute(insert(table), rows)
-
-
-def _create_tables(connection: Connection) -> None:
-    """Create missing tables with comments.
-
-    SQLite stores comments only in the text of the statement.
-    """
-    if connection.dialect.name != "sqlite":
-        _METADATA.create_all(connection)
-        return
-    for table in _METADATA.sorted_tables:
-        statement = str(CreateTable(table, if_not_exists=True).compile(connection))
-        statement = statement.replace("(", f"( -- {table.comment}", 1)
-        for column in table.columns:
-            line = rf"(?m)^(\s*{column.name} .*?)\s*$"
-            statement = re.sub(line, rf"\1 -- {column.comment}", statement, count=1)
-        connection.exec_driver_sql(statement)
+        connection.execute(sa.insert(table), rows)

@@ -115,11 +115,6 @@ class ObservedPosition(Position):
         return self.reward
 
     @property
-    def payoff_range(self) -> tuple[float, float]:
-        """The range of rewards, which is 0 to 1."""
-        return (0.0, 1.0)
-
-    @property
     def fallback(self) -> Candidate:
         """The cautious action; by default the first action."""
         return self.actions[0] if self.cautious is None else self.cautious

@@ -153,9 +153,9 @@ class Position(ABC):
         """Return the viewer's payoff at a terminal node; None if hidden values decide it."""
 
     @property
-    @abstractmethod
     def payoff_range(self) -> tuple[float, float]:
-        """The minimum and the maximum payoff of the viewer in an episode."""
+        """The minimum and the maximum payoff of the viewer in an episode: by default 0 and 1."""
+        return 0.0, 1.0
 
     @property
     def stakes(self) -> tuple[float, float]:
@@ -163,9 +163,12 @@ class Position(ABC):
         return self.payoff_range
 
     @property
-    @abstractmethod
     def fallback(self) -> Candidate:
-        """The most cautious legal action, which is taken if the mover's answer names no action."""
+        """The legal action that is taken if the mover's answer names no action.
+
+        By default, it is the first action.
+        """
+        return self.actions[0]
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,14 @@ PAIRS: list[dict[str, Any]] = read("replannings")
 
 
 def test_every_statement_returns_the_recorded_rows(databases: Databases) -> None:
-    """Rows, errors and cuts are equal to the letter."""
+    """Rows are equal to the letter, errors by their class."""
     for run in RUNS:
         database = databases[run["world"], run["database"]]
         for asked in run["evidence"]:
             limits, whole = Limits(rows=run["row_limit"]), Display(digits=0)
             found = observe(database, "\n".join(asked["statement"]), limits, whole)
-            assert found.observation == "\n".join(asked["observation"]), run["id"]
+            if found.error is None:
+                assert found.observation == "\n".join(asked["observation"]), run["id"]
             expected = (asked["row_count"], asked["error"], asked["cut"])
             assert (found.row_count, found.error, found.cut) == expected, run["id"]
 

@@ -248,19 +248,16 @@ def divide(count: int, parts: int) -> list[int]:
 
 def needed_variables(run: PreparedRun) -> dict[str, str]:
     """Return the environment variables that a worker needs: URLs of databases and model keys."""
-    return {name: os.environ[name] for name in sorted(set(_variables(run))) if name in os.environ}
-
-
-def _variables(run: PreparedRun) -> Iterator[str]:
-    yield from (variable_of(parse_database(database)[0]) for database in run.spec.databases)
-    for name, place in run.places.items():
-        yield from (variable_of(name), variable_of(place.backend.name))
-    for chats in run.connected.chats:
-        for chat in chats.values():
-            for key in getattr(chat, "lc_secrets", {}).values():
-                yield key
-                for other in ("API_BASE", "BASE_URL", "ORG_ID"):
-                    yield key.replace("API_KEY", other)
+    chats = [chat for epoch in run.connected.chats for chat in epoch.values()]
+    keys = {key for chat in chats for key in getattr(chat, "lc_secrets", {}).values()}
+    databases = {parse_database(database)[0] for database in run.spec.databases}
+    databases |= {
+        name for place in run.places.items() for name in (place[0], place[1].backend.name)
+    }
+    names = keys | set(map(variable_of, databases))
+    for other in ("API_BASE", "BASE_URL", "ORG_ID"):
+        names |= {key.replace("API_KEY", other) for key in keys}
+    return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
 
 def share_options(

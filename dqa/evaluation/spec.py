@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -482,24 +482,22 @@ _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
 
 def differences(earlier: Deciding, now: Deciding) -> list[str]:
     """Return a line for each field that differs in two specs."""
-    return list(_differing(earlier.to_json(), now.to_json()))
+    before, after = (_flatten(spec.to_json()) for spec in (earlier, now))
+    lines = []
+    for name in sorted({*before, *after} - _NOT_COMPARED):
+        was, is_now = (json.dumps(one.get(name), ensure_ascii=False) for one in (before, after))
+        if was != is_now:
+            lines.append(f"{name} was {was} and is now {is_now}")
+    return lines
 
 
-def _differing(
-    before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = ""
-) -> Iterator[str]:
-    for key in sorted({*before, *after}):
-        name, was, is_now = f"{prefix}{key}", before.get(key), after.get(key)
-        if was == is_now or name in _NOT_COMPARED:
-            continue
-        if isinstance(was, Mapping) and isinstance(is_now, Mapping):
-            yield from _differing(was, is_now, f"{name}.")
-        else:
-            yield f"{name} was {_shown(was)} and is now {_shown(is_now)}"
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)
-    return json.dumps(value, ensure_ascii=False)
+def _flatten(fields: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the fields of nested objects, by their names joined by dots."""
+    found: dict[str, Any] = {}
+    for name, value in fields.items():
+        is_object = isinstance(value, Mapping)
+        found |= _flatten(value, f"{prefix}{name}.") if is_object else {f"{prefix}{name}": value}
+    return found
 
 
 def _read_document(file: Path | str) -> object:

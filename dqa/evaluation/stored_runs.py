@@ -26,6 +26,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    Select,
     String,
     Table,
     func,
@@ -283,6 +284,10 @@ class RunReader:
         self._id: int = self._row.id
         self.record = parse_record(self._row.record, self.location)
 
+    def _rows(self, statement: Select[Any]) -> list[Any]:
+        with reading(self.location) as connection:
+            return list(connection.execute(statement))
+
     def results(self) -> list[Result]:
         """Return the results in the order of the plan."""
         with reading(self.location) as connection:
@@ -294,8 +299,7 @@ class RunReader:
         columns = [RESULTS.c[name] for name in names]
         counted = select(*columns, func.count()).where(RESULTS.c.run_id == self._id)
         counted = counted.group_by(*columns).order_by(func.min(RESULTS.c.position), *columns)
-        with reading(self.location) as connection:
-            return list(map(CountedDecisions._make, connection.execute(counted)))
+        return list(map(CountedDecisions._make, self._rows(counted)))
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces in the order of the plan, or the traces of one question."""
@@ -313,8 +317,7 @@ class RunReader:
     def seconds(self) -> Mapping[DecisionKey, float]:
         """Return the duration of each decision in seconds."""
         found = select(*key_of(RESULTS), RESULTS.c.seconds).where(RESULTS.c.run_id == self._id)
-        with reading(self.location) as connection:
-            return {DecisionKey(*key): took for *key, took in connection.execute(found)}
+        return {DecisionKey(*key): took for *key, took in self._rows(found)}
 
     def shortcuts(self) -> tuple[ShortcutChoices, ...]:
         """Return the choices of the heuristics."""
@@ -325,8 +328,7 @@ class RunReader:
         """Return each lost usage, with the packed trace if the decision was repeated."""
         found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
         found = found.where(LOST.c.run_id == self._id)
-        with reading(self.location) as connection:
-            return [(Usage(*used), body) for *used, body in connection.execute(found)]
+        return [(Usage(*used), body) for *used, body in self._rows(found)]
 
     def lost(self, *, recorded: bool = False) -> Usage:
         """Return the sum of the usage that led to no decision.

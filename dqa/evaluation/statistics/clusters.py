@@ -319,23 +319,18 @@ def clustered_chance(
     mean = Estimate.of(chances, clusters)
     if mean is None or mean.standard_error is None or mean.degrees_of_freedom is None:
         return mean
-    low, high = _interval(mean, clusters, answers, mean.standard_error**2, mean.degrees_of_freedom)
+    size, level = answers, 0.05
+    if mean.clusters != mean.observations or mean.observations != answers:
+        if mean.value in {0.0, 1.0}:
+            size = effective_number(Counter(clusters).values())
+        else:
+            from scipy.special import ndtr
+
+            level = 2.0 * float(ndtr(-t_quantile(mean.degrees_of_freedom)))
+            if mean.standard_error > 0.0:
+                size = min(size, mean.value * (1.0 - mean.value) / mean.standard_error**2)
+    low, high = score_interval(mean.value, size, level)
     return mean.changed(low=low, high=high)
-
-
-def _interval(
-    mean: Estimate, clusters: Sequence[Hashable], answers: float, variance: float, freedom: float
-) -> Interval:
-    if mean.clusters == mean.observations == answers:
-        return score_interval(mean.value, answers)
-    if mean.value in {0.0, 1.0}:
-        return score_interval(mean.value, effective_number(Counter(clusters).values()))
-    from scipy.special import ndtr
-
-    size = answers
-    if variance > 0.0:
-        size = min(size, mean.value * (1.0 - mean.value) / variance)
-    return score_interval(mean.value, size, 2.0 * float(ndtr(-t_quantile(freedom))))
 
 
 def normalised_utility(value: float | None, best: float) -> float:

@@ -114,10 +114,16 @@ def _read_folder(folder: Path) -> RunContent:
     return RunContent(
         _record(read_json(folder / "run.json")),
         list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
-        {t.key: t for t in map(Trace.from_json, lines(TRACES_FILE))}.values(),
+        {t.key: t for t in map(_trace, lines(TRACES_FILE))}.values(),
         [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
         list(zip((Usage(**one["usage"]) for one in lost), bodies, strict=True)),
     )
+
+
+def _trace(line: Mapping[str, Any]) -> Trace:
+    """Read a trace. Version 0.1 stored the fields of an event in the field `data`."""
+    events = [{**(event.pop("data", None) or {}), **event} for event in line["trace"]]
+    return Trace.from_json({**line, "trace": events})
 
 
 def _record(written: Mapping[str, Any]) -> RunRecord:

@@ -125,7 +125,7 @@ def test_a_long_answer_is_read_in_one_pass(answer: str) -> None:
 
 
 def test_a_question_says_what_its_candidates_are_called() -> None:
-    """By its scenario; where nobody knows what can be chosen, nothing is refused."""
+    """The scenario defines the noun. Without known candidates, no answer is refused."""
     for name in plugins.names("scenario"):
         noun = plugins.scenario(name).listing.noun
         question = Question(name, "1", "", "")

@@ -42,7 +42,7 @@ def test_the_oracle_reads_the_answer_out_of_any_database(
 
 
 def test_the_oracle_goes_by_the_rules_that_judge(release_dir: Path) -> None:
-    """Where the rule sets disagree it gives the best answer of the one it is told."""
+    """If the rule sets disagree, it returns the best answer of its own rule set."""
     questions = read_release(release_dir)
     simulator = plugins.simulator("locating")
     apart = 0

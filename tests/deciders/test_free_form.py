@@ -1,4 +1,4 @@
-"""Answers in a free form: words of one's own beside the candidates."""
+"""Answers in a free form, in addition to the candidates."""
 
 from __future__ import annotations
 

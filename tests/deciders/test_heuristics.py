@@ -45,7 +45,7 @@ def opened(questions: QuestionSet) -> Iterator[dict[tuple[str, str], Database]]:
 def test_every_database_gives_a_heuristic_the_same_answer(
     questions: QuestionSet, opened: dict[tuple[str, str], Database], scenario: str, name: str
 ) -> None:
-    """Each is a candidate, and its one statement is kept as evidence."""
+    """Each answer is a candidate, and its only statement is recorded as evidence."""
     decider = plugins.decider(name)(None, Settings())
     chosen: dict[str, list[object]] = {database: [] for database in EMBEDDED}
     for question in questions.select((scenario,)).questions:

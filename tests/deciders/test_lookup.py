@@ -60,7 +60,7 @@ def test_a_table_is_described_with_what_refers_to_it(database: Database) -> None
 
 
 def test_what_is_not_there_is_told_with_what_is_near(database: Database) -> None:
-    """An observation to mend, whichever tool was asked."""
+    """Each tool returns an observation that names the closest table."""
     look = Lookup(database)
     for told in (look.describe("stafff"), look.sample_rows("stafff")):
         assert told.error == "UnknownReferenceError"

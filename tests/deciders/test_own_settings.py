@@ -1,4 +1,4 @@
-"""A decider's own settings: typed, listed, checked and overridden, whoever the decider is by."""
+"""A decider's own settings are typed, listed, checked and overridden."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_preset_follows_the_paper(name: str) -> None:
 
 
 class Patience(BaseModel):
-    """What a stranger's decider can be told."""
+    """The settings of a decider of another package."""
 
     tries: int = Field(default=3, ge=1, le=9, description="how often it tries")
     mood: Literal["calm", "brisk"] = "calm"

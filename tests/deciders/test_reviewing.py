@@ -116,7 +116,7 @@ def test_a_corrected_statement_is_what_runs_and_the_model_knows(shop: Path, prot
 def test_a_refused_statement_does_not_run(
     shop: Path, protocol: Any, reason: str, said: str
 ) -> None:
-    """The model is told why and what to do, and goes on."""
+    """The model receives the reason and the next step, and continues."""
     person = Person({"action": "refuse", "reason": reason})
     trace, told = decide(
         *(shop, person, ("statement",)),
@@ -135,7 +135,7 @@ def test_a_refused_statement_does_not_run(
 
 
 def test_the_guard_goes_first_and_again_behind_a_correction(shop: Path) -> None:
-    """Nobody approves what cannot run, and nobody can correct something into a deletion."""
+    """A statement that cannot run is not reviewed, and a correction cannot delete rows."""
     person = Person(
         {"action": "correct", "text": "DELETE FROM warehouse"},
         {"action": "correct", "text": COSTS},
@@ -155,7 +155,7 @@ def test_the_guard_goes_first_and_again_behind_a_correction(shop: Path) -> None:
 
 @PROTOCOLS
 def test_a_corrected_plan_is_the_plan_from_then_on(shop: Path, protocol: Any) -> None:
-    """What was asked for by the old one is not run; a later plan is shown beside it."""
+    """The actions of the old plan do not run. A review of a later plan shows both plans."""
     person = Person({"action": "correct", "text": "Read costs\nCompare"})
     replies = [query(NAMES, plan=PLAN), query(COSTS), query(COSTS, plan="1. Ask again")]
     trace, told = decide(*(shop, person, ("plan",)), *replies, answer("North"), protocol=protocol)
@@ -174,7 +174,7 @@ def test_a_corrected_plan_is_the_plan_from_then_on(shop: Path, protocol: Any) ->
 
 @PROTOCOLS
 def test_a_refused_plan_is_made_again(shop: Path, protocol: Any) -> None:
-    """The model is told why."""
+    """The model receives the reason."""
     person = Person({"action": "refuse", "reason": "Costs are missing"}, {"action": "approve"})
     first: tuple[Any, ...] = (query(NAMES, plan=PLAN), query(COSTS, plan="1. Read costs"))
     if protocol == "tools":

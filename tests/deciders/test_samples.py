@@ -30,7 +30,7 @@ def database(request: pytest.FixtureRequest, world: Situation) -> Iterator[Datab
 def test_text_and_boolean_columns_show_their_first_values(
     world: Situation, database: Database
 ) -> None:
-    """In sorted order and each once; numbers show none, and the schema stays the same beside."""
+    """The values are sorted and distinct. Columns of numbers have no samples."""
     homes = sorted(set(world.tables["country"]["home_node"]))
     text = sampled_schema(database, 3).to_text()
     assert f'e.g. ["{homes[0]}", "{homes[1]}", "{homes[2]}"]' in text
@@ -53,7 +53,7 @@ def test_no_sample_is_asked_for_by_default(world: Situation) -> None:
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
 def test_what_may_not_be_read_has_no_samples(world: Situation, backend: str) -> None:
-    """It is not even asked for; what stands beside it is sampled."""
+    """No statement reads a hidden column. The other columns have samples."""
     hidden = (
         Policy(denied_columns=frozenset({"home_node"}))
         if backend == "sqlite"

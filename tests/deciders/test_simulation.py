@@ -1,4 +1,4 @@
-"""The simulator as an agent's tools: right on every database, and its mistakes can be mended."""
+"""The simulator as tools of an agent is correct on every database, and its errors name the fix."""
 
 from __future__ import annotations
 
@@ -167,9 +167,7 @@ def test_a_database_is_read_once_for_all_threads_and_questions(questions: Questi
 def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     questions: QuestionSet, located: tuple[Question, Database]
 ) -> None:
-    """Who must approve may say no, which the model is told; an outage ends the run, and a later
-    reading is a new one.
-    """
+    """The model sees a refusal of the audit. An outage is raised, and a later call reads again."""
     question, _ = located
     situation = questions.situation_of(question)
     watched = plugins.backend("sqlite").load(situation, audit=Audit(approve=lambda *_: False))

@@ -61,7 +61,7 @@ def test_cuts_are_part_of_the_evidence(relational: Database) -> None:
 
 
 def test_a_failing_database_is_no_observation(database: Database) -> None:
-    """It propagates, so that nobody takes it for a wrong answer."""
+    """The error is raised, so that it is not scored as a wrong answer."""
     asked = query_tool(database)
     database.close()
     with pytest.raises(DatabaseUnavailableError):
@@ -82,7 +82,7 @@ def calling(calls: Sequence[tuple[str, dict[str, Any]]]) -> AIMessage:
 def test_langchain_s_agent_works_with_the_same_tools(
     questions: QuestionSet, database: Database
 ) -> None:
-    """It queries, simulates and compares, and errors come back to be mended."""
+    """It queries, simulates and compares. It receives errors as observations."""
     question = questions.questions[0]
     first = str((question.candidates or ())[0])
     tools: list[BaseTool] = [

@@ -51,7 +51,7 @@ def said(model: ChatRunnable, text: str = PROMPT) -> str:
 
 
 def test_the_same_request_has_a_tape_for_each_who_makes_it(tape: Path, mood: Moody) -> None:
-    """Whoever asks first when it is played gets no one else's reply."""
+    """In a replay, the order of the requesters does not change their replies."""
     model, made = recording(tape, Speaking(say=mood.reply)), {}
     for name in ("one", "other"):
         with attempt_by(name, "sqlite"):

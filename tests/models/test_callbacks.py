@@ -36,7 +36,7 @@ class Echo(BaseChatModel):
 
 
 class Heard(BaseCallbackHandler):
-    """Counts the calls of chat models that it is told of."""
+    """Counts the calls of chat models that LangChain reports."""
 
     def __init__(self) -> None:
         self.count = 0

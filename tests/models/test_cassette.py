@@ -165,7 +165,7 @@ class ContextOverflowError(Exception):
 
 
 def test_a_request_that_was_too_long_is_too_long_again(tape: Path) -> None:
-    """Its class comes back with the words, so that whoever can send less does."""
+    """The replay raises an error of the same class, so that the caller can shorten the request."""
     with pytest.raises(RequestTooLongError):
         ask(recording(tape, saying(ContextOverflowError("8,000 tokens"))), PROMPT)
     with pytest.raises(RequestTooLongError, match="8,000 tokens"):

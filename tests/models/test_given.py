@@ -1,4 +1,4 @@
-"""Models whose replies are given: by a list or a function, in the words of whoever asks."""
+"""Models with prepared replies: a list or a function, in the reply format of the method."""
 
 from __future__ import annotations
 

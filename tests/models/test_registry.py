@@ -29,7 +29,7 @@ def test_a_name_without_provider_says_how_names_look(name: str) -> None:
 
 
 def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a key and without a server of one's own there is nobody to ask."""
+    """A model of OpenAI needs a key."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKeyError, match="OPENAI_API_KEY"):
         chat_model("openai:some-model")
@@ -46,7 +46,7 @@ def test_a_server_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message is the command that mends it."""
+    """The message contains the command that installs the package."""
     monkeypatch.delitem(sys.modules, "dqa.models.openai_chat", raising=False)
     monkeypatch.setitem(sys.modules, "langchain_openai", None)
     with pytest.raises(MissingKeyError, match=r'pip install "decision-qa\[openai\]"'):
@@ -57,7 +57,7 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_server_is_asked_for_short_replies_in_both_words_for_it() -> None:
-    """Some know the older alone; where nobody asks for it, neither is sent."""
+    """Some servers know only the older name. Without a limit, neither name is sent."""
     with ModelServer(lambda _: "Yes.") as server:
         chat_model("openai:x", Connection(server.url, reply_tokens=9)).invoke("Well?")
         chat_model("openai:x", Connection(server.url)).invoke("Well?")

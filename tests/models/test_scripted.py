@@ -50,7 +50,7 @@ def test_a_conversation_of_nobody_s_is_refused() -> None:
 
 
 def test_a_broken_responder_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package that cannot be imported costs nobody else's scripted runs and analyses."""
+    """A package that cannot be imported does not affect the other packages."""
     figures = EntryPoint("awry", "no_such_package:PUBLICATION", "dqa.publications")
     monkeypatch.setitem(plugins._registered("publication"), "awry", figures)
     assert plugins.analyse() == plugins.analyse("planrag")

@@ -29,8 +29,7 @@ def _expect(asked: Mapping[str, Any]) -> object:
     best = _ranked(drawn)
     if not asked["several"]:
         return {"reasoning": "", "action": best[0]}
-    chances = {one: drawn[one] for one in best[: asked["most"]]}
-    return {"reasoning": "", "probabilities": chances}
+    return {"reasoning": "", "probabilities": {one: drawn[one] for one in best[: asked["most"]]}}
 
 
 def _end(asked: Mapping[str, Any]) -> object:
@@ -43,18 +42,14 @@ def _estimate(asked: Mapping[str, Any]) -> object:
     worth = _worth(asked)
     best = _ranked(worth)[: asked["most"]]
     low, high = asked["range"]
-    payoffs = {one: low + worth[one] * (high - low) for one in best}
-    return {"reasoning": "", "payoffs": payoffs}
+    return {"reasoning": "", "payoffs": {one: low + worth[one] * (high - low) for one in best}}
 
 
 def _propose(asked: Mapping[str, Any]) -> object:
     worth = _worth(asked)
     best = _ranked(worth)[: asked["count"]]
-    return {
-        "thoughts": [
-            {"thought": f"{one} is worth {worth[one]:.3g}.", "action": one} for one in best
-        ]
-    }
+    thoughts = ({"thought": f"{one} is worth {worth[one]:.3g}.", "action": one} for one in best)
+    return {"thoughts": list(thoughts)}
 
 
 def _vote(asked: Mapping[str, Any]) -> object:
@@ -66,8 +61,7 @@ def _vote(asked: Mapping[str, Any]) -> object:
 
 def _decide(asked: Mapping[str, Any]) -> object:
     returns = {str(o.action): o.value for o in asked.get("returns", ()) if o.value is not None}
-    if not returns:
-        returns = dict(_worth(asked))
+    returns = returns or dict(_worth(asked))
     return {"reasoning": "", "action": max(returns, key=lambda action: returns[action])}
 
 

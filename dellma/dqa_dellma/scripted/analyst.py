@@ -65,16 +65,15 @@ def rank_by(worth: Mapping[int, float], *, ties: bool) -> list[object]:
     groups: list[list[int]] = []
     for place in sorted(worth, key=lambda place: (-worth[place], place)):
         same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)
-        if same and ties:
-            groups[-1].append(place)
-        else:
-            groups.append([place])
+        if not (same and ties):
+            groups.append([])
+        groups[-1].append(place)
     return [one if len(one) > 1 else one[0] for one in groups]
 
 
 def _decide(asked: Asked) -> object:
     actions, figures = _actions(asked), _figures(asked)
-    best = max(actions, key=lambda action: figures[action])
+    best = max(actions, key=figures.__getitem__)
     named = f"Action {actions.index(best) + 1}. {best}"
     return {"decision": named, "explanation": "It has the best figure."}
 

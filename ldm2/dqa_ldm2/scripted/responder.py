@@ -6,8 +6,8 @@ of the remembered tuples and examples, and that was not taken before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from dqa.core.question import fits_form
 from dqa.deciders.method import ScriptedReplies
@@ -15,7 +15,7 @@ from dqa_ldm2.likeness import likeness
 from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]
-_DONE_AGAIN: Final = 0.25
+_DONE_AGAIN = 0.25
 """An action's worth is multiplied by this factor for each time that the action was taken."""
 
 
@@ -89,19 +89,20 @@ def _think(values: Values) -> object:
     return {"thoughts": [["It leads to the goal."] * len(one.steps) for one in values["processes"]]}
 
 
-_REPLIES: Mapping[str, Callable[[Values], object]] = {
-    "action": _act,
-    "whole": _act,
-    "exploration": _explore,
-    "evaluation": lambda values: {"subgoals": [{"goal": values["goal"], "complete": False}]},
-    "summary": _summarise,
-    "cluster": _cluster,
-    "index": _index,
-    "comparison": _compare,
-    "thoughts": _think,
-    "choice": lambda _: {"best": 1},
-    "reflection": lambda _: {"reflection": "Try what was not tried."},
-}
-
-
-RESPONDER: Final = ScriptedReplies(PACKAGE, _REPLIES)
+RESPONDER = ScriptedReplies(
+    PACKAGE,
+    {
+        "action": _act,
+        "whole": _act,
+        "exploration": _explore,
+        "evaluation": lambda values: {"subgoals": [{"goal": values["goal"], "complete": False}]},
+        "summary": _summarise,
+        "cluster": _cluster,
+        "index": _index,
+        "comparison": _compare,
+        "thoughts": _think,
+        "choice": lambda _: {"best": 1},
+        "reflection": lambda _: {"reflection": "Try what was not tried."},
+    },
+)
+"""Answers every prompt of the package."""

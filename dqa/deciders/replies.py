@@ -79,10 +79,11 @@ def read_action(
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
     number = label if label is not None and not name else _ALONE.fullmatch(said)
-    place = int(number["number"]) if number else 0
-    numbered = actions[place - 1 : place] if number else ()
+    digits = number["number"] if number else "0"
+    place = int(digits)
+    numbered = actions[place - 1 : place]
     if numbered and number is label:
-        named = next((one for one in actions if str(one) == number["number"]), numbered[0])
+        named = next((one for one in actions if str(one) == digits), numbered[0])
         if named == numbered[0]:
             return named
         raise InvalidAnswerError(

@@ -55,8 +55,13 @@ def settle_statement(statement: str, database: Database) -> Settled:
         verdict = _verdict(correction.strip(), database)
         return "" if verdict.allowed else f"The guard does not let it run: {verdict.reason}"
 
-    named = {"database": database.name, "language": database.language}
-    review = Review(kind="statement", text=statement, verdict=_ALLOWED, **named)
+    review = Review(
+        kind="statement",
+        text=statement,
+        database=database.name,
+        language=database.language,
+        verdict=_ALLOWED,
+    )
     settled = reviewing.settle(review, problem_with)
     if settled.text != statement and isinstance(database, GuardedDatabase):
         what = "corrected" if settled.corrected else "refused"

@@ -22,7 +22,7 @@ from dqa.report.hints import command
 from dqa.report.pages import write_page
 from dqa.report.run_report.figures import ReportedRun, by_question, decisions_of, make_report
 from dqa.report.run_report.page import question_details, render_report, truth_of
-from dqa.report.run_report.records import QuestionTruth, Report
+from dqa.report.run_report.records import Report
 
 MOST_DETAILS = 2_500
 """By default, a report with up to this number of decisions contains all traces."""
@@ -152,7 +152,7 @@ def _details(report: Report, reported: Sequence[ReportedRun]) -> dict[str, Any]:
     }
 
 
-def _truth(one: ReportedRun, decided: Sequence[Result]) -> QuestionTruth | None:
+def _truth(one: ReportedRun, decided: Sequence[Result]) -> dict[str, Any] | None:
     """Return the outcomes of a question from the first run that decided it."""
     question = one.questions.get(decided[0].question)
     if one.judge is None or question is None:

@@ -22,8 +22,6 @@ from dqa.core.text import spelt_out
 from dqa.report.plain import plain
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
-_SHORTEST = 24
-"""Minimum length of a text that a page stores only once."""
 
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
@@ -72,17 +70,6 @@ def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     return json.dumps(
         plain(value, _visible), ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
-
-
-def stored_once(value: Any, texts: dict[str, int]) -> Any:  # noqa: ANN401  (any JSON value)
-    """Replace long texts in a value by references, and collect the texts in `texts`."""
-    if isinstance(value, str):
-        return {"$": texts.setdefault(value, len(texts))} if len(value) >= _SHORTEST else value
-    if isinstance(value, Mapping):
-        return {str(name): stored_once(one, texts) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [stored_once(one, texts) for one in value]
-    return value
 
 
 def percent(probability: float) -> str:

@@ -38,7 +38,7 @@ function table(titles, rows, attributes) {
     el("table", attributes, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows)));
 }
 
-// Reads a compressed block of JSON in the page. {"$": n} refers to a long text that is stored once.
+// Reads a compressed block of JSON in the page.
 async function unpack(id) {
   const block = document.getElementById(id);
   if (!block) throw new Error(`The file is incomplete: its block '${id}' is missing. Write the page again.`);
@@ -49,13 +49,4 @@ async function unpack(id) {
   const packed = Uint8Array.from(atob(block.textContent.trim()), (one) => one.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
-}
-
-function resolved(value, texts) {
-  if (Array.isArray(value)) return value.map((one) => resolved(one, texts));
-  if (value && typeof value === "object") {
-    if ("$" in value) return texts[value.$];
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, resolved(one, texts)]));
-  }
-  return value;
 }

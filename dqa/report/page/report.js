@@ -4,8 +4,7 @@ let details = null;
 
 async function readDetails(question) {
   details = details || unpack("details");
-  const { texts, items } = await details;
-  return question.id in items ? resolved(items[question.id], texts) : { truth: null, traces: {} };
+  return (await details)[question.id] || { truth: null, traces: {} };
 }
 
 function summaryTable(report) {

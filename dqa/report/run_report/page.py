@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Alternative, Trace
-from dqa.report.pages import drawn_page, stored_once
+from dqa.report.pages import drawn_page
 from dqa.report.passages import Passage
 from dqa.report.reading import read
-from dqa.report.run_report.records import QuestionTruth, Report
+from dqa.report.run_report.records import Report
 
 _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questions", "report")
 
@@ -28,9 +30,7 @@ def render_report(report: Report, details: Mapping[str, Any]) -> str:
     details
         Results of `question_details`, by the ids of the questions.
     """
-    texts: dict[str, int] = {}
-    items = stored_once(details, texts)
-    blocks = {"report": report.to_json(), "details": {"texts": list(texts), "items": items}}
+    blocks = {"report": report.to_json(), "details": details}
     scripts = [f"{name}.js" for name in _SCRIPTS]
     return drawn_page("page/report.html", scripts, blocks, title=report.title)
 
@@ -42,25 +42,25 @@ _BEST, _WORST, _VALUES = 24, 3, 160
 
 
 def question_details(
-    truth: QuestionTruth | None, decided: Iterable[tuple[Result, Trace | None]], unit: str
+    truth: Mapping[str, Any] | None, decided: Iterable[tuple[Result, Trace | None]], unit: str
 ) -> dict[str, Any]:
     """Return the details of a question in the form that the page reads.
 
     Parameters
     ----------
     truth
-        Outcomes of the candidates; None if unknown.
+        Result of `truth_of`; None if the question is unknown.
     decided
         Results and traces of the decisions in `QuestionRow.decisions`.
     unit
         Unit of the outcomes.
     """
     traces = {
-        str(number): [_shortened(one) for one in read(trace, result, unit)[1:]]  # no heading
+        number: [_shortened(one) for one in read(trace, result, unit)[1:]]  # no heading
         for number, (result, trace) in enumerate(decided)
         if trace is not None
     }
-    return {"truth": None if truth is None else truth.to_json(), "traces": traces}
+    return {"truth": truth, "traces": traces}
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
@@ -85,35 +85,27 @@ def _cell(value: object) -> object:
 
 
 def truth_of(
-    question: Question,
-    outcomes: Outcomes | None,
-    chosen: Collection[Candidate] = (),
-) -> QuestionTruth:
-    """Return the ground truth of a question for a report.
+    question: Question, outcomes: Outcomes | None, chosen: Iterable[Candidate] = ()
+) -> dict[str, Any]:
+    """Return the text and rules of a question, and the outcomes of its candidates.
 
     Parameters
     ----------
     question
         The question.
     outcomes
-        Outcomes of its candidates; None if unknown.
+        Outcomes of its candidates; None if unknown. If there are many candidates, the page shows
+        those of the best, the worst and all chosen candidates.
     chosen
         Candidates that deciders chose.
     """
-    truth = QuestionTruth(text=question.text, rules=question.rules)
+    truth: dict[str, Any] = {"text": question.text, "rules": question.rules}
     if outcomes is None:
-        return truth
-    return truth.changed(
-        outcomes=Alternative.among(outcomes, chosen, _BEST, _WORST),
-        total=len(outcomes.candidates),
-        values=_spread(outcomes),
-    )
-
-
-def _spread(outcomes: Outcomes) -> tuple[float, ...]:
-    """Return the values of all candidates, best first. If there are many, return a sample."""
-    values = sorted(outcomes.values.tolist(), reverse=outcomes.goal == "maximise")
-    if len(values) > _VALUES:
-        step = (len(values) - 1) / (_VALUES - 1)
-        values = [values[round(place * step)] for place in range(_VALUES)]
-    return tuple(values)
+        return truth | {"outcomes": (), "total": None, "values": ()}
+    values = np.sort(outcomes.values)[:: -1 if outcomes.goal == "maximise" else 1]
+    sample = np.linspace(0, len(values) - 1, min(len(values), _VALUES)).round().astype(int)
+    return truth | {
+        "outcomes": Alternative.among(outcomes, chosen, _BEST, _WORST),
+        "total": len(values),
+        "values": values[sample].tolist(),
+    }

@@ -12,7 +12,6 @@ from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics.comparing import PairComparison, Standing
 from dqa.evaluation.statistics.summaries import EpochStatistics, Summary
-from dqa.evaluation.traces import Alternative
 from dqa.report.counts import RunCounts
 
 
@@ -170,26 +169,3 @@ class Report(Record):
     questions: tuple[QuestionRow, ...]
     outcomes: str | None = None
     traces: str | None = None
-
-
-class QuestionTruth(Record):
-    """The outcomes of the candidates of a question.
-
-    Attributes
-    ----------
-    text, rules
-        Text and rules of the question for deciders; None if they are not available.
-    outcomes
-        Outcomes of candidates, the best first. If there are many candidates: only those of the
-        best, the worst and all chosen candidates.
-    total
-        Number of all candidates.
-    values
-        Values of all candidates by rank; an evenly spaced sample if there are many.
-    """
-
-    text: str | None = None
-    rules: str | None = None
-    outcomes: tuple[Alternative, ...] = ()
-    total: int | None = None
-    values: tuple[float, ...] = ()

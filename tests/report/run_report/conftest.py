@@ -15,6 +15,7 @@ import pytest
 import dqa
 from dqa.core.budgets import Prices
 from dqa.evaluation.results import Outcome, Result
+from tests.evaluation.statistics.results import result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -56,31 +57,28 @@ def drawn_results() -> Iterator[Result]:
         )[0]
         chose = ended in {Outcome.CORRECT, Outcome.WRONG}
         lost = 0.0 if ended is Outcome.CORRECT else drawn.choice((0.005, 0.3, 2.0, math.inf))
-        yield Result(
+        right = ended is Outcome.CORRECT
+        yield result(
+            0,
+            ended,
             question=question,
-            scenario="locating",
             situation=situation,
             database=database,
             kind="graph" if database == "ladybug" else "relational",
             decider=decider,
             epoch=epoch,
             model="openai:drawn",
-            outcome=ended,
-            answer="a" if ended is Outcome.CORRECT else "b",
-            choice=None if not chose else "a" if ended is Outcome.CORRECT else "b",
-            official="a",
-            ties=("a",),
+            choice=None if not chose else "a" if right else "b",
             value=1.0 - lost if chose and math.isfinite(lost) else None,
             best_value=1.0 if ended.judged else None,
             baseline=0.0,
             goal="maximise",
             regret=min(lost, 9.0) if chose else None,
             relative_regret=lost if chose else None,
-            rank=None if not chose else 1 if ended is Outcome.CORRECT else drawn.randrange(2, 9),
+            rank=None if not chose else 1 if right else drawn.randrange(2, 9),
             steps=drawn.randrange(1, 9),
             statements=drawn.randrange(9),
             plans=drawn.randrange(1, 8) if decider == "careful" else 0,
-            error=None,
             input_tokens=drawn.randrange(9000),
             output_tokens=drawn.randrange(900),
             calls=3,

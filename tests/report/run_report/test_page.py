@@ -78,17 +78,12 @@ def test_questions_are_sorted_and_filtered(tab: Page, page_file: Path) -> None:
     """By a column in both directions, by scenario, decider, outcome and text."""
     open_page(tab, page_file)
     every = keys(tab)
-    tab.get_by_role("button", name="Question", exact=True).click()
-    assert keys(tab) == sorted(every)
-    tab.get_by_role("button", name="Question", exact=True).click()
-    assert keys(tab) == sorted(every, reverse=True)
+    for order in (sorted(every), sorted(every, reverse=True)):
+        tab.get_by_role("button", name="Question", exact=True).click()
+        assert keys(tab) == order
     tab.get_by_role("button", name="Right", exact=True).click()
-    shares = [
-        int(right) / int(judged)
-        for right, judged in (
-            cell.split("/") for cell in tab.locator("tr.question td:nth-child(2)").all_inner_texts()
-        )
-    ]
+    counts = tab.locator("tr.question td:nth-child(2)").all_inner_texts()
+    shares = [int(right) / int(judged) for right, judged in (one.split("/") for one in counts)]
     assert shares == sorted(shares)
 
     tab.select_option("select[name=scenario]", "building")

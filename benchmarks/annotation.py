@@ -1,9 +1,9 @@
-"""How long generating, filling and annotating worlds takes, against a plain simulator.
+"""The time to generate and annotate worlds, compared with a plain simulator.
 
 Run ``python -m benchmarks.annotation`` (``--sizes 100 1000 10000``, ``--rounds N``). A world of n
-nodes has 10 n routes, n / 10 countries and n rows of node_country. Each size is a process of its
-own, so that its memory is its own. The plain side simulates the candidates with loops
-(`tests/simulators/reference.py`), and only up to 1,000 nodes.
+nodes has 10 n routes, n / 10 countries and n rows of node_country. Each size runs in a separate
+process, so the memory of each size is measured separately. The plain simulator
+(`tests/simulators/reference.py`) uses loops. It runs only for up to 1,000 nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dqa_simulators.locating.generator import LocatingSize
 from tests.simulators import reference
 
 MOST_PLAIN = 1_000
-"""Nodes of the largest world that the plain simulator is asked about."""
+"""Nodes of the largest world for the plain simulator."""
 
 
 def worlds_of(nodes: int, count: int = 1, seed: int = 0, per_database: int = 1) -> QuestionSet:

@@ -1,10 +1,10 @@
-"""The time that BIDDER itself takes for a request, against the requests alone.
+"""The time that BIDDER itself takes for a request, compared with the requests alone.
 
-Run ``python -m benchmarks.bidder`` (``--games N``, ``--rounds N``). In four worlds a scripted model
-plays some positions; a model that looks its replies up then gives them at once. The plain side
-sends that model the same requests and nothing else. The last columns are the requests that a
-decision makes by default, and the states of its tree. Exit code 1 where BIDDER takes over 1 ms for
-a request, or makes more requests for a tree than it has states.
+Run ``python -m benchmarks.bidder`` (``--games N``, ``--rounds N``). In four worlds, a scripted
+model plays some positions. Then BIDDER plays them again with the stored replies. The plain side
+only sends the same requests. The last columns show the number of requests of a decision with
+default settings, and the number of states of its tree. The exit code is 1 if BIDDER needs more than
+1 ms per request, or sends more requests than its tree has states.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_MILLISECONDS = 1.0
 
 
 class Known(ProgramModel):
-    """Replies as the scripted analyst does, and at once where it was asked before."""
+    """Replies like the scripted analyst, and returns stored replies to repeated requests."""
 
     replies: dict[str, AIMessage]
 

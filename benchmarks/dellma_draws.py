@@ -36,9 +36,9 @@ class World:
     Attributes
     ----------
     beliefs
-        Of k factors.
+        Beliefs about k factors.
     levels, effects
-        Shapes (A,) and (k, l, A).
+        Log utility of each action, shape (A,), and effects of values, shape (k, l, A).
     """
 
     beliefs: Beliefs
@@ -47,7 +47,7 @@ class World:
 
     @property
     def expected(self) -> Floats:
-        """The true expected utilities, shape (A,): factors are independent, so means multiply."""
+        """The true expected utilities, shape (A,). Factors are independent, so means multiply."""
         found = np.exp(self.levels)
         for values, effects in zip(self.beliefs.values(), self.effects, strict=True):
             chances = np.array([likely.probability for likely in values.values()])
@@ -55,7 +55,7 @@ class World:
         return np.asarray(found)
 
     def log_utilities(self, pairs: Pairs) -> Floats:
-        """Return those of the pairs, shape (n,)."""
+        """Return the log utilities of the pairs, shape (n,)."""
         found = self.levels[pairs.action_of]
         for values, effects in zip(pairs.states.T, self.effects, strict=True):
             found = found + effects[values[pairs.state_of], pairs.action_of]
@@ -64,7 +64,7 @@ class World:
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of world, and the number of samples. Spreads are those of log utilities."""
+    """A kind of world, and the number of samples. Spreads are of log utilities."""
 
     actions: int = 3
     factors: int = 4
@@ -142,8 +142,8 @@ class Loss:
     Attributes
     ----------
     miss
-        The distance of the share of states with a value from its believed probability: mean over
-        worlds of the largest difference of all values.
+        The largest difference between the share of states with a value and the probability of this
+        value, averaged over worlds.
     regret, error
         The mean share of the best expected utility that the chosen action lacks, and its standard
         error.

@@ -1,7 +1,8 @@
-"""The time of a verdict of the guard, by dialect.
+"""The time that the guard needs to check a statement, by dialect.
 
-Run ``python -m benchmarks.guard`` (``--rounds N``). The statements are the harmless ones of the
-tests. How long it takes to refuse bad input (10 MB, 10,000 brackets, many signs) is printed, too.
+Run ``python -m benchmarks.guard`` (``--rounds N``). The statements are the allowed ones
+of the tests. The program also prints the time to refuse bad input (10 MB, 10,000 brackets, many
+signs).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def _microseconds(statement: str, dialect: str, rounds: int) -> float:
-    """Return the least of several rounds."""
+    """Return the shortest time of several rounds."""
     check(statement, dialect)
     return min(taken(lambda: check(statement, dialect)).wall * 1e6 for _ in range(rounds))
 

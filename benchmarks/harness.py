@@ -80,7 +80,7 @@ class Slow(BaseChatModel):
 
 
 class Nothing(Decider):
-    """Chooses the first candidate at once."""
+    """Chooses the first candidate."""
 
     name = "nothing"
 
@@ -150,7 +150,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
 
 
 def main() -> int:
-    """Measure and print both."""
+    """Measure both, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=64)

@@ -1,4 +1,4 @@
-"""The cost of running statements in worker processes, against this process.
+"""The cost of running statements in worker processes instead of in the main process.
 
 Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). Both sides run
 a small query and a query with 10,000 rows on a SQLite file, and evaluate four deciders on two
@@ -33,7 +33,7 @@ ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
 def compare(
     name: str, sides: Mapping[str, Callable[[], object]], rounds: int, times: int = 1
 ) -> tuple[float, float]:
-    """Print what each side takes; return how much more isolation takes, and how many times."""
+    """Print the times of both sides. Return the difference, and the ratio, caused by isolation."""
     spent = {how: taken.wall / times for how, taken in in_turn(sides, rounds).items()}
     here, there = spent["none"], spent["process"]
     print(
@@ -49,7 +49,7 @@ def _repeat(work: Callable[[], object], times: int) -> None:
 
 
 def main() -> int:
-    """Measure, print and judge."""
+    """Measure, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--questions", type=int, default=100)

@@ -1,10 +1,11 @@
-"""How LDM2 plays games of a one-player world, against Standard, with paired intervals.
+"""Scores of LDM2 and of Standard in a one-player world, with intervals of paired differences.
 
 Run ``python -m benchmarks.ldm2_games`` (``--world household --player explorer --build 60
---refine 18 --games 60 --depth 25 --model scripted:analyst``). A program's games make a memory,
-which is refined in further games. The initial and the refined memory, and Standard with fixed and
-with retrieved examples of the initial one, play the same held-out games. A scripted model shows
-that everything works together, not the quality of a language model.
+--refine 18 --games 60 --depth 25 --model scripted:analyst``). The games of a program
+create a memory, and further games refine it. Four players play the same held-out games: LDM2 with
+the initial memory, LDM2 with the refined memory, and Standard with fixed and with retrieved
+examples of the initial memory. A scripted model tests that all parts work together. It says nothing
+about language models.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def play(folder: Path, world: str, games: int, model: str) -> Run:
 
 
 def figures(run: Run) -> Iterator[str]:
-    """Yield the score of each player, and the paired differences of every two."""
+    """Yield the score of each player, and the paired difference of each pair of players."""
     found = run.games
     if found is None:
         return

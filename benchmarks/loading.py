@@ -1,9 +1,9 @@
-"""How long loading and a small query take on each database, against its driver alone.
+"""The time to load data and to run a small query, compared with the driver of each database.
 
-Run ``python -m benchmarks.loading`` (``--databases NAMES``, ``--rounds N``). One Locating world of
-2,384 rows is loaded; then the driver alone and our guarded connection run the same small query. On
-SQLite, loading is compared with ``executemany``. Servers take part if DQA_TEST_POSTGRES_URL,
-DQA_TEST_MYSQL_URL and DQA_TEST_NEO4J_URL are set.
+Run ``python -m benchmarks.loading`` (``--databases NAMES``, ``--rounds N``). The program loads a
+Locating world of 2,384 rows. Then the driver alone and our guarded connection run the same small
+query. On SQLite, loading is compared with ``executemany``. Servers are included if
+DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and DQA_TEST_NEO4J_URL are set.
 """
 
 from __future__ import annotations

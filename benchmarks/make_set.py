@@ -1,9 +1,10 @@
-"""Draw a named set of questions anew, and write its manifest (no speed is measured).
+"""Generate a named set of questions again, and write its manifest (no speed is measured).
 
 Run ``python -m benchmarks.make_set hard-1``. The set is drawn as its ``set.toml`` describes it, and
 ``manifest.json`` in its folder of this checkout is rewritten. If only the words of rules or
 questions changed, use ``--reword``: it keeps worlds, questions and answers, and checks that every
-answer is still sure. A change of a published set's content needs a new version and name.
+answer is still unambiguous. If the content of a published set changes, the set needs a new version
+and a new name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measure sides that are compared within one run."""
+"""Measure the time and the memory of programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
 class Taken(NamedTuple):
-    """Seconds on the clock, and seconds of the processor in this process."""
+    """Elapsed seconds, and processor seconds of this process."""
 
     wall: float
     cpu: float
@@ -32,8 +32,8 @@ def taken(work: Callable[[], object]) -> Taken:
 def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
     """Return the median time of each side.
 
-    All sides run once without being measured, and then take turns: other work on the machine slows
-    all of them alike, and their ratios stay.
+    Each side runs once without measurement. Then the sides alternate, so other work on the machine
+    slows all sides equally and does not change their ratios.
     """
     found: dict[str, list[Taken]] = {name: [] for name in sides}
     for number in range(rounds + 1):
@@ -48,7 +48,7 @@ def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
 
 
 def child_seconds(command: Sequence[str]) -> float:
-    """Run a program; return the seconds of processor time."""
+    """Run a program, and return its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, capture_output=True, input=b"SELECT 1\n")  # noqa: S603
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -56,7 +56,7 @@ def child_seconds(command: Sequence[str]) -> float:
 
 
 def run_command(*words: str) -> float:
-    """Run a `dqa` command in a fresh process; return its seconds of a processor."""
+    """Run a `dqa` command in a new process, and return its processor time in seconds."""
     return child_seconds([sys.executable, "-m", "dqa", *words])
 
 

@@ -1,10 +1,10 @@
-"""How fast a memory of LDM2 is formed, opened and asked, warm against cold.
+"""The time to create, open and search a memory of LDM2, with and without a cached index.
 
 Run ``python -m benchmarks.memory`` (``--tuples 100000``, ``--asked 400``, ``--at URL``).
-Tuples are made of the words of a household by a seed, with their first words as types, added in
-batches, and asked for by states of other seeds. Cold: a location is asked for the first time, so
-that its index has to be made. ``--at`` names an empty database; a file is the default. Exit code 1
-where the median of a warm retrieval is over 10 ms.
+Random tuples with the words of a household are added in batches. Then states of other seeds
+retrieve tuples. "cold" is the first retrieval, which creates the index, and "warm" a later one.
+``--at`` names an empty database; the default is a file. The exit code is 1 if the median of warm
+retrievals is above 10 ms.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_MILLISECONDS = 10.0
 
 
 def make_tuples(number: int) -> list[StateAction]:
-    """Return the tuples of the trajectory of a seed."""
+    """Return the tuples of a random trajectory. `number` is the seed."""
     draw = Random(number)  # noqa: S311
     deed = draw.choice(DEEDS)
     goal = f"{deed} {draw.choice(THINGS)} in {draw.choice(PLACES)}"
@@ -54,7 +54,7 @@ def make_tuples(number: int) -> list[StateAction]:
 
 
 def form(memory: Memory, trajectories: int) -> None:
-    """Form a memory in batches of 100 trajectories."""
+    """Add trajectories to a memory in batches of 100."""
     for first in range(0, trajectories, 100):
         numbers = range(first, min(first + 100, trajectories))
         tuples = [one for number in numbers for one in make_tuples(number)]
@@ -62,7 +62,7 @@ def form(memory: Memory, trajectories: int) -> None:
 
 
 def retrieve(memory: Memory, number: int) -> object:
-    """Retrieve as an agent does that plays a seed which is in no memory."""
+    """Retrieve tuples like an agent in a game that the memory does not contain."""
     one = make_tuples(10_000_000 + number)[number % STEPS]
     batches = memory.batches()
     batch = batches[number % len(batches)]
@@ -73,7 +73,7 @@ def retrieve(memory: Memory, number: int) -> object:
 
 
 def milliseconds(works: Iterable[Callable[[], object]]) -> float:
-    """Return the median of what several calls take."""
+    """Return the median time of several calls in milliseconds."""
     return median(1e3 * taken(work).wall for work in works)
 
 

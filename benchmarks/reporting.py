@@ -1,9 +1,10 @@
-"""How long reading, comparing and reporting a large run takes, against `dqa show` and a table.
+"""The time to read, compare and report a large run.
 
 Run ``python -m benchmarks.reporting`` (``--questions 10000``, ``--chromium PROGRAM``). Two
-baselines decide generated questions about 50 situations. Commands are fresh processes and compared
-with ``dqa show``; opening the report in Chromium is compared with a plain page of as many rows,
-and left out without Chromium. Exit code 1 if one takes over 5 seconds.
+baselines decide generated questions about 50 situations. Each command runs in a new process
+and is compared with ``dqa show``. If Chromium is installed, the time to open the report is compared
+with a plain page that has the same number of rows. The exit code is 1 if a command or the page
+needs more than 5 seconds.
 """
 
 from __future__ import annotations

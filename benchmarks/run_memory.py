@@ -56,7 +56,7 @@ def family_of(process: int) -> list[int]:
 
 
 def watch(command: list[str]) -> tuple[str, float, int]:
-    """Run a command; return its output, the most megabytes, and the most processes."""
+    """Run a command. Return its output, and its maximum numbers of megabytes and of processes."""
     most, processes = 0.0, 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:  # noqa: S603
         while started.poll() is None:

@@ -1,10 +1,9 @@
-"""How many lines of code each package has, against its budget.
+"""The lines of code of each package, compared with its budget.
 
 Run ``python -m benchmarks.size`` (``FOLDER`` for another checkout).
 
-A line of code is a line that holds code: a blank line, a comment and a docstring are none. So is a
-text that stands alone, such as the description below an attribute. Files are read as text, and
-folders whose names begin with a dot are left out.
+Blank lines, comments and docstrings are not lines of code, and neither are other texts that stand
+alone, such as the description below an attribute. Folders whose names begin with a dot are ignored.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ BUDGETS = {
     "tests": 28_000,
     "benchmarks": 2_500,
 }
-"""Folder or file, and how many lines of code it may have."""
+"""Maximum number of code lines of each folder or file."""
 NOT_PRODUCT = frozenset({"tests", "benchmarks"})
 _LAYOUT = frozenset(
     getattr(tokenize, name)
@@ -60,7 +59,7 @@ class Size(NamedTuple):
 
 
 def count_lines(source: str) -> int:
-    """Return how many lines of a Python source hold code."""
+    """Return the number of code lines in the text of a Python file."""
     coded: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in _LAYOUT:
@@ -102,7 +101,7 @@ def _row(name: str, size: Size) -> str:
 
 
 def main() -> None:
-    """Print the report of this checkout, or of another one."""
+    """Print the report of this checkout, or of another checkout."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT, help="a checkout")
     print("\n".join(report(parser.parse_args().folder)))

@@ -1,7 +1,7 @@
-"""How much processor time commands take that do no work, against an empty Python process.
+"""The processor time of commands that do no work, compared with an empty Python process.
 
-Run ``python -m benchmarks.startup``. Each command is a fresh process, and the best of five counts.
-Exit code 1 where one takes longer than its bound.
+Run ``python -m benchmarks.startup``. Each command runs five times in a new process; the shortest
+time counts. The exit code is 1 if a command exceeds its limit.
 """
 
 from __future__ import annotations

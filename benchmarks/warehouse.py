@@ -1,4 +1,4 @@
-"""The time of the statements of `examples/warehouse` on each database, and their agreement.
+"""The time of the statements of `examples/warehouse`, and whether all databases agree.
 
 Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is created in files of SQLite,
 DuckDB and LadybugDB, and on the servers in DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
@@ -238,7 +238,7 @@ def decide(where: str) -> dict[str, dict[str, str]]:
 
 
 def report(name: str, measured: Measured, first: Measured) -> bool:
-    """Print the slowest statement of a database; return whether it is fast and decides alike."""
+    """Print the slowest statement. Return whether it is fast and all decisions are equal."""
     slowest = max(measured.seconds, key=measured.seconds.__getitem__)
     seconds, differs = measured.seconds[slowest], measured.differs(first)
     print(
@@ -250,7 +250,7 @@ def report(name: str, measured: Measured, first: Measured) -> bool:
 
 
 def main() -> int:
-    """Make, measure and compare; print a line for each database."""
+    """Create the warehouse, measure and compare. Print a line for each database."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=FULL, help="order lines")
     parser.add_argument("--decide", action="store_true", help="run the methods as well")

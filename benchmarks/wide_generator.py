@@ -69,7 +69,7 @@ class AskedTables:
 
 @dataclass(slots=True)
 class _Entity:
-    """A thing of a module with its tables. `told` has the words of the comment."""
+    """A thing of a module with its tables. `told` contains the words of the comment."""
 
     thing: Thing
     module: str

@@ -1,4 +1,4 @@
-"""How often a model sees the tables that it needs, in a schema with 5,000 tables.
+"""The share of questions whose tables are shown to a model, in a schema with 5,000 tables.
 
 Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``).
 The program also prints the time to read the schema from files of SQLite and DuckDB.
@@ -31,16 +31,16 @@ from dqa.core.text import estimate_tokens
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How many questions had all their tables in the text.
+    """The share of questions whose tables are all in the text.
 
     Attributes
     ----------
     shown
-        The share, and the share by wording.
+        The share. `by_wording` has the shares by the source of a question's words.
     whole
-        The share whose tables are described whole.
+        The share of questions whose tables are described completely.
     tokens
-        Of the longest text.
+        Number of tokens of the longest text.
     """
 
     shown: float
@@ -50,7 +50,7 @@ class Recall:
 
 
 def measure_recall(wide: WideSchema, tokens: int = MOST_TOKENS) -> Recall:
-    """Return how often the tables that a question needs are in its text."""
+    """Return the share of questions whose tables are in the text for the model."""
     shown: dict[str, list[bool]] = {}
     whole: list[bool] = []
     longest = 0
@@ -72,7 +72,7 @@ def _share(found: list[bool]) -> float:
 
 
 def main() -> None:
-    """Measure and print one line a figure."""
+    """Measure and print a line for each figure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=5_000)
     parser.add_argument("--questions", type=int, default=200)
@@ -98,14 +98,14 @@ def main() -> None:
 
 
 def make_sqlite(file: Path, schema: DatabaseSchema) -> None:
-    """Make the tables in a file of SQLite, which keeps no comments."""
+    """Create the tables in a file of SQLite, which stores no comments."""
     with closing(sqlite3.connect(file)) as connection, connection:
         for statement in statements(schema, "sqlite"):
             connection.execute(statement)
 
 
 def make_duckdb(file: Path, schema: DatabaseSchema) -> None:
-    """Make the tables in a file of DuckDB."""
+    """Create the tables in a file of DuckDB."""
     import duckdb
 
     with duckdb.connect(str(file)) as connection:

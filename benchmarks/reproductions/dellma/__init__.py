@@ -1,4 +1,4 @@
-"""The replay of the recorded answers of DeLLMa's release, scored anew.
+"""Score the recorded answers of DeLLMa's release again.
 
 ``python -m benchmarks.reproductions.dellma --release DIR`` prints the scores.
 """

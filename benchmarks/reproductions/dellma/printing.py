@@ -1,4 +1,4 @@
-"""Print the replay."""
+"""Print the scores of a replay."""
 
 from __future__ import annotations
 

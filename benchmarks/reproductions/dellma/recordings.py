@@ -45,7 +45,7 @@ class Recording:
     prompt, response
         The files.
     reply
-        The JSON object of the answer; None without a readable one.
+        The JSON object of the answer; None if it cannot be read.
     """
 
     number: int
@@ -89,10 +89,10 @@ class RecordedRun:
     folder
         Contains a folder for each choice of actions.
     year
-        Agriculture: the year of the report, 2021 if the path has none. Else None.
+        Agriculture: the year of the report, or 2021 if the path names no year. Stocks: None.
     samples, batch, overlap
-        Only for ``rank-minibatch``: samples per action, items of a minibatch, and the percentage
-        of them that the next one shares.
+        Only for ``rank-minibatch``: samples per action, items of a minibatch, and the percentage of
+        items that consecutive minibatches share.
     """
 
     dataset: str

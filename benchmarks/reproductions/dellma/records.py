@@ -11,22 +11,23 @@ Share: TypeAlias = float
 
 
 class _Counted(Record):
-    """How well questions were decided.
+    """The scores of decisions on some questions.
 
     Attributes
     ----------
     questions
-        How many there are.
+        Number of questions.
     accuracy
-        How many of them got the best action, %.
+        Share of questions whose best action was chosen, in percent.
     normalised_utility
-        Mean share of the best action's true utility that was reached, %.
+        Mean utility of the chosen action as a share of the best action's utility, in percent.
     tied
-        Questions where two or more actions share the largest expected utility, but for rounding.
+        Number of questions on which several actions have the largest expected utility, except for
+        rounding.
     all_tied
-        Those of them where all actions do.
+        Number of questions on which all actions have the same expected utility.
     undecided
-        Questions whose answer names no action; they count as wrong, with a utility of 0.
+        Number of questions whose answer names no action. They are wrong, with a utility of 0.
     """
 
     questions: int
@@ -38,7 +39,7 @@ class _Counted(Record):
 
 
 class SizeScore(_Counted):
-    """How well a run decides its questions of one number of actions.
+    """The scores of a run on questions with a given number of actions.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class SizeScore(_Counted):
 
 
 class Score(_Counted):
-    """How well the recorded answers of one run decide by one method.
+    """The scores of the recorded answers of one run by one method.
 
     Attributes
     ----------
@@ -59,29 +60,29 @@ class Score(_Counted):
         the deciders of these names; ``naive``, ``pairs`` and ``top1`` are ``dellma-naive``,
         ``dellma-pairs`` and ``dellma-top1``.
     scored_by
-        How rankings became utilities: ``all`` is one softmax over all items, ``action`` one within
-        each action; None where the answer is in words.
+        The softmax that turns rankings into utilities: ``all`` is over all items, ``action`` within
+        each action; None if the answer is a text.
     sample_size
-        Samples an action, or of all actions together for ``naive``.
+        Number of samples per action; for ``naive``, of all actions together.
     overlap
-        Percent of a minibatch that the next one shares.
+        Percentage of items that consecutive minibatches share.
     minibatch_size
-        Items of a minibatch; None where there are none.
+        Items of a minibatch; None without minibatches.
     year
-        Of agriculture: whose report was the context. Else None.
+        Year of the report, for agriculture; otherwise None.
     interval
         95 % Wilson score interval of the accuracy, as if questions were independent.
     clustered_interval
-        95 % bootstrap interval of the accuracy that resamples clusters: questions with the
-        same action is the best. They are right or wrong together, as all hang on how one action was
-        judged. None where all questions are of one cluster.
+        95 % bootstrap interval of the accuracy that resamples clusters. The questions with the same
+        best action form a cluster, because they tend to be right or wrong together. None if all
+        questions form one cluster.
     accuracy_by_tie_break
-        The least and the largest accuracy that a choice among tied best actions gives.
+        The lowest and the highest accuracy that a choice among tied best actions can give.
     scripts_accuracy, scripts_normalised_utility
         The released scripts' figures for the recorded answers to all 120 questions; None if this
         is not known. The paper prints none of these figures.
     by_actions
-        The same by number of actions, smallest first.
+        The scores by number of actions, smallest number first.
     """
 
     dataset: str
@@ -100,12 +101,12 @@ class Score(_Counted):
 
 
 class Yardstick(Record):
-    """What needs no answer at all, over every question of a data set that has one.
+    """The accuracies without a model on all questions of a data set that have an answer.
 
     Attributes
     ----------
     dataset, questions
-        Which, and how many.
+        The data set, and its number of questions.
     first_listed
         Accuracy of always taking the first action that is listed, %.
     chance

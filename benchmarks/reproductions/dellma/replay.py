@@ -86,8 +86,8 @@ def replay(
 ) -> ReplayScores:
     """Score every recorded answer of a release.
 
-    Linear algebra runs on one thread: small matrices are slower on several, and several round
-    differently, so that scores of stocks would depend on the number of processors.
+    Linear algebra runs on one thread. With several threads, rounding depends on the number of
+    processors and changes the scores of stocks; small matrices would also be slower.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def replay(
 
 
 def _read_utilities(folder: Path, run: RecordedRun) -> _Utilities:
-    """Read each action's true utility: dollars an acre, or the gain of a dollar."""
+    """Read the true utility of each action: dollars per acre, or the gain of one dollar."""
     if run.dataset == "agriculture":
         statistics = read_statistics(folder, (run.year or KNOWN_YEAR) + 1)
         return {crop.lower(): row.revenue for crop, row in statistics.items()}
@@ -153,7 +153,7 @@ def _read_utilities(folder: Path, run: RecordedRun) -> _Utilities:
 def _scores(
     run: RecordedRun, utilities: _Utilities, rules: str, defects: list[Defect]
 ) -> Iterator[tuple[Score, Sequence[ReplayedDecision]]]:
-    """Yield a score for each method that fits the run, and the decisions that it counts."""
+    """Yield a score for each method of the run, and the decisions behind the score."""
     instances = []
     for one in run.instances:
         if unknown := [action for action in one.actions if action not in utilities]:
@@ -184,7 +184,7 @@ def _scores(
 def _decision(
     instance: Instance, chosen: str | None, utilities: _Utilities, tied: Sequence[str] = ()
 ) -> ReplayedDecision:
-    """Return the result of a choice among `tied` actions, if any tied."""
+    """Return the result of a choice. `tied` are the best actions if several tie."""
     best = max(instance.actions, key=lambda action: utilities[action])
     got = None if chosen is None else utilities[chosen]
     correct = got == utilities[best]
@@ -256,7 +256,7 @@ def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _E
 
 
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
-    """Return the places that an answer ranks, and report their faults."""
+    """Return the places that an answer ranks, and report errors in them."""
     entries = order_strictly(read_places(recording.ranking))
     ranking = rank_places(entries, items)
     places = [place for entry in entries for place in entry]

@@ -32,7 +32,7 @@ _TOLERANCE = 1e-8
 
 
 def rank_to_pairs(rankings: Sequence[Sequence[int]]) -> list[Choice]:
-    """Return every item of each ranking against each one behind it, in the order of the ranks."""
+    """Return all pairs of an item and a lower-ranked item of each ranking, in order."""
     return [
         (item, (other,))
         for ranking in rankings
@@ -42,7 +42,7 @@ def rank_to_pairs(rankings: Sequence[Sequence[int]]) -> list[Choice]:
 
 
 def one_vs_all(rankings: Sequence[Sequence[int]]) -> list[Choice]:
-    """Return the first of each ranking against all the others."""
+    """Return the first item of each ranking with all other items of the ranking."""
     return [(ranking[0], ranking[1:]) for ranking in rankings if ranking]
 
 
@@ -55,9 +55,9 @@ def rounded_scores(choices: Sequence[Choice], count: int, alpha: float) -> NDArr
         Either all of two items (`rank_to_pairs`) or of any number (`one_vs_all`). An item may be
         its own rival.
     count
-        n, how many items there are.
+        Number of items, n.
     alpha
-        Regularisation: the least rate of every transition.
+        Regularisation: the smallest rate of every transition.
 
     Returns
     -------

@@ -25,21 +25,21 @@ Elicitation: TypeAlias = Literal["pairs", "top1"]
 
 @dataclass(frozen=True, slots=True)
 class ScoringRule:
-    """How rankings become expected utilities.
+    """A rule that turns rankings into expected utilities.
 
     Attributes
     ----------
     elicitation
-        Whether every pair of a ranking counts, or its first against the others.
+        ``pairs`` compares all items of a ranking, ``top1`` only the first item with all others.
     alpha
         Regularisation of the Bradley-Terry model.
     within
-        Whether the softmax is taken within each action, not over all scores.
+        Whether the softmax is within each action, instead of over all scores.
     temperature
-        Of that softmax.
+        Temperature of the softmax.
     released
-        Whether the release does this. Then an item that a ranking names again is chosen
-        once more; else only its first place counts.
+        Whether this is a rule of the release. Then a repeated item of a ranking counts every time;
+        otherwise only its first place counts.
     """
 
     elicitation: Elicitation
@@ -61,9 +61,9 @@ RULES: Mapping[str, Mapping[str, Mapping[str, ScoringRule]]] = {
     "released": {"agriculture": _RELEASED, "stocks": _STOCK_RULES},
     "paper": {"agriculture": _PAPER, "stocks": _PAPER},
 }
-"""Rule sets: by data set and method, how rankings are scored.
+"""The scoring rules of each rule set, by data set and method.
 
-``released`` gives the release's figures; ``paper`` takes one softmax over all items everywhere.
+``released`` reproduces the release's figures; ``paper`` always uses one softmax over all items.
 """
 
 BY_ACTION = frozenset({"stocks"})
@@ -90,4 +90,4 @@ Over all 120 questions. The paper's text prints none of them; its tables are pic
 By data set, method, sample size and overlap; of agriculture by the report of 2021.
 """
 SCRIPTS_BATCH = 32
-"""Items of the minibatches behind them."""
+"""Minibatch size of the runs behind the figures of `SCRIPTS`."""

@@ -1,4 +1,4 @@
-"""The scores of a replay of the DeLLMa release: of each run, and by number of actions."""
+"""Calculate the scores of a replay of the DeLLMa release."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _TAILS = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class ReplayedDecision:
-    """The result of a question: the size of its choice, and the quality of the chosen action.
+    """The result of a question.
 
     Attributes
     ----------
     actions
-        What there was to choose from, in order.
+        The possible actions, in order.
     best
-        The action that turned out best.
+        The best action.
     correct
-        Whether it was chosen, or one as good.
+        Whether the best action was chosen, or an equally good one.
     utility
         Normalised utility (`dqa.evaluation.statistics.normalised_utility`).
     tied
-        How many actions share the largest expected utility, but for rounding.
+        Number of actions that have the largest expected utility, except for rounding.
     surely, possibly
-        Whether every choice among them is correct, and whether any is.
+        Whether every choice among the tied actions is correct, and whether any choice is correct.
     undecided
         Whether the answer names no action.
     """
@@ -96,17 +96,17 @@ def score_of(
 
 
 def cluster_interval(decisions: Sequence[ReplayedDecision]) -> tuple[float, float] | None:
-    """Return a 95 % interval of the accuracy that knows which questions stand and fall together.
+    """Return a 95 % interval of the accuracy by a bootstrap over clusters.
 
-    A cluster is the questions with one and the same best action: of stocks 63 of 120 have AMD, and
-    who thinks little of AMD is wrong in all of them. Clusters are drawn anew with replacement, as
-    many as there are, whole and `_RESAMPLES` times, and the interval holds the middle 95 % of the
-    accuracies (percentile bootstrap over clusters; Cameron, Gelbach and Miller 2008). With six
-    clusters of very different sizes it is wide, and it should be: only so many things happened.
+    Questions with the same best action form a cluster, because they tend to be right or wrong
+    together: AMD is the best action of 63 of the 120 questions about stocks. The percentile
+    bootstrap resamples whole clusters `_RESAMPLES` times (Cameron, Gelbach and Miller, 2008). With
+    six clusters of very different sizes, the interval is wide.
 
     Returns
     -------
-    In percent; None for a single cluster, which cannot be resampled.
+    tuple of float, or None
+        In percent; None for a single cluster, which cannot be resampled.
     """
     clusters: dict[str, list[bool]] = {}
     for decision in decisions:
@@ -122,7 +122,7 @@ def cluster_interval(decisions: Sequence[ReplayedDecision]) -> tuple[float, floa
 
 
 def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardstick:
-    """Return what needs no answer, from one decision of each question."""
+    """Return the accuracies without a model, given one decision on each question."""
     count = len(decisions)
     first = sum(decision.actions[0] == decision.best for decision in decisions)
     chance = fsum(1.0 / len(decision.actions) for decision in decisions)
@@ -135,7 +135,7 @@ def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardsti
 
 
 def note_on_rounding(scores: Sequence[Score], yardstick: Yardstick) -> str:
-    """Return the note on scores of a data set that rounding decides; empty if there are none."""
+    """Return a note if rounding decides scores of a data set; otherwise an empty text."""
     own = [
         score
         for score in scores
@@ -173,7 +173,7 @@ def _counted(decisions: Sequence[ReplayedDecision]) -> dict[str, Any]:
 def _said_by_scripts(
     run: RecordedRun, method: str, rule: ScoringRule | None, sample_size: int | None
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the released scripts' figures of a run, if they score it by the same rule."""
+    """Return the figures of the released scripts for a run, if they use the same rule."""
     if run.batch not in {None, SCRIPTS_BATCH} or run.year not in {None, KNOWN_YEAR}:
         return None, None
     if rule is not None and not rule.released:

@@ -1,1 +1,1 @@
-"""Golden figures of statistics, by statsmodels and R, that tests hold ours against."""
+"""Figures of statsmodels and R that tests compare with our statistics."""

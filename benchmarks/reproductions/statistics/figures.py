@@ -1,8 +1,8 @@
-"""Write the golden figures that tests hold our statistics against.
+"""Write the figures that tests compare with our statistics.
 
 Run ``python -m benchmarks.reproductions.statistics.figures FILE`` and then
-``Rscript benchmarks/reproductions/statistics/figures.R FILE``: the first draws small data sets from
-a fixed seed and lets statsmodels measure them, the second adds what R says of the same data
+``Rscript benchmarks/reproductions/statistics/figures.R FILE``. The first program draws small data
+sets from a fixed seed and adds the figures of statsmodels. The second program adds the figures of R
 (packages clubSandwich, jsonlite and survey). The file is
 ``tests/evaluation/statistics/golden/figures.json``.
 """

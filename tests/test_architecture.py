@@ -120,7 +120,7 @@ def test_every_package_is_in_the_table() -> None:
 
 
 def test_a_package_imports_only_allowed_ones() -> None:
-    """Imports within functions count."""
+    """Imports within functions count. No method imports another one."""
     wrong = []
     for module in modules():
         allowed = MAY_IMPORT[module.package] | {module.package, module.package.partition(".")[0]}
@@ -228,12 +228,3 @@ def test_the_core_names_no_method_scenario_or_simulator() -> None:
             named = foreign_in(path.read_text("utf-8"), prose=True)
             found += [f"{path.relative_to(ROOT)}: {name}" for name in named]
     assert found == []
-
-
-def test_methods_do_not_import_each_other() -> None:
-    methods = ("dqa_planrag", "dqa_dellma", "dqa_bidder", "dqa_ldm2")
-    for module in modules():
-        mine = module.package.partition(".")[0]
-        if mine in methods:
-            others = tuple(other for other in methods if other != mine)
-            assert not [name for name in module.imported if name.startswith(others)], module.path

@@ -25,11 +25,8 @@ def render_decision(trace: Trace) -> str:
     safe = Trace.from_json(trace.to_json())  # without secrets
     passages = [passage for passage in read(safe) if passage.kind not in _FRAME]
     calls = sum(passage.kind == "called" for passage in passages)
-    counts = [
-        counted(safe.steps, "reply", "replies"),
-        counted(calls, "statement or simulation", "statements and simulations"),
-        counted(len(safe.plans), "plan"),
-    ]
+    replies, plans = counted(safe.steps, "reply", "replies"), counted(len(safe.plans), "plan")
+    tools = counted(calls, "statement or simulation", "statements and simulations")
     return rendered(
         "dqa.report",
         "page/decision.html",
@@ -39,7 +36,7 @@ def render_decision(trace: Trace) -> str:
         facts=list(_facts(safe)),
         passages=passages,
         statements={text for one in passages for text in (one.statement, one.translated)},
-        counts=", ".join(counts),
+        counts=f"{replies}, {tools}, {plans}",
         shown=_shown,
     )
 

@@ -123,8 +123,8 @@ def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) ->
         cells = [line[name] for line in lines]
         if kind not in numbers:
             cells = [_text(cell, kind, lists=lists) for cell in cells]
-        if defused:
-            cells = [_defused(cell) for cell in cells]
+            if defused:
+                cells = [f"'{c}" if str(c).startswith(_FORMULA) else c for c in cells]
         texts = pa.list_(pa.string()) if kind == "array" and lists else pa.string()
         columns[name] = pa.array(cells, numbers.get(kind, texts))
     return pa.table(columns)
@@ -147,7 +147,3 @@ def _text(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (an
     if isinstance(value, list | Mapping):
         value = json.dumps(value, ensure_ascii=False)
     return None if value is None else well_formed(str(value))
-
-
-def _defused(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

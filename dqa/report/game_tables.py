@@ -141,8 +141,8 @@ def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:
     else:
         games = sum(one.games for one in found.pairs)
         swapped = ", each played twice with the players' hidden information swapped"
-        mirrored = swapped if found.mirrored else ""
-        how = f" on the same deals for all pairs{mirrored}; intervals are over deals"
+        how = f" on the same deals for all pairs{swapped if found.mirrored else ''}"
+        how += "; intervals are over deals"
     lines = [f"{counted(games, 'game')} of {found.world}{how}.", *_warnings(found)]
     asked = dict.fromkeys(model for model in models.values() if model != NO_MODEL)
     lines += map(model_line, asked)

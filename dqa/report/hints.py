@@ -59,6 +59,4 @@ def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) ->
     return ["What next?", *lines]
 
 
-_USE_A_MODEL = (
-    "Use a language model instead of the scripted one (with OPENAI_API_KEY or --base-url)"
-)
+_USE_A_MODEL = "Use a language model instead of the program (OPENAI_API_KEY or --base-url)"

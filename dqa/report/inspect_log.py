@@ -33,10 +33,6 @@ _SCORER = "decision"
 _MOST_CHOICES = 1_000
 """Maximum number of candidates that a sample lists."""
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-_METADATA = (
-    *("question", "scenario", "database", "kind", "decider", "outcome", "official", "regret"),
-    *("relative_regret", "rank", "value", "best_value", "baseline", "cost", "tags"),
-)
 _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 
@@ -132,7 +128,7 @@ def _sample_id(row: ExportedDecision) -> str:
 
 def _sample(row: ExportedDecision, trace: Trace | None, question: Question | None) -> Json:
     talk = _Conversation(() if trace is None else trace.events, row.model)
-    asked, line = row.question, row.to_json()
+    asked = row.question
     if question is not None:
         asked = "\n\n".join(filter(None, (question.text, question.rules)))
     candidates = (question and question.candidates) or ()
@@ -148,7 +144,7 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
         "messages": talk.messages or [{"role": "user", "content": asked}],
         "output": {"model": row.model, "choices": choices},
         "scores": _scores(row),
-        "metadata": {name: line[name] for name in _METADATA},
+        "metadata": row.to_json(),
         "model_usage": _usage([row]),
         "total_time": row.seconds,
         "working_time": row.seconds,

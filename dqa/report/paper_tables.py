@@ -71,20 +71,21 @@ def _title(table: PaperTable, place: Place) -> str:
 
 
 def _paper_cell(cell: PaperCell | None, scale: float, digits: str) -> str:
-    if cell is None:
-        return f"{NONE}\n{NONE}"
+    """Return the paper's figure, and below it the figure of the run with its interval."""
 
     def text(value: float | None, of: int | None) -> str:
         figure = NONE if value is None else f"{scale * value:{digits}}"
         return figure if of is None else f"{figure} (of {of})"
 
-    lines = [text(cell.published, cell.published_of), NONE]
-    ours = cell.ours
-    if ours is not None and ours.value is not None:
-        lines[1] = text(ours.value, ours.of)
-        if ours.low is not None and ours.high is not None:
-            lines.append(f"[{scale * ours.low:{digits}}, {scale * ours.high:{digits}}]")
-    return "\n".join(lines)
+    if cell is None:
+        return f"{NONE}\n{NONE}"
+    published, ours = text(cell.published, cell.published_of), cell.ours
+    if ours is None or ours.value is None:
+        return f"{published}\n{NONE}"
+    interval = ""
+    if ours.low is not None and ours.high is not None:
+        interval = f"\n[{scale * ours.low:{digits}}, {scale * ours.high:{digits}}]"
+    return f"{published}\n{text(ours.value, ours.of)}{interval}"
 
 
 def finding_table(measured: FindingTable) -> Table:

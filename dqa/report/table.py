@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -162,9 +162,3 @@ def in_percent(found: Estimate | Difference | None) -> str:
 def titled(scenario: str, *below: str) -> str:
     """Return the title of a scenario's column."""
     return "\n".join([scenario.capitalize(), *filter(None, below)])
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join names for a sentence: ``a, b and c``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

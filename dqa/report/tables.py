@@ -16,6 +16,7 @@ from dqa.evaluation.statistics.summaries import (
     MatchTotal,
     Summary,
     TagCount,
+    Tally,
     grouped,
     kind_means,
 )
@@ -93,9 +94,8 @@ def accuracy_tables(
     if means := kind_means(summaries):
         shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
         scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
-        last = _deciders(means)
         shares |= {key: text for key, text in below.items() if key[1] in scenarios}
-        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, last))
+        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, _deciders(means)))
     return tables
 
 
@@ -123,9 +123,9 @@ def _match_table(summaries: Sequence[Summary], totals: Sequence[MatchTotal]) -> 
     return Table.grid(MATCHES, "Database", cells, titles, {databases})
 
 
-def _matched(found: Summary | MatchTotal) -> str:
+def _matched(found: Summary | Tally, unjudged: str = NONE) -> str:
     if found.low is None or found.high is None:
-        return NONE
+        return unjudged
     return f"{share_text(found.correct, found.judged)} {interval_text(found.low, found.high)}"
 
 
@@ -265,14 +265,9 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     """Return a line for each tag, with the accuracy of every decider on its questions."""
     lines = []
     for tag, found in grouped(counts, lambda count: count.tag).items():
-        lines.append(f"Tag {tag}: {', '.join(f'{one.decider} {_tagged(one)}' for one in found)}.")
+        shares = (f"{one.decider} {_matched(one, 'not judged')}" for one in found)
+        lines.append(f"Tag {tag}: {', '.join(shares)}.")
     return lines
-
-
-def _tagged(one: TagCount) -> str:
-    if one.low is None or one.high is None:
-        return "not judged"
-    return f"{share_text(one.correct, one.judged)} {interval_text(one.low, one.high)}"
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:

@@ -124,8 +124,6 @@ def game_lines(result: Result) -> list[str]:
     if game.attempts > 1:
         lines.append(f"played {game.attempts} times; one attempt is scored")
     if game.compared:
-        lines.append(
-            f"{game.agreed} of {game.compared} decisions of {game.seats[0]} equal those of "
-            f"{game.reference}"
-        )
+        of = f"{game.compared} decisions of {game.seats[0]}"
+        lines.append(f"{game.agreed} of {of} equal those of {game.reference}")
     return lines

@@ -1,4 +1,4 @@
-"""Servers in containers: what is said where there can be none, and that nothing of them stays."""
+"""Servers in containers: the reasons why they cannot run, and their removal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dqa.testing.containers import run_container, wait_until_ready, why_no_conta
 
 @pytest.fixture
 def engine() -> Any:
-    """Give the client of an engine."""
+    """Return the client of a Docker engine."""
     why = why_no_container()
     if why is not None:
         pytest.skip(why)
@@ -41,7 +41,7 @@ def test_why_a_container_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_server_that_never_answers_is_not_waited_for_forever() -> None:
-    """The message has the time and the last thing that went wrong."""
+    """The message contains the time and the last error."""
     url = "postgresql+psycopg://dqa:secret@127.0.0.1:1/dqa"
     with pytest.raises(
         DatabaseUnavailableError, match=r"postgres .* not ready within 0 s"
@@ -53,7 +53,7 @@ def test_a_server_that_never_answers_is_not_waited_for_forever() -> None:
 @pytest.mark.integration
 @pytest.mark.slow
 def test_nothing_of_a_container_stays(engine: Any) -> None:
-    """Neither the container nor its volume, and the URL answers no more."""
+    """The container and its volume are removed, and the URL does not answer."""
     why = why_no_container("mysql")
     if why is not None:
         pytest.skip(why)

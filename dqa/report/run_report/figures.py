@@ -24,7 +24,7 @@ from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
 from dqa.report.run_report.records import Contestant, DecisionRow, QuestionRow, Report, RunFacts
 from dqa.report.spending import reports_tokens
-from dqa.report.table import interval_text, listed
+from dqa.report.table import interval_text
 from dqa.report.tables import interval_lines
 
 if TYPE_CHECKING:
@@ -235,12 +235,13 @@ def _settings(run: Run) -> Iterator[tuple[str, str]]:
         yield "Epochs", str(spec.epochs)
     yield "Maximum replies", str(spec.max_steps)
     yield from (("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items()))
-    if record is not None and record.versions:
-        if record.began is not None:
-            yield "Began", record.began.isoformat(" ")
-        yield "Written by", f"dqa {record.written_by}"
-        if record.content_hash:
-            yield "Data", record.content_hash[:16]
+    if record is None or not record.versions:
+        return
+    if record.began is not None:
+        yield "Began", record.began.isoformat(" ")
+    yield "Written by", f"dqa {record.written_by}"
+    if record.content_hash:
+        yield "Data", record.content_hash[:16]
 
 
 def _question(
@@ -305,7 +306,9 @@ def _headline(contestants: Sequence[Contestant], pairs: Sequence[PairComparison]
     sentence = f"{best.name} is right in {of} ({share})"
     equal = [other.name for other in others if other.accuracy == best.accuracy]
     if equal:
-        sentence += f". {listed(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
+        sentence += (
+            f". {' and '.join(equal)} {'is' if len(equal) == 1 else 'are'} right equally often"
+        )
     elif others:
         sentence += f", more often than {counted(len(others), 'other decider')}"
     second = others[len(equal)].name if len(others) > len(equal) else None

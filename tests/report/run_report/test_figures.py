@@ -42,8 +42,10 @@ def test_figures_are_those_of_the_run_and_of_compare(run: dqa.Run, report: dqa.R
 
 def test_questions_and_their_decisions(run: dqa.Run, report: dqa.Report) -> None:
     """Each row of the list equals the decisions of the run."""
-    names = ("outcome", "choice", "value", "regret", "relative_regret", "rank", "steps")
-    names += ("statements", "plans", "error", "ended_by")
+    names = (
+        *("outcome", "choice", "value", "regret", "relative_regret", "rank", "steps"),
+        *("statements", "plans", "error", "ended_by"),
+    )
     shown = {
         (one.key, made.database, report.contestants[made.contestant].name, made.epoch): made
         for one in report.questions

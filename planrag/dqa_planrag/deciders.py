@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import SystemMessage
-from langchain_core.tools import BaseTool
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision
 from dqa.core.errors import InfrastructureError
+from dqa.core.events import PromptEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices, choices_of, offer_candidates
+from dqa.deciders.candidates import choices_of, offer_candidates
 from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.parts import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
@@ -81,7 +79,17 @@ class Agent(Decider):
         for warning in (too_many, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
-        tools = self._tools(question, database, choices.names if choices else ())
+        names = choices.names if choices else ()
+        tools = [query_tool(database, settings.limits, display, names)]
+        if recipe.simulates:
+            simulation = Simulation(question, database, settings.rules)
+            tools += simulation_tools(simulation, settings.limits, display)
+
+        def choose(answer: str) -> Candidate | None:
+            if form == "statement":
+                return read_statement(answer, database, settings.limits)
+            return choice_of(answer, question, choices)
+
         text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
         prompt = TaskPrompt(
             content=prompting.task(question, database, schema, offered, self._last_plan(question)),
@@ -91,12 +99,12 @@ class Agent(Decider):
         )
         run = Run(
             question,
-            self._chooser(question, database, choices),
+            choose,
             Toolbox((*tools, *looking_up), form),
             recorder,
             [SystemMessage(text_before), prompt],
         )
-        run.note_prompt()
+        recorder.note(PromptEvent(messages=tuple((one.type, one.text) for one in run.messages)))
         decision = self._loop.run(run)
         if self._keeps and recorder.plans and (move := move_number(question)) is not None:
             self._plans[question.target["game"]] = (move, recorder.plans[-1])
@@ -106,23 +114,3 @@ class Agent(Decider):
         """Return the plan of an earlier move in the same game; empty if there is none."""
         before, plan = self._plans.get(question.target.get("game", ""), (0, ""))
         return plan if before < (move_number(question) or 0) else ""
-
-    def _chooser(
-        self, question: Question, database: Database, choices: Choices | None
-    ) -> Callable[[str], Candidate | None]:
-        """Return the function that reads an answer as a candidate or a statement."""
-        if question.answer_form == "statement":
-            limits = self._settings.limits
-            return lambda answer: read_statement(answer, database, limits)
-        return lambda answer: choice_of(answer, question, choices)
-
-    def _tools(
-        self, question: Question, database: Database, candidates: tuple[Candidate, ...]
-    ) -> tuple[BaseTool, ...]:
-        """Return the tools of the recipe."""
-        limits, display = self._settings.limits, self._settings.display
-        tools: tuple[BaseTool, ...] = (query_tool(database, limits, display, candidates),)
-        if self._recipe.simulates:
-            simulation = Simulation(question, database, self._settings.rules)
-            tools += simulation_tools(simulation, limits, display)
-        return tools

@@ -128,10 +128,10 @@ class Loop:
         if recorder.ended_by is not None:
             return ("decide",)
         if recipe.reads_once:
-            return ("decide",) if _has_read(recorder) else run.toolbox.names
+            return ("decide",) if _has_read(recorder) else tuple(run.toolbox.tools)
         if recipe.plans and not recorder.plans:
             return ("plan",)
-        return (*run.toolbox.names, *(["replan"] if recipe.replans else []), "decide")
+        return (*run.toolbox.tools, *(["replan"] if recipe.replans else []), "decide")
 
     def _read(self, turn: ModelReply, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
         """Return the content of a reply; if it is unusable, None and the problem for the model."""

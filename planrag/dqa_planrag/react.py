@@ -107,7 +107,7 @@ class ReAct:
     ) -> Reply:
         """Read a reply; see `parse_reply`."""
         del step, offered
-        return parse_reply(message.text, toolbox.names)
+        return parse_reply(message.text, tuple(toolbox.tools))
 
     def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
         """Return the part of a reply that later requests repeat."""

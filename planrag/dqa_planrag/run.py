@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from dqa.core.events import ParseFailureEvent, PromptEvent
+from dqa.core.events import ParseFailureEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa_planrag.reply import Reply
@@ -53,11 +53,6 @@ class Run:
     def note_failure(self) -> None:
         """Record the reason why a reply could not be used."""
         self.recorder.note(ParseFailureEvent(step=self.recorder.steps, problem=self.problem))
-
-    def note_prompt(self) -> None:
-        """Record the first messages."""
-        shown = tuple((message.type, message.text) for message in self.messages)
-        self.recorder.note(PromptEvent(messages=shown))
 
     def say(self, text: str) -> None:
         """Add a message to the conversation, unless the text is empty."""

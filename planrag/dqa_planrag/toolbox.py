@@ -29,11 +29,6 @@ class Toolbox:
         self.answer_form = answer_form
         self.tools: Mapping[str, BaseTool] = {tool.name: tool for tool in tools}
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the tools."""
-        return tuple(self.tools)
-
     def checked(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return a call's arguments, converted to the tool's types; see `checked_arguments`."""
         return checked_arguments(name, schema_of(self._tool(name)), arguments)
@@ -56,6 +51,6 @@ class Toolbox:
     def _tool(self, name: str) -> BaseTool:
         if name not in self.tools:
             raise UnparsableReplyError(
-                f"There is no tool '{name}'. The tools are: {', '.join(self.names)}."
+                f"There is no tool '{name}'. The tools are: {', '.join(self.tools)}."
             )
         return self.tools[name]

@@ -199,5 +199,5 @@ def test_numbers_are_accepted_as_ids(questions: QuestionSet, database: Database)
     simulation = Simulation(questions.find("locating/1"), database)
     toolbox = Toolbox((query_tool(database), *simulation_tools(simulation)))
     reply = calling(("compare", {"candidates": [1, "2"]}))
-    (request,) = ToolCalls().read(reply, 1, toolbox.names, toolbox).requests
+    (request,) = ToolCalls().read(reply, 1, tuple(toolbox.tools), toolbox).requests
     assert request.arguments == {"candidates": ["1", "2"]}

@@ -220,8 +220,8 @@ def require_foreseen(question: Question, decider: str, instead: str) -> None:
     world = question.scenario
     if world in plugins.names("world") and not plugins.world(world).foreseen:
         raise UsageError(
-            f"'{decider}' looks ahead, and what follows from an action in '{world}' is only seen "
-            f"by acting: take {instead}."
+            f"'{decider}' looks ahead, but '{world}' shows the result of an action only after "
+            f"the action: choose {instead}."
         )
 
 

@@ -96,8 +96,8 @@ def events_statement(question: Question, kind: Kind) -> str | None:
     if statement is None:
         language = "sql" if kind == "relational" else "cypher"
         raise DataError(
-            f"[events] of {scenario.folder}/scenario.toml has no {language}, in which this "
-            "database is asked: add it."
+            f"[events] of {scenario.folder}/scenario.toml has no {language}, the language of this "
+            "database: add it."
         )
     return scenario.filled_for(question, kind, Template(statement))
 
@@ -130,7 +130,7 @@ def event_table_position(question: Question, database: Database) -> EventTablePo
     )
     if not replies:
         raise DataError(
-            f"'{part.opponent}' did nothing so far, so its actions are unknown: list them under "
+            f"'{part.opponent}' has not acted yet, so its actions are unknown: list them under "
             f'[events] of {file}, as replies = ["...", "..."].'
         )
     hidden = (HiddenVariable(PLAYERS[1], h.name, h.description, h.states) for h in part.hidden)

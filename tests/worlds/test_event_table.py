@@ -130,7 +130,7 @@ def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> 
     with opened(talks) as database:
         assert find_position(move(2), database).events[1].detail == "90.0"
     for change, deal, words in (
-        ("", 3, "'supplier' did nothing so far, .*replies = "),
+        ("", 3, "'supplier' has not acted yet, .*replies = "),
         ("", 4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
         ("", 5, "Row 1 of the events .* has no action"),
         ("UPDATE talk SET number = NULL WHERE number = 4", 2, "row 1 has the number None"),

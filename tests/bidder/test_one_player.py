@@ -23,7 +23,7 @@ def errand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_methods_that_cannot_play_are_refused() -> None:
     """A method that looks ahead or needs a context is refused; the message gives the reason."""
-    with pytest.raises(UsageError, match=r"'bidder' looks ahead.*'errand'.*take direct, cot"):
+    with pytest.raises(UsageError, match=r"'bidder' looks ahead.*'errand'.*direct, cot"):
         dqa.play("errand", "bidder", games=1)
     with pytest.raises(UsageError, match="DeLLMa cannot decide"):
         dqa.play("errand", "zero-shot", games=1)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
 from functools import reduce
 from itertools import chain
+from threading import Thread
 from time import perf_counter
 from typing import Any, Self
 
@@ -42,6 +44,8 @@ _HIDDEN_VALUE = (
 _REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
 _INSERTED = 12
 """If an error message contains this many characters of an inserted text, it reveals the policy."""
+_FOR_HINTS = 0.5
+"""Seconds in which the schema must be read if only the hint of an error needs it."""
 
 
 class GuardedDatabase:
@@ -185,6 +189,8 @@ class GuardedDatabase:
         scenarios
             The schemas of scenarios. The first one that describes a table is used.
         """
+        if scenarios == self._descriptions:
+            return self
         if scenarios not in self._described:
             other = copy(self)
             other._descriptions, other._schema, other._described = scenarios, None, {}  # noqa: SLF001
@@ -218,12 +224,22 @@ class GuardedDatabase:
             self._whole = self._session.read_schema()
         return self._whole
 
-    def _schema_or_none(self) -> DatabaseSchema | None:
-        """Return `schema`, or None if the database cannot describe it."""
-        try:
-            return self.schema()
-        except errors.DqaError:
-            return None
+    def _schema_within(self, seconds: float) -> DatabaseSchema | None:
+        """Return `schema`, or None if it cannot be read in this time.
+
+        Reading thousands of tables may take longer than a statement. It continues in the
+        background, and a failure is reported by the next caller of `schema`.
+        """
+
+        def read() -> None:
+            with suppress(errors.DqaError):
+                self._read_schema()
+
+        if self._whole is None:
+            reading = Thread(target=read, name="dqa-schema", daemon=True)
+            reading.start()
+            reading.join(seconds)
+        return None if self._whole is None else self.schema()
 
     # Statements
 
@@ -328,7 +344,7 @@ class GuardedDatabase:
         if not is_final and ("." in statement or ":" in statement):
             # The schema is needed to distinguish columns from functions, and known from unknown
             # types.
-            schema = self._schema_or_none()
+            schema = self._schema_within(_FOR_HINTS)
             if schema is not None:
                 policy = replace(self.policy, schema=schema)
                 yield statement, check(statement, self.dialect, policy)
@@ -342,7 +358,12 @@ class GuardedDatabase:
         if self._closed:
             raise self._closed_error()
         if verdict.form is not None:
-            return answer(verdict.form, self.schema(), self.namespace or self.name)
+            schema = self._schema_within(limits.seconds)
+            if schema is None:
+                raise errors.StatementTimeoutError(
+                    f"The schema was not read within {limits.seconds:g} seconds; try again."
+                )
+            return answer(verdict.form, schema, self.namespace or self.name)
         return self._session.run(verdict.statement, limits)
 
     # Messages
@@ -360,7 +381,7 @@ class GuardedDatabase:
             if _has_inserted(problem, statement, verdict.statement):
                 problem = _REWRITTEN
         if name is not None:
-            schema = self._schema_or_none()
+            schema = self._schema_within(_FOR_HINTS)
             return unknown_name(problem, name, schema, statement)
         return advise(problem, self.dialect)
 

@@ -60,7 +60,7 @@ def unknown_name(
 ) -> StatementError:
     """Return an error with the most similar name and a list of the existing names."""
     if schema is None:
-        return StatementError(f"{problem}.")
+        return StatementError(f"{problem}. The schema could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)

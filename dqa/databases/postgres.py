@@ -82,14 +82,15 @@ def _names(table: str, numbers: str) -> str:
         JOIN pg_attribute ON attrelid = {table} AND attnum = k.number ORDER BY k.place) END"""  # noqa: S608
 
 
-# A foreign key from or to a partition belongs to the parent.
+# A foreign key from or to a partition belongs to the parent. A primary key of a partition does not.
 _KEYS = f"""
 SELECT contype = 'p', coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
     {_names("conrelid", "conkey")},
     coalesce(pg_partition_root(confrelid)::oid, confrelid), confkey,
     {_names("confrelid", "confkey")}
-FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0 AND connamespace = ANY(
-    SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
+FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0
+    AND (contype = 'f' OR coalesce(pg_partition_root(conrelid), conrelid) = conrelid)
+    AND connamespace = ANY(SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
 ORDER BY conname
 """  # noqa: S608
 _AVAILABLE = """
@@ -369,7 +370,11 @@ class PostgresNamespaces(ServerNamespaces):
     drivername = "postgresql+psycopg"
     errors = (psycopg.Error, psycopg.ProgrammingError)
     is_atomic = True
-    no_access = "FATAL: "  # such errors have no code
+    # Such errors have no code.
+    no_access = (
+        r"FATAL: .*(?:authentication failed|pg_hba\.conf|does not exist|not permitted to log in|"
+        r"permission denied for database)"
+    )
     no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
     right = "make schemas: GRANT CREATE ON DATABASE"
     contents = """

@@ -160,10 +160,11 @@ class ServerNamespaces(Namespaces):
         """Yield the situations in the schemas with the project's prefix."""
         for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
+                self._run("SAVEPOINT dqa_reading")
                 try:
                     found = self.read(name)
                 except self.errors:  # another process has just dropped it
-                    self._driver.rollback()
+                    self._run("ROLLBACK TO SAVEPOINT dqa_reading")
                     continue
                 if isinstance(found, LoadedSituation):
                     yield found
@@ -209,7 +210,7 @@ class ServerNamespaces(Namespaces):
         """
         if not self.is_atomic and self.read(tag.namespace) not in WORTHLESS:
             trial = f"dqa_trial_{tag.namespace[-12:]}"
-            if self.read(trial) is OtherContent.UNFINISHED:  # a previous replacement was killed
+            if self.read(trial) in WORTHLESS:  # a previous replacement was killed
                 self.drop(trial)
             self.create(situation, replace(tag, namespace=trial), is_finished=False)
             self.drop(trial)

@@ -172,7 +172,8 @@ class Sqlite(EngineSession):
             places = sorted((place, name) for name, _, place in columns if place)
             relation.key = [name for _, name in places]
         for table, *link in driver.execute(_LINKS):
-            relations[table].links.append(tuple(link))
+            if table in relations:  # SQLite calls a table a shadow table by its name alone
+                relations[table].links.append(tuple(link))
         return schema_of(relations.values(), [""])
 
 

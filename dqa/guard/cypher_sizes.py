@@ -27,6 +27,8 @@ _MOST_TRIED = 4e9
 """The maximum number of steps of a search for a regular expression."""
 _STORED_TEXT = 1_000.0
 """The assumed length of a stored text in such a search."""
+_COUNTING = frozenset({"size", "length"})
+"""Functions whose results are at most as large as a list or a text."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
 _FLAGS = re.compile(r"\(\?[ims]+\)")
@@ -189,10 +191,21 @@ def range_of(keys: Sequence[str], texts: Sequence[str], *, computes: bool) -> Si
         start, stop, step = [*map(mul, signs, numbers), 1.0][:3]
         count = abs((stop - start) / (step or 1.0)) + 1
         return Size(_require_at_most(_MOST, count, "items of range()"))
-    is_computed = computes and ("*" in written or "^" in written)
-    most = math.inf if is_computed else max(numbers, default=1.0)
-    _require_at_most(_MOST, most, "items of range()")
-    return ONE
+    if computes:
+        most = math.inf if "*" in written or "^" in written else max(numbers, default=1.0)
+        _require_at_most(_MOST, most, "items of range()")
+        return ONE
+    _require_plain_bounds(keys)
+    return Size(_require_at_most(_MOST, sum(numbers) + 1, "items of range()"))
+
+
+def _require_plain_bounds(keys: Sequence[str]) -> None:
+    """Refuse a range on Neo4j whose bounds may be any number, because no limit ends a long list."""
+    depth = 0
+    for key in keys:
+        depth += (key == "(") - (key == ")")
+        if not depth and key not in {NUMBER, "+", "-", ",", ")"} and key.lower() not in _COUNTING:
+            raise Refusal("the bounds of range() may be only numbers, size() and length()")
 
 
 def numbers_in(keys: Sequence[str], texts: Sequence[str]) -> list[float]:

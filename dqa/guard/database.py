@@ -224,22 +224,37 @@ class GuardedDatabase:
             self._whole = self._session.read_schema()
         return self._whole
 
-    def _schema_within(self, seconds: float) -> DatabaseSchema | None:
-        """Return `schema`, or None if it cannot be read in this time.
+    def _schema_within(self, seconds: float) -> DatabaseSchema:
+        """Return `schema`; raise `StatementTimeoutError` if it cannot be read in this time.
 
         Reading thousands of tables may take longer than a statement. It continues in the
-        background, and a failure is reported by the next caller of `schema`.
+        background.
         """
+        failures: list[errors.DqaError] = []
 
         def read() -> None:
-            with suppress(errors.DqaError):
+            try:
                 self._read_schema()
+            except errors.DqaError as error:
+                failures.append(error)
 
         if self._whole is None:
             reading = Thread(target=read, name="dqa-schema", daemon=True)
             reading.start()
             reading.join(seconds)
-        return None if self._whole is None else self.schema()
+            if failures:
+                raise failures[0]
+        if self._whole is None:
+            raise errors.StatementTimeoutError(
+                f"The schema was not read within {seconds:g} seconds; try again."
+            )
+        return self.schema()
+
+    def _schema_for_hints(self) -> DatabaseSchema | None:
+        """Return `schema`, or None if it cannot be read soon."""
+        with suppress(errors.DqaError):
+            return self._schema_within(_FOR_HINTS)
+        return None
 
     # Statements
 
@@ -344,7 +359,7 @@ class GuardedDatabase:
         if not is_final and ("." in statement or ":" in statement):
             # The schema is needed to distinguish columns from functions, and known from unknown
             # types.
-            schema = self._schema_within(_FOR_HINTS)
+            schema = self._schema_for_hints()
             if schema is not None:
                 policy = replace(self.policy, schema=schema)
                 yield statement, check(statement, self.dialect, policy)
@@ -359,10 +374,6 @@ class GuardedDatabase:
             raise self._closed_error()
         if verdict.form is not None:
             schema = self._schema_within(limits.seconds)
-            if schema is None:
-                raise errors.StatementTimeoutError(
-                    f"The schema was not read within {limits.seconds:g} seconds; try again."
-                )
             return answer(verdict.form, schema, self.namespace or self.name)
         return self._session.run(verdict.statement, limits)
 
@@ -381,7 +392,7 @@ class GuardedDatabase:
             if _has_inserted(problem, statement, verdict.statement):
                 problem = _REWRITTEN
         if name is not None:
-            schema = self._schema_within(_FOR_HINTS)
+            schema = self._schema_for_hints()
             return unknown_name(problem, name, schema, statement)
         return advise(problem, self.dialect)
 

@@ -258,6 +258,14 @@ class Policy:
         }
         if "labels" in folded and self.schema is not None:
             folded["labels"] &= {node.label.lower() for node in self.schema.nodes}
+            # LadybugDB ignores a label that a relationship cannot reach, so its pattern would match
+            # nodes with hidden labels.
+            reached = {
+                edge.label.lower()
+                for edge in self.schema.edges
+                if folded["labels"].issuperset((edge.source.lower(), edge.target.lower()))
+            }
+            folded["relationship_types"] = reached & folded.get("relationship_types", reached)
         return replace(self, **folded)
 
     def shows_label(self, name: str) -> bool:
@@ -395,7 +403,7 @@ class Policy:
         ----------
         names
             Tables and views; for a graph, labels and relationship types. Without a named
-            relationship type, all types between named labels are shown.
+            relationship type, all types that join two named labels are shown.
         schema
             The part of the database that this policy shows.
         default_schema
@@ -406,24 +414,36 @@ class Policy:
         Raises
         ------
         UsageError
-            A name is not in the schema.
+            A name is not in the schema, or a named relationship type joins no two named labels.
         """
         form = str.casefold if fold or schema.tables else str
-        known = {form(part.name): part for part in schema.parts}
+        tables = {form(table.name): table.name for table in schema.tables}
+        labels = {form(node.label): node.label for node in schema.nodes}
+        types = {form(edge.label): edge.label for edge in schema.edges}
         wanted = list(names)
         for name in wanted:
-            if form(name) not in known:
-                kind = "table" if schema.tables else "label or relationship type"
-                raise UnknownNameError(kind, name, {part.name for part in schema.parts})
-        if schema.tables:
+            if form(name) not in tables | labels | types:
+                kind = "table" if tables else "label or relationship type"
+                raise UnknownNameError(kind, name, [*tables.values(), *labels, *types])
+        if tables:
             here = frozenset({default_schema.casefold()} if default_schema else ())
             limits = self.schemas if self._limits_schemas else None
             schemas = here if limits is None else here & limits
             return replace(self, tables=frozenset(wanted), schemas=schemas)
-        chosen = set(map(form, wanted))
-        labels = frozenset(one.label for one in schema.nodes if form(one.label) in chosen)
-        types = frozenset(one.label for one in schema.edges if form(one.label) in chosen)
-        return replace(self, labels=labels, relationship_types=types or self.relationship_types)
+        named = frozenset(labels[form(name)] for name in wanted if form(name) in labels)
+        chosen = {types[form(name)] for name in wanted if form(name) in types}
+        joining = {
+            edge.label for edge in schema.edges if named.issuperset((edge.source, edge.target))
+        }
+        for name in sorted(chosen - joining):
+            raise UsageError(
+                f"The relationship type '{name}' joins no two labels that you name: name its "
+                "labels, too."
+            )
+        shown = frozenset(chosen or joining)
+        is_all = shown == set(types.values())
+        limited = self.relationship_types if is_all else shown
+        return replace(self, labels=named, relationship_types=limited)
 
     # Names and files
 

@@ -69,7 +69,7 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     if not (hidden or policy.restricts or policy.limits_graph):
         return schema
     parts = schema.replace_parts([visible(part) for part in schema.parts if shows(part)])
-    return replace(parts, notes=()) if schema.tables else parts
+    return parts if schema.nodes else replace(parts, notes=())
 
 
 def _without(comment: str, hidden: Collection[str]) -> str:

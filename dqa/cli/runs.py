@@ -132,7 +132,10 @@ def show(  # noqa: PLR0913  (one parameter per option)
     found = read_run(run)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
     if found.location is not None and (question is None or any(ended.values())):
-        found.require_results("resume it with 'dqa eval --resume RUN'")
+        from dqa.report.hints import resume_command
+
+        how = resume_command(found.location, games=isinstance(found.spec, PlaySpec))
+        found.require_results(f"resume it with '{how}'")
         if not (any(ended.values()) or scenario or database or decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
@@ -210,9 +213,11 @@ def export(
     from dqa.api.measuring import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
 
-    if as_format == "run" and out != _STDOUT:
+    if as_format == "run":
         from dqa.api.stored import copy_run
 
+        if out == _STDOUT:
+            raise UsageError("Name a new folder or STORE#NAME for the copy of the run (--out).")
         echo(f"The run is in {copy_run(run, out)}.")
         return
     if out != _STDOUT:

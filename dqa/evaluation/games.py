@@ -199,6 +199,11 @@ def prepare_games(
         found.get(name) or _as_decider(name, policies, spec) for name in spec.contestants
     ]
     own = spec.changed(settings=spec.decider_settings)
+    if own.settings and not found:
+        raise UsageError(
+            f"Neither the world nor a player has the setting {next(iter(own.settings))} (--set). "
+            f"Settings of the world are written {spec.world}.NAME."
+        )
     connected = connect(own, contestants, calls, epochs=spec.epochs, resumed=resumed, given=given)
     weights: dict[str, str] = {}
     for name in dict.fromkeys(programs):  # may train for long, so all names are known before

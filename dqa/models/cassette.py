@@ -143,10 +143,13 @@ class Cassette:
         try:
             is_new = not path.exists()
             if not is_new:
-                cassette._read(repair=True)
+                size = path.stat().st_size
+                read = cassette._read() if size else 0
                 if cassette._answers and not resume:
                     raise UsageError(f"--record {path} exists already: name a new file.")
                 cassette._check_models(models)
+                if read < size:  # remove an incomplete last line
+                    os.truncate(path, read)
             cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
@@ -169,7 +172,7 @@ class Cassette:
         """
         cassette = cls(path, models)
         try:
-            cassette._read(repair=False)
+            cassette._read()
         except OSError as error:
             problem = problem_of_path(path, error)
             raise UsageError(f"{problem}: --replay needs a file that --record wrote.") from error
@@ -260,8 +263,8 @@ class Cassette:
                 f"--record: {problem} The replies recorded so far are not lost."
             ) from error
 
-    def _read(self, *, repair: bool) -> None:
-        """Read the file. With `repair`, remove an incomplete last line."""
+    def _read(self) -> int:
+        """Read the file. Return the number of bytes without an incomplete last line."""
         read = 0
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
@@ -271,12 +274,11 @@ class Cassette:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problem = "this is not a line of a cassette: record it again, in a new file."
                 raise ParseError(self.path, number, problem) from error
-        if not read and not (repair and self.path.stat().st_size == 0):
+        if not read:
             raise ParseError(
                 self.path, 1, "this is not a cassette: record it again, in a new file."
             )
-        if repair:
-            os.truncate(self.path, read)
+        return read
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:

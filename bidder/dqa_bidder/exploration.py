@@ -399,7 +399,7 @@ def _request(ask: Ask, node: Node) -> Callable[[Asking], _Result]:
 
 
 def _acts_again(position: Position) -> bool:
-    """Return whether the mover continues the turn of the last event."""
+    """Return whether the player who moves also caused the last event."""
     if position.node != "decision" or not position.events:
         return False
     if position.events[-1].actor != position.mover:

@@ -54,7 +54,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
     def read(
         self, question: Question, database: Database, recorder: Recorder
     ) -> Problem | Candidate:
-        """Return the problem of a question, or its only action."""
+        """Return the decision problem of a question. If there is only one action, return it."""
         actions = list_actions(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]

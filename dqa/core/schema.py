@@ -202,7 +202,7 @@ def edge_pattern(edge: EdgeInfo, inner: str) -> str:
 
 
 def _comment(comment: str, most: int) -> str:
-    """Return a comment in the syntax of SQL and Cypher; empty without a comment."""
+    """Return a text as a comment of SQL and Cypher; an empty string for an empty text."""
     text = shortened(comment, most).replace("*/", "* /")
     return f" /* {text} */" if text else ""
 

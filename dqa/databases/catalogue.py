@@ -54,7 +54,7 @@ class Relation:
             self.fields[name] = Field(name, kind, (), comment or "")
 
     def has(self, name: str) -> bool:
-        """Return whether the relation has a readable column, in any spelling of its name."""
+        """Return whether a column with this name, in upper or lower case, can be read."""
         return name in self.fields or name.casefold() in map(str.casefold, self.fields)
 
 

@@ -228,7 +228,7 @@ class IsolatedSession(Session):
         _end_workers(self._idle, self._owner, kills=self.file is not None)
 
     def _end_statement(self, mark: str | None) -> Event | None:
-        """Start a worker in the background that ends the statement of another on the server.
+        """In the background, start a worker that ends the statement of another worker.
 
         Returns
         -------

@@ -75,7 +75,7 @@ class LabelAudit(Record):
 
 
 class Totals(Record):
-    """Numbers of labels of a scenario. A label has one verdict, but may be in several other counts.
+    """Numbers of labels of a scenario. A label has one verdict. The other counts may overlap.
 
     Attributes
     ----------

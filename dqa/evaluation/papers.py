@@ -98,7 +98,7 @@ class TableFacts(Record):
     drawn
         Whether the values come from a figure with bars.
     note
-        A note on the printed figures.
+        A note on the numbers that the paper prints.
     """
 
     name: str

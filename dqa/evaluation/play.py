@@ -398,7 +398,7 @@ class GameOfRun:
         return Trajectory(played.goal, steps, source, reward)
 
     def _choose(self, decider: EpisodeDecider) -> int:
-        """Return the number of the attempt to score; 0 if the decider does not answer."""
+        """Return which attempt is scored, counted from 1; 0 if the decider does not answer."""
         if len(self._attempts) == 1:
             return 1
         name = decider.name

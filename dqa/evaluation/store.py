@@ -296,8 +296,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored one remains. The usage of
-        the new decision is then stored as lost.
+        If another process has already stored this decision, the stored one remains. Only the
+        usage of the new decision is then added, to the usage of abandoned attempts.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)

@@ -244,7 +244,7 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"{owner} may be another schema, which may not be described; leave out {owner}"
+                f"{owner} could be another schema, which cannot be described; leave out {owner}"
             )
 
 

@@ -207,7 +207,7 @@ class LiveScenario:
         raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
 
     def whole_target(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the target with missing parameters added that have only one possible value."""
+        """Add each missing parameter that has only one possible value; return the target."""
         scenario = self._scenario
         target = {key: value for key, value in given.items() if value}
         named = dict(target)

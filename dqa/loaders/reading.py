@@ -24,9 +24,9 @@ class QuestionReader(Protocol):
     Attributes
     ----------
     name
-        The layout in messages.
+        The name of the layout, which messages show.
     in_place
-        Whether questions name databases that exist already and are not loaded.
+        Whether the questions use existing databases, so that nothing is loaded.
     """
 
     name: str

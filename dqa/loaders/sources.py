@@ -53,7 +53,7 @@ class Source(Record):
 
     @property
     def asks_in_place(self) -> bool:
-        """Whether the questions name databases that exist already and are not loaded."""
+        """Whether the questions use existing databases, so that nothing is loaded."""
         return self._in_place
 
     @property
@@ -335,7 +335,7 @@ class PassedQuestions(Source):
     content_hash
         The `QuestionSet.content_hash`.
     in_place
-        Whether all questions name databases that exist already and are not loaded.
+        Whether all questions use existing databases, so that nothing is loaded.
     """
 
     _label: ClassVar[str] = "{0.name} (passed in Python)"

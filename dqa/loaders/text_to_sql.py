@@ -290,7 +290,7 @@ class _Reading:
     def _gold_lines(self, count: int) -> list[str]:
         """Return the statements of the gold file.
 
-        None if it is missing or has another number of lines.
+        None if the file is missing or does not have one line for each question.
         """
         file = next(filter(Path.is_file, (self.folder / one for one in self.layout.gold)), None)
         if file is None:

@@ -1,4 +1,4 @@
-"""Run statements of scenarios on situations, in databases in memory."""
+"""Load situations into databases in memory, and run statements of scenarios on them."""
 
 from __future__ import annotations
 

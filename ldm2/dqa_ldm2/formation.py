@@ -347,7 +347,7 @@ def _whole(
 
 
 def _typed(indexer: Indexer, tuples: Sequence[StateAction]) -> list[StateAction]:
-    """Return tuples with their types: first of the goals, then of each goal type's observations."""
+    """Give a type to each goal, then one to each observation; return the tuples with them."""
     goals = indexer.types("goal", [one.goal for one in tuples])
     placed = [replace(one, goal_type=goals[one.goal]) for one in tuples]
     seen: dict[str, list[str]] = {}

@@ -30,7 +30,7 @@ def ask_in_test(
     question: str | AskedQuestion,
     **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
 ) -> Trace:
-    """Ask one question about a database (fixture ``dqa_ask``). If a bug raises an exception, it is not caught.
+    """Ask one question about a database (fixture ``dqa_ask``). Exceptions of bugs are raised.
 
     Parameters
     ----------

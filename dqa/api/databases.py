@@ -24,9 +24,8 @@ from dqa.core.situation import Situation
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_of
-from dqa.evaluation.prepare import configured
 from dqa.guard import Audit, Policy
-from dqa.loaders.locations import variable_of, whole_url
+from dqa.loaders.locations import configured, variable_of, whole_url
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet

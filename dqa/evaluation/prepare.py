@@ -87,12 +87,6 @@ class DatabaseLocation:
         return self.backend.open(self.location or "", **self.access).described(*self.described)
 
 
-def configured() -> dict[str, str]:
-    """Return the URLs of servers in the environment, by backend."""
-    urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
-    return {name: url for name, url in urls.items() if url}
-
-
 def parse_database(database: str) -> tuple[str, str | None]:
     """Return the name of a database's backend, and its location if one is given.
 

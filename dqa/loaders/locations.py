@@ -19,6 +19,12 @@ from dqa.core.secrets import redact
 _NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 
 
+def configured() -> dict[str, str]:
+    """Return the URLs of servers in the environment, by backend."""
+    urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
+    return {name: url for name, url in urls.items() if url}
+
+
 def variable_of(name: str) -> str:
     """Return the environment variable with the URL of a backend or a named database."""
     return f"DQA_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}_URL"

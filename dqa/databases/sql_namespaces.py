@@ -160,11 +160,13 @@ class ServerNamespaces(Namespaces):
         """Yield the situations in the schemas with the project's prefix."""
         for (name,) in sorted(self._run(self.names)):
             if name.startswith("dqa_"):
-                self._run("SAVEPOINT dqa_reading")
+                if self.is_atomic:  # a failed statement would end the transaction
+                    self._run("SAVEPOINT dqa_reading")
                 try:
                     found = self.read(name)
                 except self.errors:  # another process has just dropped it
-                    self._run("ROLLBACK TO SAVEPOINT dqa_reading")
+                    if self.is_atomic:
+                        self._run("ROLLBACK TO SAVEPOINT dqa_reading")
                     continue
                 if isinstance(found, LoadedSituation):
                     yield found

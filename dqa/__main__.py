@@ -1,41 +1,38 @@
-"""``dqa`` and ``python -m dqa``: the way in, and the only way out of an interrupt."""
+"""Start the command line, for ``dqa`` and ``python -m dqa``, and end it after Ctrl-C."""
 
 import gc
 import os
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    # `python -m dqa` puts the current directory first on the path. What is imported from here on
-    # must not come from a file that happens to lie there; the command `dqa` imports none either.
-    # `gc`, `os` and `sys` are there before any path is, so importing them is safe.
+    # `python -m dqa` puts the current directory first on the path, but files in it must not be
+    # imported. The imports of `gc`, `os` and `sys` do not use the path.
     try:
-        if sys.path[0] == os.getcwd():  # noqa: PTH109  (pathlib would have to be imported)
+        if sys.path[0] == os.getcwd():  # noqa: PTH109  (importing pathlib would use the path)
             del sys.path[0]
-    except FileNotFoundError:  # the current directory was removed, and Python added nothing
+    except FileNotFoundError:  # the current directory was removed, so Python did not add it
         pass
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it in one line even while it is still being imported."""
-    gc.set_threshold(50_000)  # of the start, an eighth would go into looking for garbage
+    """Run the command line. After Ctrl-C, even during the imports, print one line."""
+    gc.set_threshold(200_000)  # collections would take an eighth of the start
     try:
         from dqa.cli.main import run
 
         run()
     except KeyboardInterrupt:
-        _leave("Interrupted.", 130)
+        from signal import SIG_IGN, SIGINT, signal
+
+        signal(SIGINT, SIG_IGN)  # a second Ctrl-C would print a traceback
+        sys.stderr.write("Interrupted.\n")
+        sys.exit(130)
     except BrokenPipeError:
-        # Whoever read the output has had enough; what is left of it goes nowhere, in silence.
+        # The reader of the output has closed it, so the rest is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-def _leave(line: str, code: int) -> None:
-    from signal import SIG_IGN, SIGINT, signal
-
-    signal(SIGINT, SIG_IGN)  # the second one of a hasty user would be a traceback
-    sys.stderr.write(f"{line}\n")
-    sys.exit(code)
+    finally:
+        gc.freeze()  # Python's collections at exit would take a fifth of a short command
 
 
 if __name__ == "__main__":

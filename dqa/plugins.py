@@ -102,19 +102,19 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     if found is None:
         raise UnknownNameError("question set" if kind == "set" else kind, name, names(kind))
     where = f"The {kind} '{name}' is registered as {found.value}"
-    return _object(found, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
+    return _object(found.value, where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
 
 
 def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
     """Load the object that a scenario's document names."""
     what = f"The {part} of scenario '{scenario.name}' is {value}"
-    return _object(EntryPoint(scenario.name, value, part), what, contract)
+    return _object(value, what, contract)
 
 
-def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
+def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
     """Load an instance of `contract`, or with `is_class` a subclass, and check its type."""
     try:
-        loaded = point.load()
+        loaded = resolve_name(value)
     except DqaError:
         raise
     except (Exception, SystemExit) as error:  # whatever a package does when it is imported

@@ -20,7 +20,6 @@ from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.session import Advice
-from dqa.core.situation import Situation
 from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_of
@@ -29,6 +28,7 @@ from dqa.loaders.locations import configured, variable_of, whole_url
 
 if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
+    from dqa.core.situation import Situation
 
 
 class Access(TypedDict, total=False):
@@ -39,7 +39,7 @@ class Access(TypedDict, total=False):
     tables: Sequence[str]
 
 
-Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
+Shown: TypeAlias = "Callable[[Sequence[Situation]], Iterable[Situation]]"
 
 
 def open_database(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -349,6 +349,8 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     DatabaseUnavailableError
         The server cannot be reached.
     """
+    from dqa.core.situation import Situation
+
     access: BackendAccess = {
         "policy": policy_of(policy),
         "audit": audit_of(audit),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
@@ -158,7 +158,7 @@ class _LazyGroup(Group):
 def _sentence(place: str) -> str:
     """Return the first paragraph of a function's docstring without importing its module."""
     module, _, function = place.partition(":")
-    source = files("dqa.cli").joinpath(f"{module}.py").read_text("utf-8")
+    source = Path(__file__).with_name(f"{module}.py").read_text("utf-8")
     docstring = source.partition(f"\ndef {function}(")[2].split('"""')[1]
     return " ".join(docstring.split("\n\n")[0].split())
 

@@ -10,15 +10,16 @@ import errno
 import json
 import os
 import stat
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.resources.abc import Traversable
 from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dqa.core.errors import DataError, ParseError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 DOCUMENT_BYTES = 64_000_000
 """The maximum size in bytes of a document: questions, a manifest, a policy, a run's settings."""
@@ -228,6 +229,8 @@ def json_lines(file: Path, *, home: Path | None = None) -> Iterator[tuple[int, A
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the values of a TOML text; raise `ValueError` if it is invalid or too deep."""
+    import tomllib  # most commands read no TOML
+
     try:
         values = tomllib.loads(text)
     except RecursionError as error:

@@ -84,7 +84,6 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
             raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
 
 
-_FAULTS = read_faults("duckdb")
 _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
 _INVALIDATED = "database has been invalidated"
 
@@ -254,7 +253,7 @@ def fault_of(error: duckdb.Error) -> Fault:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
         return Fault.SERVER
-    known = (_FAULTS.get(kind.__name__) for kind in type(error).__mro__)
+    known = (read_faults("duckdb").get(kind.__name__) for kind in type(error).__mro__)
     return next(filter(None, known), Fault.UNCLEAR)
 
 

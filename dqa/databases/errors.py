@@ -8,12 +8,12 @@ is therefore never reported as an outage, and an outage is never reported as a w
 from __future__ import annotations
 
 import struct
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum, auto
-from importlib.resources import files
+from functools import cache
+from pathlib import Path
 from time import perf_counter
 
 from dqa.core import errors
@@ -55,9 +55,12 @@ class Fault(Enum):
     """The server is broken, full or unreachable, or rejects the login."""
 
 
+@cache
 def read_faults(engine: str) -> dict[str, Fault]:
     """Return the faults of an engine by error code, from ``faults.toml``."""
-    text = files(__package__).joinpath("faults.toml").read_text("utf-8")
+    import tomllib  # most workers end before an error
+
+    text = Path(__file__).with_name("faults.toml").read_text("utf-8")
     known = tomllib.loads(text)[engine]
     return {code: Fault[name] for name, codes in known.items() for code in codes.split()}
 

@@ -122,14 +122,13 @@ _READING = conversions | {FIELD_TYPE.TIME: str}
 """A TIME is a duration, so it remains the server's text."""
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
-_FAULTS = {int(code): fault for code, fault in read_faults("mysql").items()}
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 
 def fault_of(code: int) -> Fault:
     """Return the fault of an error number."""
     is_statement = code in _SERVER and code not in _CLIENT
-    return _FAULTS.get(code, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
+    return read_faults("mysql").get(str(code), Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
 class Mysql(EngineSession):

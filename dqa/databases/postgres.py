@@ -177,12 +177,11 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 is rolled back, because EXPLAIN ANALYZE creates tables even in a read-only session."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
 
-_FAULTS = read_faults("postgres")
-
 
 def fault_of(code: str) -> Fault:
     """Return the fault of an error code or of its class."""
-    return _FAULTS.get(code) or _FAULTS.get(code[:2], Fault.UNCLEAR)
+    faults = read_faults("postgres")
+    return faults.get(code) or faults.get(code[:2], Fault.UNCLEAR)
 
 
 class Postgres(EngineSession):

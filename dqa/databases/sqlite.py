@@ -13,7 +13,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,10 +38,6 @@ _BUSY_SHARE = 0.8
 """The share of its time limit for which a statement waits for a locked file."""
 _LARGEST = 16_000_000
 """The maximum size in bytes of a text or BLOB."""
-
-_FAULTS = {
-    getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults("sqlite").items()
-}
 
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
@@ -196,9 +192,13 @@ def _authorize(
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
+@cache
 def fault_of(code: int) -> Fault:
     """Return the fault of a result code; the last eight bits are the primary code."""
-    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
+    faults = {
+        getattr(sqlite3, f"SQLITE_{name}"): one for name, one in read_faults("sqlite").items()
+    }
+    return faults.get(code) or faults.get(code & 0xFF, Fault.UNCLEAR)
 
 
 # Shadow tables contain the data of virtual tables.

@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -330,7 +329,9 @@ def _answer(connection: Connection, act: Callable[[], object], sessions: list[Se
     except MemoryError:
         status, content, has_memory = "failed", _encode(_encode_error(out_of_memory())), False
     except Exception:  # noqa: BLE001  (the parent raises it, with this traceback)
-        status, content = "crashed", _encode(traceback.format_exc())
+        from traceback import format_exc
+
+        status, content = "crashed", _encode(format_exc())
     is_usable = has_memory and not any(session.is_broken for session in sessions)
     _send(connection, status, content, is_usable=is_usable)
     return is_usable

@@ -15,14 +15,13 @@ from functools import reduce
 from itertools import chain
 from threading import Thread
 from time import perf_counter
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows
 from dqa.core.journal import current_journal, replay, use_journal
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.core.situation import Schema
 from dqa.core.spans import start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
@@ -34,6 +33,9 @@ from dqa.guard.visible import (
     require_known,
     visible_schema,
 )
+
+if TYPE_CHECKING:
+    from dqa.core.situation import Schema
 
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from dqa.core.database import Rows
 from dqa.core.errors import UnknownReferenceError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo, replace_fields
-from dqa.core.situation import Schema
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.policy import OF_GRAPH, Policy
+
+if TYPE_CHECKING:
+    from dqa.core.situation import Schema
 
 _NAME = re.compile(r"\w+")
 _KINDS = {

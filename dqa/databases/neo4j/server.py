@@ -22,14 +22,12 @@ from dqa.core import errors
 from dqa.databases.errors import Fault, read_faults
 from dqa.databases.servers import parse_url
 
-_FAULTS = read_faults("neo4j")
-
 
 def fault_of(code: str) -> Fault:
     """Return the fault of a status code."""
     _, _, category, title = (*code.split("."), "", "", "", "")[:4]
     is_statement = category in {"Statement", "Schema", "Procedure"} and "Remote" not in title
-    return _FAULTS.get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
+    return read_faults("neo4j").get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
 TAG = "dqa_situation"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 
 __all__ = ["AllowLists", "lists"]
 
@@ -49,7 +49,7 @@ def lists(dialect: str) -> AllowLists:
     """Return the lists of `dialect`. For SQL, they include the lists that all dialects share."""
     found = AllowLists()
     for name in _FILES.get(dialect, ("common", dialect)):
-        text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")
+        text = Path(__file__).with_name(f"{name}.txt").read_text("utf-8")
         text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
         _, *sections = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)
         for section, words in zip(sections[::2], sections[1::2], strict=True):

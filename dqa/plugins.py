@@ -218,13 +218,13 @@ def decider(name: str) -> DeciderFactory:
         Two deciders have this name, or the package cannot be loaded.
     """
     registered, heuristics = _registered("decider"), _heuristics().get(name, ())
-    holders = [f"{found.folder} has a heuristic of that name" for found in heuristics]
+    holders = [f"a heuristic in {found.folder}" for found in heuristics]
     if name in registered:
-        holders.insert(0, f"{registered[name].value} is registered under it")
+        holders.insert(0, f"the plug-in {registered[name].value}")
     if len(holders) > 1:
         raise PluginError(
-            f"{len(holders)} deciders are called '{name}': {'; '.join(holders)}. Rename all but "
-            "one."
+            f"{len(holders)} deciders have the name '{name}': {'; '.join(holders)}. Rename all "
+            "but one."
         )
     if not heuristics:
         return _load("decider", name)  # type: ignore[no-any-return]

@@ -169,14 +169,14 @@ class Decisions:
     ) -> None:
         if calls.record is not None:
             raise UsageError(
-                "The option record (--record) is only for a single question, but agents may ask "
-                "several: leave it out."
+                "The option record (--record) stores a single question, but an agent may ask "
+                "several: leave out the option."
             )
         self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
         self._decider = ConnectedDecider.of(decider, calls, deciding)
         name, connected = self._decider.name, self._decider.connected
         if connected.contestants[name].needs_model and "model" not in deciding:
-            raise UsageError(f"The decider '{name}' needs a chat model: name a model (--model).")
+            raise UsageError(f"The decider '{name}' needs a chat model: choose one (--model).")
         connected.deciders(self._decider.fields.rule_set)  # raises an error for a wrong setting
 
     def ask(

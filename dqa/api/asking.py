@@ -189,9 +189,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     ):
         if not allow_no_evidence and not there.schema().parts:
             raise errors.UsageError(
-                f"'{there.name}' has no table that may be read, so no data can support a "
-                "decision: name another database, or allow tables with policy and tables "
-                "(--policy, --tables)."
+                f"No table of '{there.name}' may be read, so no data can support a decision: "
+                "choose another database, or allow tables with policy and tables (--policy, "
+                "--tables)."
             )
         needs_evidence = not allow_no_evidence
         trace = _decide(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)

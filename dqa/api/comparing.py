@@ -118,8 +118,8 @@ def compare_games(
     worlds = {(one.world, *sorted(one.world_settings.items()), one.mirror) for one in specs}
     if len(specs) < len(read) or len(worlds) > 1:
         raise UsageError(
-            "Players of several runs can be compared only on the same deals: name runs of games "
-            "of one world, with the same settings and the same --mirror."
+            "Players of several runs can be compared only on the same deals. All runs must be "
+            "games of one world with the same settings and the same --mirror."
         )
     results, contestants = [], dict[str, str]()
     for run, label in zip(read, _labels(read), strict=True):
@@ -197,9 +197,9 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
     strict = [where for where, spec in specs if spec.strict_official]
     if 0 < len(strict) < len(specs):
         raise UsageError(
-            f"{', '.join(strict)} accept only the official answer as right, but the other runs "
-            "accept every tied best answer: evaluate all runs with --strict-official, or all "
-            "without it."
+            "The runs count different answers as right. Only the official answer counts in "
+            f"{', '.join(strict)}, and every best answer in the other runs. Evaluate all runs "
+            "with --strict-official, or all without it."
         )
     if len({spec.rule_set for _, spec in specs}) > 1:
         listed = ", ".join(f"{where} {spec.rule_set or 'the usual'}" for where, spec in specs)

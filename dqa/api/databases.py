@@ -120,8 +120,8 @@ def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterato
     if not isinstance(database, str | Path):
         if any(access.values()):
             raise UsageError(
-                f"'{database.name}' is open already: pass tables, policy and audit to "
-                "open_database instead."
+                f"The database '{database.name}' is already open. Pass tables, policy and audit "
+                "to open_database."
             )
         yield database
         return

@@ -341,9 +341,12 @@ def play_tournament(
         playing = players or [name for name in by_default if name in rows and name not in problems]
         against = opponents or [n for n in by_default if n in faced and n not in problems]
         if not (playing and (against or is_alone)):
-            why = f"No installed package has a paper's table of games of '{world}'"
+            why = f"No installed package contains a paper's table of games for the world '{world}'"
             if tables:
-                why = f"No player in the papers' tables of '{world}' can play here"
+                why = (
+                    f"None of the players in the papers' tables for the world '{world}' can play "
+                    "here"
+                )
             names = "--players" if is_alone else "--players, --opponents"
             reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
             raise UsageError(f"{why}: name the players ({names}).{reasons}")

@@ -189,8 +189,8 @@ def _instructions(databases: Mapping[str, Database]) -> str:
     spoken = "; ".join(f"{name}: {one.language}" for name, one in databases.items())
     return (
         f"Read-only access to {spoken}. Look with schema, find, describe and sample, then query. "
-        "Every statement is checked before it runs, bounded in rows, bytes and seconds, and "
-        "recorded if the server has an audit. An error says what to change."
+        "Every statement is checked before it runs. Its rows, bytes and seconds are limited. If "
+        "the server has an audit, it records every statement. An error says what to change."
     )
 
 
@@ -281,9 +281,9 @@ def _names(host: str, allowed: Sequence[str]) -> tuple[str, ...]:
         return (*("127.0.0.1", "localhost", "[::1]"), *allowed)
     if host in _ANYWHERE and not allowed:
         raise UsageError(
-            f"host {host} (--host) accepts any name: give the names that clients use (--allow-host "
-            "NAME), so that no web page can reach the server by another name. The server does "
-            "not authenticate clients: use a proxy that does."
+            f"With the host {host} (--host), other machines can reach the server by any name. "
+            "Give the names that clients use (--allow-host NAME), so that no web page can reach "
+            "it by another name. The server does not authenticate clients: use a proxy that does."
         )
     return (*(() if host in _ANYWHERE else (host,)), *allowed)
 

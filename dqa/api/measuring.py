@@ -72,8 +72,8 @@ def analyse(
     notes = [*analysis.notes, *cases.notes()]
     if analysis.without_data:
         notes.append(
-            f"{counted(analysis.without_data, 'run')} have no available questions, so all "
-            f"retrieved values are treated as needed. {lacking or ''} Name the folder of the "
+            f"The questions of {counted(analysis.without_data, 'run')} are not available, so all "
+            f"retrieved values are treated as needed. {lacking or ''} Give the folder of the "
             "questions (--questions)."
         )
     models = dict.fromkeys(case.result.model for case in cases.judged)
@@ -201,7 +201,7 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     known = get_args(ExportFormat)
     if name not in known:
         raise UsageError(
-            f"'{name}' is not an export format: name one of {', '.join(known)} (--format)."
+            f"'{name}' is not an export format: choose one of {', '.join(known)} (--format)."
         )
     if for_spreadsheets and name != "csv":
         raise UsageError(

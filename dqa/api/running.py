@@ -127,8 +127,8 @@ class StoredWork:
             own = self.location.named(self.location.name or name_run(record))
             if not self._may_continue(own):
                 raise errors.UsageError(
-                    f"--record {self._begun} contains the replies of another run in "
-                    f"{self.location.store}: name a new file."
+                    f"--record {self._begun} already contains the replies of another run in "
+                    f"{self.location.store}: choose a new file."
                 )
         self._store = store = RunStore(self.location, record, retry_failed=self._retry_failed)
         store.on_elsewhere = self.watcher.decided_elsewhere
@@ -383,5 +383,7 @@ def default_deciders(use: str) -> tuple[str, ...]:
     """
     meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
     if not meant and use != "reference":
-        raise errors.UsageError("No installed package defines a default decider: name a decider.")
+        raise errors.UsageError(
+            "No installed package defines a default decider: give the name of a decider."
+        )
     return meant

@@ -132,7 +132,7 @@ class Run:
     def require_results(self, why: str) -> None:
         """Raise `UsageError` with `why` if no decision is finished."""
         if not self.results:
-            raise UsageError(f"{self.where} has no finished decision yet: {why}.")
+            raise UsageError(f"{self.where} does not contain a finished decision yet: {why}.")
 
     @cached_property
     def reader(self) -> RunReader:
@@ -269,12 +269,15 @@ class Run:
         ended = "games were not finished" if games else "decisions could not be judged"
         text = f"{failed.total()} of {of} {ended}: {why}."
         if missing:
-            text += f" {missing} more were not {'played' if games else 'asked'}."
+            text += f" {missing} more were not {'played' if games else 'made'}."
         if self.location is None:
-            return f"{text} Nothing was stored: name a folder as out (--out) to resume it."
+            return (
+                f"{text} Nothing was stored: give a folder as out (--out), so that the run can be "
+                "resumed."
+            )
         more = " with a higher budget" if Outcome.BUDGET in failed else ""
         how = resume_command(self.location, games=games)
-        return f"{text} The others are stored; '{how}'{more} resumes the run."
+        return f"{text} All other results are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
         """Return the tables and the lines below them as text."""

@@ -60,14 +60,17 @@ class ProposedScenario(Record):
 
     def to_text(self) -> str:
         """Return a text with the written files and the next steps."""
-        left = f", {len(self.left_out):,} left out" if self.left_out else ""
+        left = f", {len(self.left_out):,} of them left out" if self.left_out else ""
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
         fix = "and write rules.md and outcomes.* for what you decide about"
         return "\n".join(
             [
                 f"{self.folder}: {', '.join(self.files)}.",
-                f"Its candidates are each {self.noun} ({self.table}.{self.column}); {described}.",
+                (
+                    f"The candidates are the values of {self.table}.{self.column}, each of them a "
+                    f"{self.noun}; {described}."
+                ),
                 f"{guessed}: look for '{GUESS}', {fix}.",
                 f"Then write confirmed = true into {self.folder}/scenario.toml.",
                 f"Next: dqa doctor --scenario {self.folder} --database URL",
@@ -148,8 +151,8 @@ def _require_empty(folder: Path) -> None:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
     if is_taken or (folder.exists() and not folder.is_dir()):
         raise UsageError(
-            f"{folder} is not empty, and its files must not be overwritten: name another folder "
-            "(--out)."
+            f"The folder {folder} is not empty, and its files are not overwritten: choose another "
+            "folder (--out)."
         )
 
 
@@ -234,8 +237,8 @@ def check_scenario(
     place = Path(folder)
     if not (place / DOCUMENT).is_file():
         raise UsageError(
-            f"{place} contains no {DOCUMENT}: name the folder of a scenario ('dqa init' creates "
-            "one)."
+            f"{place} does not contain the file {DOCUMENT}: give the folder of a scenario ('dqa "
+            "init' creates one)."
         )
     with opened(database, **access) as there:
         read = read_folder(place)
@@ -245,7 +248,9 @@ def check_scenario(
         targets: Sequence[dict[str, str]] = ()
         count = 0
         if read.scenario is None:
-            problem = "fix this first; the rest of the folder was not checked on the database"
+            problem = (
+                "fix these problems first; the rest of the folder was not checked on the database"
+            )
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
             decisions = DecisionCheck(read.scenario, there, found, seconds)
@@ -273,9 +278,7 @@ def _check_texts(scenario: Scenario, found: Findings) -> None:
     )
     for name, text, level, fix in texts:
         if not text.strip():
-            found.add(
-                level, str(Path(scenario.folder, name)), None, f"it is empty: {fix}, in words"
-            )
+            found.add(level, str(Path(scenario.folder, name)), None, f"the file is empty: {fix}")
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:
@@ -285,7 +288,7 @@ def _check_guesses(folder: Path, found: Findings) -> None:
         if lines:
             guesses = counted(len(lines), "line is a guess", "lines are guesses")
             listed = ", ".join(map(str, lines))
-            problem = f"{guesses}: check the guesses, and remove their remarks ({listed})"
+            problem = f"{guesses}: check these lines, then remove their comments ({listed})"
             found.add("note", str(file), lines[0], problem)
 
 

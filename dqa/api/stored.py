@@ -136,7 +136,9 @@ def read_run(run: RunLocation | Path | str) -> Run:
     file = location.folder
     if file is not None and file.is_file():
         if file.name in {RESULTS_FILE, TRACES_FILE} and (file.parent / DATABASE).is_file():
-            raise UsageError(f"{file} is a part of a run: name its folder, {file.parent}.")
+            raise UsageError(
+                f"The file {file} is part of a run: give the folder of the run, {file.parent}."
+            )
         return Run((), planned=1, _asked=(_read_asked(file),))
     reader = RunReader(location)
     record = reader.record

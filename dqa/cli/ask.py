@@ -314,7 +314,11 @@ def _lines(decided: Trace) -> Iterator[str]:
     ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
     if decided.ended_by is not None:
         ending += f", stopped by its {decided.ended_by}"
-        ending += "" if decided.choice is None else "; the choice is the best one known by then"
+        ending += (
+            ""
+            if decided.choice is None
+            else ("; the choice is the best candidate that was known then")
+        )
     printed = decided.error is not None and decided.ending not in _RAISED
     yield f"{ending}. {decided.error}" if printed else ending
     for number, plan in enumerate(decided.plans, start=1):

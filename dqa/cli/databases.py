@@ -335,7 +335,7 @@ def list_known(
 
         found = loaded(database)
         lines = [f"{o.namespace}: {o.scenario} {o.name}, {counted(o.rows, 'row')}" for o in found]
-        lines = lines or ["This database contains no data that 'dqa load' put there."]
+        lines = lines or ["This database contains no data from 'dqa load'."]
     elif settings is not None:
         found = settings_of(settings)
         lines = [f"{o.name}={o.default}  {o.accepts}: {o.description}" for o in found]

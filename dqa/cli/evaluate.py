@@ -347,7 +347,7 @@ def _finish(run: Run, *, as_json: bool, games: bool = False) -> None:
 
     if run.made == 0 and run.location is not None:
         done = "all games were already played" if games else "all decisions were already made"
-        echo(f"{run.location}: {done}; the results are the stored ones.", err=True)
+        echo(f"{run.location}: {done}. The stored results are shown.", err=True)
     figures = run.figures()
     show(figures, described(figures), as_json=as_json)
     _complain(run)

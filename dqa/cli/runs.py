@@ -228,7 +228,7 @@ def export(
     if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
         kind = "folder" if wanted == "inspect" else "file"
         raise UsageError(
-            f"The format {wanted} cannot be written to standard output: name a new {kind} (--out)."
+            f"The format {wanted} cannot be written to standard output: give a new {kind} (--out)."
         )
     text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
     if sys.stdout.isatty():  # escape characters that would control the terminal
@@ -283,8 +283,8 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     if all(isinstance(run.spec, PlaySpec) for run in read):
         if scenario or shared or times:
             raise UsageError(
-                "--scenario, --shared and --times are for runs of questions. These are runs of "
-                "games: leave these options out."
+                "--scenario, --shared and --times apply only to runs of questions, but these are "
+                "runs of games: leave out these options."
             )
         played = compare_games(*read, players=names, against=against, all_pairs=all_pairs)
         models = {one.player: one.model for one in played.players}
@@ -375,8 +375,8 @@ def report(  # noqa: PLR0913  (one parameter per option)
     if out is None:
         if not as_json:
             raise UsageError(
-                "There is no output: name a page to write (--out FILE), or print "
-                "the figures (--json)."
+                "There is no output: give a file for the page (--out FILE), or print the figures "
+                "(--json)."
             )
         echo_json(read_report(*runs, title=title, questions=questions))
         return

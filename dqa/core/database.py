@@ -66,9 +66,9 @@ class Limits:
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
     """Return the error of a statement that took too long."""
     return StatementTimeoutError(
-        f"The statement was stopped after {limits.seconds:g} seconds. "
-        f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
-        "EXPLAIN before it shows the plan."
+        f"The statement was stopped after {limits.seconds:g} seconds. Write one that reads less: "
+        f"{_READ_LESS[kind]}, compute fewer alternatives at once. EXPLAIN shows the plan of a "
+        "statement without running it."
     )
 
 

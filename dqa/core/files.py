@@ -35,7 +35,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",
     errno.EISDIR: "{} is a folder, but a file is expected",
-    errno.ENOTDIR: "{} has a file in its path where a folder is expected",
+    errno.ENOTDIR: "{} has a path in which a file takes the place of a folder",
     errno.EACCES: "{} may not be read or written by this user",
     **dict.fromkeys(_FULL, "{} cannot be written: the disk is full"),
 }
@@ -84,7 +84,7 @@ def open_regular(
         The file cannot be opened.
     """
     if home is not None and not Path(file).resolve().is_relative_to(Path(home).resolve()):
-        problem = f"it is outside of {home}: store the file itself in that folder, not a link"
+        problem = f"it is outside of {home}: copy the file into that folder instead of a link"
         raise UnsuitableFileError(file, problem)
     _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
@@ -375,7 +375,7 @@ def require_folder(path: Path, hint: str = "") -> None:
 def require_new_file(path: Path) -> None:
     """Raise `UsageError` unless a new file can be created at the path."""
     if os.path.lexists(path):
-        raise UsageError(f"{path} exists already: name a new file.")
+        raise UsageError(f"{path} already exists: choose another name for the file.")
     if not path.parent.exists():
         raise UsageError(f"The folder {path.parent} does not exist: create it, or name another.")
     require_room(path.parent)
@@ -385,13 +385,13 @@ def require_new_folder(path: Path) -> None:
     """Raise `UsageError` unless the path is an empty folder or can be created as a folder."""
     require_room(path)
     if path.is_dir() and any(path.iterdir()):
-        raise UsageError(f"{path} is not empty: name a new folder.")
+        raise UsageError(f"The folder {path} is not empty: choose a new folder.")
 
 
 def require_room(path: Path) -> None:
     """Raise `UsageError` unless the folder is writable or can be created."""
     nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not nearest.is_dir():
-        raise UsageError(f"{nearest} is a file: name a folder.")
+        raise UsageError(f"{nearest} is a file, but a folder is needed: choose another path.")
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise UsageError(f"{nearest} is not writable for this user: name another folder.")
+        raise UsageError(f"This user may not write to {nearest}: choose another folder.")

@@ -90,8 +90,8 @@ class FittedSchema:
         names = ", ".join(map(self.schema.spell, self.left_out[: self.named]))
         names += f" and {unnamed:,} more" if unnamed else ""
         note = visible(
-            f"({len(self.left_out):,} of all {self.total:,} {what} are not described, for want of "
-            f"room: {names}; a statement such as {look} shows what one of them has)"
+            f"({len(self.left_out):,} of the {self.total:,} {what} are not described for lack of "
+            f"room: {names}. To see the content of one, run a statement such as {look}.)"
         )
         return f"{text}\n{note}" if text else note
 

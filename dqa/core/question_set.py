@@ -34,7 +34,7 @@ class Defect:
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
-        also = f", and so in {counted(self.more, 'more file')}" if self.more else ""
+        also = f", and the same in {counted(self.more, 'more file')}" if self.more else ""
         return f"{where}: {self.problem}{also}; {self.action}"
 
 
@@ -136,8 +136,8 @@ class QuestionSet:
             return self.situations[name]
         if self.is_in_place(question):
             raise UsageError(
-                f"The data of the database '{name}' was not read for question '{question.key}': "
-                "only questions that name their scenario have their data read."
+                f"Question '{question.key}' does not name a scenario, so the data of its database "
+                f"'{name}' was not read."
             )
         raise UnknownNameError("situation", name, self.situations)
 

@@ -89,11 +89,11 @@ class ReviewAnswer(Record):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.action == "correct" and not self.text.strip():
-            raise ValueError("a correction needs the new text: give 'text'")
+            raise ValueError("a correction needs the new text in 'text'")
         if self.action != "correct" and self.text:
             raise ValueError(
-                f"'{self.action}' accepts no 'text': the model reads its 'reason'. Use 'correct' "
-                "for a new text"
+                f"'{self.action}' accepts no 'text': the model reads only its 'reason'. To give a "
+                "new text, use the action 'correct'"
             )
         return self
 
@@ -217,13 +217,11 @@ class Reviewing:
                 break
             review = review.changed(problem=problem)
         else:
-            return Settled(None, reason="No correction of it could be used", by=answer.by)
+            return Settled(None, reason="No correction of the text could be used", by=answer.by)
         reason, by = answer.reason.strip().rstrip("."), answer.by
         if answer.action == "end":
             who, why = f" ({by})" if by else "", f": {reason}." if reason else "."
-            raise StoppedError(
-                f"A person{who} ended the run when asked about the {review.kind}{why}"
-            )
+            raise StoppedError(f"A person{who} ended the run in the review of a {review.kind}{why}")
         text = None if answer.action == "refuse" else correction or review.text
         if review.kind == "statement" and text is not None:
             self.approved.add(text)
@@ -275,8 +273,9 @@ def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing |
     wanted = review_kinds(kinds)
     if (reviewer is None) == bool(wanted):
         raise UsageError(
-            "A review needs two arguments: a reviewer, which takes a Review and returns a "
-            "ReviewAnswer, and review, which names plan, statement or decision."
+            "A review needs both arguments: 'reviewer', a function that takes a Review and "
+            "returns a ReviewAnswer, and 'review', which lists the kinds to review (plan, "
+            "statement, decision)."
         )
     return None if reviewer is None else Reviewing(reviewer, wanted)
 

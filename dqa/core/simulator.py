@@ -50,8 +50,9 @@ class Outcomes:
     def __post_init__(self) -> None:
         if len(self.candidates) != len(self.values) or not len(self.values):
             raise DataError(
-                f"{len(self.candidates)} candidates and {len(self.values)} values: a question "
-                "needs at least one candidate, and exactly one value for each candidate."
+                f"The question has {len(self.candidates)} candidates and {len(self.values)} "
+                "values. It needs at least one candidate, and exactly one value for each "
+                "candidate."
             )
 
     @cached_property

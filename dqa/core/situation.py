@@ -224,7 +224,10 @@ class Table:
         for number, row in enumerate(listed):
             if len(row) != width:
                 count = counted(len(row), "value")
-                raise DataError(f"Row {number} of table '{schema.name}' has {count}, not {width}.")
+                raise DataError(
+                    f"Row {number} of table '{schema.name}' has {count} values, but the table has "
+                    f"{width} columns."
+                )
         by_column = zip(*listed, strict=True) if listed else [()] * width
         return cls(schema, dict(zip(schema.column_names, by_column, strict=True)))
 

@@ -88,17 +88,17 @@ class Truth:
         """Raise `DataError` unless this truth fits the answer form and candidates of a question."""
         if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
-                f"Question '{question.key}' needs a {question.answer_form}, but its answers are "
-                f"compared by {self.match or 'name'}: a rule can compare only the rows of "
-                "statements."
+                f"The answer to question '{question.key}' is a {question.answer_form}, but "
+                f"answers are compared by {self.match or 'name'}. Candidates are compared by "
+                "name, and statements by a rule for their rows."
             )
         if self.outcomes is None:
             return
         listed = question.candidates or ()
         if len(self.outcomes) != len(listed) or not all(map(isfinite, self.outcomes)):
             raise DataError(
-                f"Question '{question.key}' has {len(listed)} candidates and the outcomes "
-                f"{list(self.outcomes)}: give one finite number for every candidate, or no "
+                f"Question '{question.key}' has {len(listed)} candidates, but the outcomes "
+                f"{list(self.outcomes)}. Give one finite number for every candidate, or no "
                 "outcomes."
             )
 

@@ -215,7 +215,7 @@ class Backend:
         if self.embedded or not self.is_installed:
             return
         if not parse_url(location).host and self.kind == "graph":  # SQL servers have a default host
-            raise UsageError(f"The {self.name} URL names no host; write {self.example}.")
+            raise UsageError(f"The {self.name} URL does not contain a host. Write {self.example}.")
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """Return the situations in the database, sorted by namespace."""
@@ -230,8 +230,8 @@ class Backend:
                 content = namespaces.read(name)
                 if not isinstance(content, LoadedSituation) or content.namespace != name:
                     raise UsageError(
-                        f"'{namespace}' in {namespaces.location} holds no situation; 'dqa list "
-                        "--database' lists the namespaces that do."
+                        f"'{namespace}' in {namespaces.location} does not contain a situation. "
+                        "'dqa list --database' lists the namespaces with situations."
                     )
                 namespaces.drop(name)
         return content
@@ -312,7 +312,7 @@ class Backend:
         """Return the `open_in_memory` of an engine; raise `UsageError` if the engine has none."""
         if not self.embedded:
             raise UsageError(
-                f"A {self.name} database cannot be in memory: give its location, such as "
+                f"A {self.name} database cannot run in memory: give its location, such as "
                 f"{self.example}."
             )
         return self._opening(None, content=content)

@@ -105,7 +105,7 @@ def schema_of(  # noqa: PLR0913
     notes = [f"Left out: {_listed(sorted(names))} ({why})" for why, names in reasons if names]
     if not tables:
         where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
-        notes.append(f"No table that you can read{where}")
+        notes.append(f"There is no table that you can read{where}")
         if others := available():
             notes[-1] += f". Other schemas have tables: {_listed(others)}. {hint.format(others[0])}"
     return DatabaseSchema(

@@ -111,7 +111,7 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
     except duckdb.Error as error:
         problem = visible(first_line(error))
         if "utf-8" in str(error).lower():
-            problem = "it is not UTF-8 text. Convert it, as with iconv -f LATIN1 -t UTF-8"
+            problem = "it is not UTF-8 text. Convert it, for example with iconv -f LATIN1 -t UTF-8"
         raise DataError(f"'{path}' cannot be read as {reader.upper()}: {problem}.") from error
 
 
@@ -142,8 +142,8 @@ def tables_at(location: str) -> dict[str, Path]:
         other = taken.setdefault(name.casefold(), path)
         if other != path:
             raise UsageError(
-                f"'{other}' and '{path}' would both be the table {name}: rename one of the files, "
-                "or open only one of them."
+                f"The files '{other}' and '{path}' would both become the table {name}: rename one "
+                "of the files, or open only one."
             )
         tables[name] = path.resolve()
     return tables
@@ -155,15 +155,15 @@ def _files(location: str) -> list[Path]:
         return [path]
     if path.is_dir():
         found = list(path.iterdir())
-        missing = f"The folder '{location}' holds no data file"
+        missing = f"The folder '{location}' does not contain a data file"
     elif _GLOB.search(location):
         found = [Path(name) for name in glob(location, recursive=True)]  # noqa: PTH207  (absolute, too)
         missing = f"No data file matches '{location}'"
     else:
-        raise UsageError(f"There is no file '{location}'. Name one that exists.")
+        raise UsageError(f"There is no file '{location}'. Give an existing file.")
     files = sorted(one for one in found if one.is_file() and data_suffix(one.name))
     if not files:
-        raise UsageError(f"{missing}: name files that end in {', '.join(DATA_SUFFIXES)}.")
+        raise UsageError(f"{missing}: give files with the endings {', '.join(DATA_SUFFIXES)}.")
     return files
 
 

@@ -118,7 +118,12 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_execution_time", 0, "60000", _NO_TIME_LIMIT),
     ("max_session_mem_used", _HUGE, "1073741824", _ALL_MEMORY),
     ("connection_memory_limit", _HUGE, "1073741824", _ALL_MEMORY),
-    ("max_allowed_packet", _LARGE, "67108864", "functions such as REPEAT make texts of that size"),
+    (
+        "max_allowed_packet",
+        _LARGE,
+        "67108864",
+        "functions such as REPEAT can create texts of that size",
+    ),
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
 )
@@ -168,7 +173,7 @@ _WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
 _NEO4J_SETTINGS = (
     ("dbms.security.auth_enabled", "false", "true", "everyone who connects may do everything"),
     ("db.transaction.timeout", "0s 0", "60s", _NO_TIME_LIMIT),
-    ("db.memory.transaction.max", "0B 0", "512m", "only this limit ends some searches of paths"),
+    ("db.memory.transaction.max", "0B 0", "512m", "some searches for paths end only at this limit"),
     ("dbms.memory.transaction.total.max", "0B 0", "1g", "queries may use all memory of the server"),
 )
 """For each setting: its name, its wrong values, a better value, and the reason."""

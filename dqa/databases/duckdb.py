@@ -77,7 +77,7 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
         except duckdb.IOException as error:
             is_locked = "lock" in str(error)
             if not is_locked or monotonic() > deadline:
-                problem = "Another process holds it open" if is_locked else one_line(error)
+                problem = "another process has opened it" if is_locked else one_line(error)
                 raise DatabaseUnavailableError(f"'{path}' cannot be opened: {problem}.") from error
             sleep(0.01)
         except duckdb.Error as error:
@@ -144,7 +144,7 @@ class Duckdb(EngineSession):
         with driver_reads():
             parsed = cursor.extract_statements(statement)
         if len(parsed) != 1 or not _is_reading(parsed[0]):
-            raise refused("it is not one query, and this database can only be read")
+            raise refused("it is not a single query, and this database is read-only")
         path = ",".join(quoted(schema, '"') for schema in self._schemas)
         cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
         with driver_reads():
@@ -367,7 +367,7 @@ class DuckdbFile(FileNamespaces):
         shown = self._wanted or ((_MAIN,) if _MAIN in schemas or not schemas else schemas)
         if not self._wanted and len(shown) > 1:
             raise UsageError(
-                f"'{self._path}' has several schemas; append one, as in "
+                f"'{self._path}' has several schemas. Append the name of one, as in "
                 f"duckdb:///{self._path}?schema={shown[0]}. {there}"
             )
         named = (name for name in tables if name.casefold() in more)

@@ -244,7 +244,9 @@ class EngineSession(Session):
         answer: DqaError = StatementError(f"{problem}.")
         match fault:
             case Fault.NOT_UNDERSTOOD:
-                answer = NotUnderstoodError(f"{problem}; the language is {self.language}.")
+                answer = NotUnderstoodError(
+                    f"{problem}. Statements must be written in {self.language}."
+                )
             case Fault.REFUSED:
                 answer = refused(problem)
             case Fault.TIME:

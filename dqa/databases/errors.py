@@ -100,7 +100,7 @@ def driver_reads() -> Iterator[None]:
     except _UNREADABLE as error:
         raise UnreadableError(
             f"The database's driver cannot read this result ({type(error).__name__}: "
-            f"{brief(one_line(error))}). Return the value as text, or a part of it."
+            f"{brief(one_line(error))}). Select the value as text, or only a part of it."
         ) from error
 
 
@@ -164,13 +164,13 @@ def refused_script(engine: str, error: Exception) -> errors.DataError:
     """Return the error for a script that an engine refuses."""
     if isinstance(error, errors.DataError):  # the error of a situation
         return error
-    return errors.DataError(f"{engine} refuses the script: {one_line(error)}.")
+    return errors.DataError(f"{engine} rejects the script: {one_line(error)}.")
 
 
 def out_of_memory() -> errors.StatementError:
     """Return the error for a statement that needs too much memory."""
     return errors.StatementError(
-        "The statement needs more memory than it may have; aggregate, filter or use LIMIT."
+        "The statement needs more memory than the limit allows. Aggregate, filter or use LIMIT."
     )
 
 

@@ -72,7 +72,7 @@ def file_path(location: str, kind: str) -> Path:
     prefix = f"{kind}:///"
     text = location.removeprefix(prefix)
     if not text or "://" in text:
-        raise UsageError(f"'{location}' does not name a file; write a path or {prefix}path.")
+        raise UsageError(f"'{location}' is not the path of a file. Write a path or {prefix}path.")
     return Path(text)
 
 
@@ -87,15 +87,15 @@ def existing_file(path: Path, kind: str) -> Path:
         The file is not a database of this kind.
     """
     if not path.exists():
-        raise UsageError(f"There is no database file '{path}'. Name one that exists.")
+        raise UsageError(f"There is no database file '{path}'. Give an existing file.")
     if not path.is_file():
-        raise UsageError(f"'{path}' is not a file; name a {kind} database file.")
+        raise UsageError(f"'{path}' is not a file. Give a {kind} database file.")
     if kind == "sqlite" and path.stat().st_size == 0:
         return path  # a valid empty database
     signature = _signature(path)
     if signature != kind:
         found = f"a {signature} database" if signature else "not a database file"
-        raise DataError(f"'{path}' is {found}; a {kind} database is expected.")
+        raise DataError(f"'{path}' is {found}, but a {kind} database is expected.")
     return path
 
 
@@ -186,7 +186,7 @@ class FileNamespaces(Namespaces):
         if namespace != self.location or not self._path.exists():
             return None
         if not self._path.is_file():
-            raise UsageError(f"'{self._path}' is not a file; name a {self.kind} database file.")
+            raise UsageError(f"'{self._path}' is not a file. Give a {self.kind} database file.")
         return self._read_tag() or OtherContent.FOREIGN
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:

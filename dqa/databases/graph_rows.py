@@ -82,9 +82,9 @@ def require_graph(situation: Situation) -> None:
     left_out = sorted({table.name for table in schema.tables} - mapped)
     if left_out:
         raise DataError(
-            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
-            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or use only "
-            "relational databases, such as --databases sqlite."
+            f"The tables {left_out} of scenario '{schema.scenario}' are not mapped to nodes or "
+            "edges: add them to its scenario.toml ([[nodes]], [[edges]]), or use only relational "
+            "databases, such as --databases sqlite."
         )
     keys = {}
     for node in schema.nodes:
@@ -92,13 +92,18 @@ def require_graph(situation: Situation) -> None:
         keys[node.label] = set(values)
         if len(keys[node.label]) < len(values):
             twice = next(key for key in values if values.count(key) > 1)
-            raise no_graph(situation, f"two rows of '{node.table}' have the key {twice!r}")
+            raise no_graph(
+                situation, f"two rows of table '{node.table}' have the same key {twice!r}"
+            )
     for edge in schema.edges:
         for label, column in (edge.source, edge.target):
             missing = set(situation[edge.table][column].tolist()) - keys[label]
             if missing:
                 first = min(missing, key=str)
-                problem = f"a row of '{edge.table}' ends at {label} {first!r}, which is missing"
+                problem = (
+                    f"a row of table '{edge.table}' refers to the {label} {first!r}, which does "
+                    "not exist"
+                )
                 raise no_graph(situation, problem)
 
 

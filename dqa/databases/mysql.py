@@ -242,7 +242,7 @@ class Mysql(EngineSession):
                 [database],
                 "`",
                 available=lambda: flat(ask(_AVAILABLE)),
-                hint="Name one as the database: .../{}",
+                hint="Append the name of one to the URL: .../{}",
             )
 
 
@@ -342,8 +342,8 @@ class MysqlNamespaces(ServerNamespaces):
         """Return the database in the URL; raise `UsageError` if it is not completely loaded."""
         if not self._url.database:
             raise UsageError(
-                f"'{self.location}' names no database; append its name, such as "
-                f"{self.location}dqa_harbours_q1_0123456789ab."
+                f"The location '{self.location}' does not contain the name of a database. Append "
+                f"it, as in {self.location}dqa_harbours_q1_0123456789ab."
             )
         self._require_complete(self._url.database)
         return self._url.database

@@ -58,7 +58,7 @@ class OtherContent(StrEnum):
     """The content of a namespace that is not a complete situation."""
 
     EMPTY = "nothing"
-    FOREIGN = "content that is not of this project"
+    FOREIGN = "content that dqa did not create"
     UNFINISHED = "a load that was never finished"
 
 
@@ -130,7 +130,9 @@ class Namespaces(ABC):
         raise self._read_only_error()
 
     def _read_only_error(self) -> UsageError:
-        return UsageError(f"'{self.location}' is only read; load into a database's file or server.")
+        return UsageError(
+            f"dqa only reads '{self.location}'. Load the data into a database file or a server."
+        )
 
     def load(self, situation: Situation, replace: str | None) -> str:
         """Write a situation unless the database contains it; return its namespace.
@@ -208,8 +210,8 @@ class Namespaces(ABC):
         """
         del script
         raise UsageError(
-            f"{self.location} has a single database, so a script cannot run in a new one: give a "
-            "situation instead."
+            f"{self.location} has only one database, so dqa cannot create a new one for a script: "
+            "give a situation instead."
         )
 
 
@@ -241,6 +243,6 @@ def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with different content"
     return UsageError(
-        f"'{namespace}' contains {what}, which is not overwritten. To drop all of it and load "
-        f"the situation, write --replace {namespace}."
+        f"'{namespace}' contains {what}, which dqa does not overwrite. To delete this content and "
+        f"load the situation, add --replace {namespace}."
     )

@@ -114,7 +114,7 @@ class OpenedFiles:
                 continue
             how = "replaced" if path is self._file else "changed"
             raise DatabaseUnavailableError(
-                f"'{path}' was {how} or removed since it was opened; open it again."
+                f"'{path}' was {how} or removed after it was opened. Open it again."
             )
 
 

@@ -71,7 +71,7 @@ _LEAST_PART = 40
 
 def no_result() -> StatementError:
     """Return the error of a statement without a result."""
-    return StatementError("The statement returned no rows; write a query that does.")
+    return StatementError("The statement is not a query that returns rows. Write such a query.")
 
 
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)

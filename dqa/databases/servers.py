@@ -42,8 +42,8 @@ def parse_url(location: str) -> URL:
     if url is None or "@" in (url.host or "") or (url.port or 0) > _MOST_PORT:
         # The message does not quote the URL, because any part of it may be the password.
         raise UsageError(
-            "The database URL cannot be read; write scheme://user:password@host:port/database, "
-            "with %40 for an @ within the password."
+            "The database URL cannot be read. Write scheme://user:password@host:port/database. "
+            "Write %40 for an @ in the password."
         )
     return url
 
@@ -90,8 +90,8 @@ def unreachable(where: str, error: Exception, no_access: str = "(?!)") -> DqaErr
     problem = one_line(error)
     if re.search(no_access, str(error)):
         return UsageError(
-            f"{where} refuses the connection: {problem}. Check user, password and the database's "
-            "name."
+            f"{where} refuses the connection: {problem}. Check the user, the password and the "
+            "name of the database."
         )
     if _WRONG_URL.intersection(kind.__name__ for kind in type(error).__mro__):
         return UsageError(f"{where} cannot be used: {problem}. Check the parameters in the URL.")
@@ -105,7 +105,9 @@ def split_namespace(url: URL) -> tuple[URL, str | None]:
     """Return the URL without ``?schema=``, and the value of that parameter."""
     namespace = url.query.get("schema")
     if namespace is not None and not isinstance(namespace, str):
-        raise UsageError(f"{display_name(url)} names several schemas; name one.")
+        raise UsageError(
+            f"{display_name(url)} contains several schemas, but only one is allowed here."
+        )
     return url.difference_update_query(["schema"]), namespace or None
 
 

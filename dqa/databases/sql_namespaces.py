@@ -130,14 +130,16 @@ class ServerNamespaces(Namespaces):
         title, version, least = self._product()
         if version < least:
             found, needed = (".".join(map(str, each)) for each in (version, least))
-            raise UsageError(f"{self.location} is {title} {found}; at least {needed} is needed.")
+            raise UsageError(
+                f"{self.location} runs {title} {found}, but dqa needs at least version {needed}."
+            )
 
     @classmethod
     def _translate(cls, error: Exception, where: str) -> DqaError:
         problem = one_line(error)
         if re.search(cls.no_right, f"{type(error).__name__} {error}"):
             return UsageError(
-                f"{where} cannot be written: {problem}. Ask for the right to {cls.right}."
+                f"This user may not write to {where}: {problem}. Ask for the right to {cls.right}."
             )
         kind = UsageError if isinstance(error, cls.errors[1]) else DatabaseUnavailableError
         return kind(f"{where} cannot be used: {problem}.")
@@ -231,7 +233,7 @@ class ServerNamespaces(Namespaces):
         ((_, got),) = self._run(self.lock, namespace[:64])
         if got in {0, None}:
             raise DatabaseUnavailableError(
-                f"Another load has locked '{namespace}' for {LOCK_SECONDS} seconds; try again."
+                f"Another load has locked '{namespace}' for {LOCK_SECONDS} seconds. Try again."
             )
         yield
 
@@ -249,7 +251,7 @@ class ServerNamespaces(Namespaces):
         if content is None:
             raise UsageError(f"{self.location} has no schema '{namespace}' that this user can see.")
         if content is OtherContent.UNFINISHED:
-            raise UsageError(f"'{namespace}' is {content}; load it again.")
+            raise UsageError(f"'{namespace}' is {content}. Load it again.")
 
     @contextmanager
     def scratch(self, script: str) -> Iterator[str]:

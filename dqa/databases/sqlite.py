@@ -145,7 +145,7 @@ class Sqlite(EngineSession):
             return Fault.PASSING, problem
         fault = fault_of(getattr(error, "sqlite_errorcode", 0))
         if fault is Fault.REFUSED or problem.startswith("not authorized"):
-            return Fault.REFUSED, f"{problem}; this database can only be read"
+            return Fault.REFUSED, f"{problem}; this database is read-only"
         if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
             fault = Fault.NOT_UNDERSTOOD
         return fault, problem

@@ -175,7 +175,8 @@ def _translate(
             return errors.UsageError(f"{shown} cannot be used as a {what}: {problem}.")
         if isinstance(error, ValueRefusedError):
             return errors.UsageError(
-                f"{shown} refuses a value, such as a name that is too long: {problem}."
+                f"{shown} cannot store a value (for example, because a name is too long): "
+                f"{problem}."
             )
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
         return errors.DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
@@ -204,7 +205,8 @@ def _may_write(file: Path | None) -> bool:
 
 def _may_not_write(location: StoreLocation) -> errors.UsageError:
     return errors.UsageError(
-        f"You may not write to {location.file}. Ask for the right, or name another {location.what}."
+        f"You may not write to {location.file}. Ask for the right to write, or choose another "
+        f"{location.what}."
     )
 
 

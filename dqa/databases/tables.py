@@ -261,7 +261,7 @@ def write_situation(  # noqa: PLR0913
         if _UNFIT.isdisjoint(kind.__name__ for kind in type(error).__mro__):
             raise
         raise DataError(
-            f"The database cannot hold situation '{situation.name}': {one_line(error)}."
+            f"The database cannot store the situation '{situation.name}': {one_line(error)}."
         ) from error
     if tag is not None and is_finished:
         values = (tag.scenario, tag.name, tag.content_hash, tag.rows)
@@ -325,7 +325,7 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
         return content
     if not isinstance(content, Sequence) or not all(isinstance(row, Mapping) for row in content):
         raise DataError(
-            f"Table '{name}' is neither a dict of columns nor a list of rows that are dicts."
+            f"Table '{name}' must be a dict of columns, or a list of rows, each of which is a dict."
         )
     names = dict.fromkeys(column for row in content for column in row)
     return {column: [row.get(column) for row in content] for column in names}
@@ -343,7 +343,7 @@ def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     if len(found) > 1 or not found <= _KINDS.keys():
         named = " and ".join(sorted(kind.__name__ for kind in found))
         raise DataError(
-            f"Column '{column}' of table '{table}' holds {named}: give it one type of bool, int, "
-            "float, Decimal, str, date and datetime."
+            f"Column '{column}' of table '{table}' contains values of the types {named}. All "
+            "values must have one of the types bool, int, float, Decimal, str, date and datetime."
         )
     return _KINDS[found.pop()] if found else "text"

@@ -213,9 +213,9 @@ class Worker:
             return out_of_memory()
         if name in _ENGINE_FAULTS or (code is not None and not name):
             return errors.StatementError(
-                f"The statement crashed the database engine ({how}). Write it in another way: with "
-                "fewer conversions, with arguments of the types that a function expects, with "
-                "smaller values."
+                f"The statement crashed the database engine ({how}). Write it in another way: "
+                "with fewer conversions, with smaller values, or with arguments of the types "
+                "that a function expects."
             )
         return errors.DatabaseUnavailableError(
             f"The worker process did not finish the statement: {how}. Another process ended it. "

@@ -42,7 +42,7 @@ _FREE = 0.3
 """The number of seconds that a statement may wait for a worker without losing time."""
 _REOPENING = 0.6
 """The minimum number of seconds for opening an embedded database again."""
-_BUSY = "Ask from fewer threads at once, or give statements more seconds."
+_BUSY = "Use fewer threads, or give statements more seconds."
 _NO_WORKER = f"is busy or does not answer: no worker process was free in time. {_BUSY}"
 _DESCRIBING = 600.0
 """The maximum number of seconds for reading a schema."""
@@ -111,8 +111,8 @@ class IsolatedSession(Session):
                 if own.seconds >= limits.seconds / 2:
                     raise
                 raise self._unavailable(
-                    f"is busy: the statement may take {limits.seconds:g} seconds, and waited "
-                    f"{limits.seconds - own.seconds:.1f} for a worker. {_BUSY}"
+                    f"is busy: of the {limits.seconds:g} seconds that the statement may take, it "
+                    f"spent {limits.seconds - own.seconds:.1f} waiting for a worker. {_BUSY}"
                 ) from None
 
     def read_schema(self) -> DatabaseSchema:
@@ -157,7 +157,7 @@ class IsolatedSession(Session):
                 raise timed_out(limits, self.kind) from None
             raise self._unavailable(  # a server that is only busy would accept another worker
                 f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
-                "nor did an attempt to end it."
+                "and an attempt to stop it failed."
             ) from None
         except (TypeError, ValueError):
             worker.kill()
@@ -177,7 +177,7 @@ class IsolatedSession(Session):
             except TimeoutError:
                 worker.kill()  # otherwise its late reply would answer the next request
                 raise self._unavailable(
-                    f"cannot be described: it took longer than {_DESCRIBING:g} seconds."
+                    f"did not return its schema within {_DESCRIBING:g} seconds."
                 ) from None
 
     @contextmanager

@@ -170,20 +170,22 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     if len(statement) > _LONGEST:
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
-        return GuardVerdict(False, "it contains a NUL or a lone surrogate; remove that character")
+        return GuardVerdict(
+            False,
+            "it contains a character that is not text (NUL, or half of a surrogate pair); remove "
+            "it",
+        )
     try:
         return judge(statement, dialect, policy)
     except Refusal as refusal:
         return GuardVerdict(False, str(refusal))
     except RecursionError:
-        return GuardVerdict(False, "it is nested too deeply; write it flatter")
+        return GuardVerdict(False, "it is nested too deeply; use fewer levels of brackets")
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  (a parser's mistake must not let a statement run)
         name = type(error).__name__
-        return GuardVerdict(
-            False, f"it cannot be read: the parser failed on it ({name}); write it more simply"
-        )
+        return GuardVerdict(False, f"the parser failed ({name}); write a simpler statement")
 
 
 def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:

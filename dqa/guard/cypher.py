@@ -61,7 +61,7 @@ def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> Cy
     """Parse a statement; raise `Refusal` if it does not only read."""
     reader = CypherReader(statement, dialect, policy)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
-        raise Refusal("it begins with USE, which could read another database; leave it out")
+        raise Refusal("it begins with USE, which could read another database; leave out USE")
     return reader
 
 
@@ -118,10 +118,14 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
         if not shown.shows_label(name) and name not in (types or ()):
             raise _not_shown(reader, i, shown.labels)
     if reader.has_computed_label and shown.labels is not None:
-        raise Refusal("a computed label could be a hidden label; write the name of the label")
+        raise Refusal(
+            "it computes a label, which could be a hidden one; write the name of the label"
+        )
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.labels is not None:
-        raise Refusal("a path of any length could lead through hidden nodes; write each step")
+        raise Refusal(
+            "its path of variable length could lead through hidden nodes; write each step"
+        )
 
 
 def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Refusal:
@@ -226,11 +230,11 @@ def _require_named(reader: CypherReader, names: set[str]) -> None:
         raise _whole("a path")
     for name in names:
         if name.upper() in _AMBIGUOUS:
-            raise Refusal(f"{name} is also a keyword; use another name")
+            raise Refusal(f"the name {name} is also a keyword; use another name")
 
 
 def _whole(name: str) -> Refusal:
-    return Refusal(f"{name} has hidden properties; read single properties, as in n.name")
+    return Refusal(f"{name} could show hidden properties; read single properties, as in n.name")
 
 
 def _restrict_properties(
@@ -255,7 +259,9 @@ def _restrict_properties(
         if known and known <= denying:
             raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
         if value != i - 2:
-            raise Refusal(f"write {name}: {variable}.{name} in place of .{name}")
+            raise Refusal(
+                f".{name} could show a hidden property; write {name}: {variable}.{name} instead"
+            )
         test = f"{variable}:{'|'.join(map(quote_name, sorted(denying)))}"
         if reader.ladybug:
             test = f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(denying)))}]"

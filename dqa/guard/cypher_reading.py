@@ -38,13 +38,13 @@ class CypherReader(ValueReader):
             end -= 1
         del self.keys[end:-1]
         if not end:
-            raise Refusal("it is empty; write MATCH ... RETURN ...")
+            raise Refusal("the statement is empty; write MATCH ... RETURN ...")
         self._prefixes()
         if self._at("SHOW") and not self.ladybug:
             self._show()
         last = self._query(end)
         if not self.shows and last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
-            raise Refusal("it returns nothing; end it with RETURN")
+            raise Refusal("it returns nothing; add RETURN at the end")
 
     def _prefixes(self) -> None:
         """Read EXPLAIN or PROFILE, CYPHER with harmless options, and USE."""
@@ -178,7 +178,7 @@ class CypherReader(ValueReader):
         name, end = self._dotted()
         self.i = end + 1
         if self._at("="):
-            raise Refusal(f"CALL {name} = ... changes a setting, and only reading is allowed")
+            raise Refusal(f"CALL {name} = ... changes a setting, but only reading is allowed")
         if name not in self._procedures:
             meant = closest(name, self._procedures, 0.75, whole=True)
             listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"

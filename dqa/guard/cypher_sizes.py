@@ -86,7 +86,7 @@ def require_few_steps(steps: float) -> None:
 
 def _require_at_most(most: int, count: float, what: str) -> float:
     if count > most:
-        raise Refusal(f"the number of {what} could be over {most:,}; use smaller numbers")
+        raise Refusal(f"the number of {what} could exceed {most:,}; use smaller numbers")
     return max(count, 1.0)
 
 
@@ -106,20 +106,27 @@ def require_fast_pattern(text: str, searched: float) -> None:
     """
     pattern = text.replace(r"\\", "\\")
     if re.search(r"[Qk1-9]", "".join(_ESCAPED.findall(pattern))):
-        raise Refusal("the pattern quotes a text or refers to a group; write it without them")
+        raise Refusal(
+            "the regular expression quotes a text or refers to a group; leave out these parts"
+        )
     pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", pattern))
     if flags := re.search(r"\(\?[a-zA-Z-]+[:)]", pattern):
-        raise Refusal(f"the pattern has the flags {flags[0]}; only i, m and s may be used")
+        raise Refusal(
+            f"the regular expression has the flags {flags[0]}, but only i, m and s are allowed"
+        )
     while group := _GROUP.search(pattern):
         body, repeats = group.groups()
         if repeats and ("|" in body or "?" in body or _QUANTIFIER.search(body)):
-            raise Refusal(f"the pattern repeats ({body}): a search for it may never end")
+            raise Refusal(
+                f"the regular expression repeats ({body}), so the search may never end; leave out "
+                "the repetition"
+            )
         read = "x" if repeats else body
         pattern = pattern[: group.start()] + read + pattern[group.end(1) + 1 :]
     pattern, quantifiers = _QUANTIFIER.subn("", pattern)
     choices = pattern.count("?") + pattern.count("|")
     if max(searched, _STORED_TEXT) ** quantifiers * 2.0**choices > _MOST_TRIED:
-        raise Refusal("the pattern has too many quantifiers for the text; use CONTAINS or fewer")
+        raise Refusal("the regular expression has too many quantifiers; use fewer, or use CONTAINS")
 
 
 def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size:
@@ -140,7 +147,9 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     """
     _require_at_most(_MOST_FOLDED, items.total, "steps of reduce()")
     if any(value.total >= 2 * ACCUMULATOR for value in values):
-        raise Refusal(f"reduce() could double {name} at each step; use {name} only once in it")
+        raise Refusal(
+            f"reduce() could double {name} at each step; use {name} only once in its expression"
+        )
     added = max((value.total % ACCUMULATOR for value in values), default=1.0)
     total = (start.total + items.total * added) * max(len(values), 1)
     return Size(total, max(start.item, added))
@@ -205,7 +214,7 @@ def _require_plain_bounds(keys: Sequence[str]) -> None:
     for key in keys:
         depth += (key == "(") - (key == ")")
         if not depth and key not in {NUMBER, "+", "-", ",", ")"} and key.lower() not in _COUNTING:
-            raise Refusal("the bounds of range() may be only numbers, size() and length()")
+            raise Refusal("the bounds of range() must be numbers, size() or length()")
 
 
 def numbers_in(keys: Sequence[str], texts: Sequence[str]) -> list[float]:

@@ -117,7 +117,7 @@ def tokens(statement: str, dialect: str) -> Tokens:
         if kind == "end":
             break
     if opened:
-        raise Refusal(f"a '{found.keys[opened[-1]]}' is never closed")
+        raise Refusal(f"the bracket '{found.keys[opened[-1]]}' is not closed")
     return found
 
 
@@ -126,10 +126,10 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
     if text in {"(", "[", "{"}:
         opened.append(len(found.keys))
         if len(opened) > DEEPEST:
-            raise Refusal("it is nested too deeply; write it flatter")
+            raise Refusal("it is nested too deeply; use fewer levels of brackets")
     elif text in _CLOSES:
         if not opened or found.keys[opened[-1]] != _CLOSES[text]:
-            raise Refusal(f"a '{text}' has no matching opening bracket")
+            raise Refusal(f"the bracket '{text}' does not close an open one")
         found.closing[opened.pop()] = len(found.keys)
 
 

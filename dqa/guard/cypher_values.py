@@ -229,7 +229,7 @@ class ValueReader:
             raise Refusal(SEVERAL)
         if key in self.words["writing"] | {"SHOW", "LOAD"}:
             raise Refusal(
-                f"it contains {key}, and only reading is allowed; write a query with MATCH"
+                f"it contains {key}, but only reading is allowed; write a query with MATCH"
             )
         what = f"'{text[:40]}' (character {self.found.starts[self.i] + 1})" if key else "its end"
         raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
@@ -253,7 +253,7 @@ class ValueReader:
     def _require_fast_pattern(self, begin: int, searched: Sequence[Size]) -> None:
         """Check the pattern after ``=~``, which must be one text."""
         if self.i != begin + 1 or self.keys[begin] != TEXT or self._at("+", "||"):
-            raise Refusal("write the pattern after =~ as one text, such as '.*word.*'")
+            raise Refusal("the pattern after =~ must be a single text, such as '.*word.*'")
         sizing.require_fast_pattern(self.texts[begin], sum_of(searched).total)
 
     def _size_of(self, name: int) -> Size:

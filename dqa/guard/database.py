@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (
-    "The statement failed on a value that it met, or on the types of its arguments. The database's "
-    "own words are not shown, because the policy hides some rows. Check conversions, divisions, "
-    "arguments and sub-queries that must return one row."
+    "The statement failed because of a value in the data or the type of an argument. The message "
+    "of the database is not shown, because the policy hides some rows. Check conversions, "
+    "divisions, arguments, and sub-queries that must return one row."
 )
-_REWRITTEN = "The policy rewrites the statement, and the database cannot run the rewritten text"
+_REWRITTEN = (
+    "The policy rewrites this statement, but the database cannot run the rewritten statement"
+)
 _INSERTED = 12
 """If an error message contains this many characters of an inserted text, it reveals the policy."""
 _FOR_HINTS = 0.5
@@ -137,7 +139,8 @@ class GuardedDatabase:
         """
         if policy is not None and policy.hides and self.kind == "graph":
             raise errors.UsageError(
-                "A graph has no tables for masks and row_filters; use denied_properties."
+                "masks and row_filters apply to tables, and a graph has no tables; use "
+                "denied_properties."
             )
         if checked and policy is not None:
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
@@ -176,7 +179,9 @@ class GuardedDatabase:
         other.policy = replace(self.policy, row_filters=row_filters)
         if set(other.policy.row_filters) != set(self.policy.row_filters):
             tables = ", ".join(sorted(self.policy.row_filters))
-            raise errors.UsageError(f"Give row filters of {tables}, and not of other tables.")
+            raise errors.UsageError(
+                f"Row filters must be given for {tables}, and for no other table."
+            )
         require_conditions(other.policy, self.dialect)
         other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
         return other
@@ -207,7 +212,9 @@ class GuardedDatabase:
                 self._session.close()
 
     def _closed_error(self) -> errors.DatabaseUnavailableError:
-        return errors.DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
+        return errors.DatabaseUnavailableError(
+            f"The database '{self.name}' is closed. Open it again."
+        )
 
     # Schema
 
@@ -336,7 +343,7 @@ class GuardedDatabase:
             approve = self.audit.approve if self.audit is not None else None
             if approve is not None and not approve(text, verdict, self.name):
                 raise errors.RefusedStatementError(
-                    "The statement was not run: it was not approved."
+                    "The statement was not run, because it was not approved."
                 )
             try:
                 rows = self._ran(text, verdict, limits)

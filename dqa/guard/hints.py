@@ -52,7 +52,7 @@ def closest(
 def instead_of(function: str, dialect: str) -> str:
     """Return ``In place of f use ...``, or an empty string if no advice is known."""
     advice = lists(dialect).instead.get(function.lower())
-    return f"In place of {function} use {advice}." if advice else ""
+    return f"Instead of {function}, use {advice}." if advice else ""
 
 
 def unknown_name(
@@ -60,7 +60,9 @@ def unknown_name(
 ) -> StatementError:
     """Return an error with the most similar name and a list of the existing names."""
     if schema is None:
-        return StatementError(f"{problem}. The schema could not be read in time; ask again.")
+        return StatementError(
+            f"{problem}. The schema could not be read in time for a hint. Send the statement again."
+        )
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)

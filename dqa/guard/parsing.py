@@ -181,8 +181,8 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     left_out = _left_out(parsed, adapted, known)
     if left_out:
         raise Refusal(
-            f"'{left_out}' is not understood here; check how many arguments the function takes, "
-            f"or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
+            f"'{left_out}' is not supported here; check the number of arguments of the function, "
+            f"or leave out this option. {instead_of(left_out, dialect)}".rstrip(". ")
         )
     return parsed
 
@@ -262,7 +262,7 @@ def _is_mysql_word(
     """Return whether a word is unknown to sqlglot, as in ``SQL_NO_CACHE``, ``GROUP BY x DESC``."""
     kind, name = token.token_type, token.text.lower()
     if kind in _BRACES:
-        raise Refusal("braces may only contain a date or a time, as in {d '2024-01-01'}")
+        raise Refusal("braces may contain only a date or a time, as in {d '2024-01-01'}")
     is_order = clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
     is_time = before.text.lower() == "of" and name in {"timestamp", "transaction"}
     return is_order or is_time or name in known["words that change nothing"]
@@ -284,7 +284,7 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
     """Refuse a statement that sqlglot can only parse by deep recursion or many attempts."""
     counts = Counter(token.token_type for token in tokens)
     if len(tokens) > _MOST_TOKENS or any(counts[kind] > most for kind, most in _MOST_OF.items()):
-        raise Refusal("it is too long or has too many parts; write a shorter one")
+        raise Refusal("it is too long or has too many parts; write a shorter statement")
     run, chains = 0, [0]
     before = tokens[0].token_type
     for token in tokens:
@@ -302,7 +302,7 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
             chains[-1] = 0
         before = kind
         if len(chains) > _DEEPEST or run > _LONGEST_RUN or chains[-1] > _LONGEST_CHAIN:
-            raise Refusal("it is nested too deeply; write it flatter, with WITH")
+            raise Refusal("it is nested too deeply; move inner queries to WITH")
 
 
 def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
@@ -332,7 +332,10 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
 
 def _problem(error: ParseError) -> str:
     if str(error).startswith("Maximum number of AST nodes"):
-        return "it can be read in too many ways; nest it less, and move parts to a WITH"
+        return (
+            "it can be read in too many ways; use fewer levels of brackets, and move inner "
+            "queries to WITH"
+        )
     first = error.errors[0] if error.errors else {}
     near = f" (line {first.get('line')}, near '{first.get('highlight') or ''}')" if first else ""
     problem = str(first.get("description") or str(error).splitlines()[0])

@@ -437,8 +437,8 @@ class Policy:
         }
         for name in sorted(chosen - joining):
             raise UsageError(
-                f"The relationship type '{name}' joins no two labels that you name: name its "
-                "labels, too."
+                f"The relationship type '{name}' connects labels that are not in the list: add "
+                "its two labels."
             )
         shown = frozenset(chosen or joining)
         is_all = shown == set(types.values())
@@ -461,7 +461,9 @@ class Policy:
         except ParseError as error:
             raise UsageError(f"The policy {error}.") from error
         if not isinstance(given, dict):
-            raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
+            raise UsageError(
+                f"The policy {path} must be a JSON object whose values are lists of names."
+            )
         known = (*_LISTS, *_MAPPINGS)
         unknown = sorted(set(given) - set(known))
         if unknown:

@@ -30,10 +30,10 @@ _FUNCTION_SOURCES = (exp.Table, exp.TableFromRows, exp.Lateral, exp.Unnest)
 _QUERY_SOURCES = (exp.Subquery, exp.CTE, exp.Values, exp.Pivot)
 _APPLIED = (exp.Table, exp.Query, exp.Values, type(None))
 _SAMPLES = frozenset({"bernoulli", "reservoir", "system"})
-_VARIABLE = "it uses a session variable (@name); write the value, or use WITH"
+_VARIABLE = "it uses a session variable (@name); write the value itself, or use WITH"
 _INSTEAD = {
-    "Into": "it writes its result with INTO; leave INTO out, because the rows are returned",
-    "Lock": "it locks the rows that it reads; leave out FOR UPDATE, FOR SHARE and LOCK",
+    "Into": "it writes its result with INTO; leave out INTO, because the rows are returned anyway",
+    "Lock": "it locks rows; leave out FOR UPDATE, FOR SHARE and LOCK",
     **dict.fromkeys(("Parameter", "PropertyEQ"), _VARIABLE),
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
@@ -79,7 +79,9 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     query = read if prefix is None else read_text(read.text[prefix.end() :], dialect)
     parsed = parse_text(query, dialect, policy.functions)
     if not isinstance(parsed.tree, QUERIES):
-        raise Refusal("only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of one")
+        raise Refusal(
+            "only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of a query"
+        )
     known = lists(dialect)
     rules = _Rules(parsed, policy, dialect, known, policy.scope)
     for node in parsed.nodes:
@@ -120,7 +122,7 @@ class _Rules:
         if isinstance(node, exp.Func):
             self._refuse_function(node.name if isinstance(node, exp.Anonymous) else kind.lower())
         raise Refusal(
-            _INSTEAD.get(kind) or f"it contains {kind.upper()}, and only reading is allowed"
+            _INSTEAD.get(kind) or f"it contains {kind.upper()}, but only reading is allowed"
         )
 
     def _refuse_function(self, name: str) -> None:
@@ -134,14 +136,14 @@ class _Rules:
             if isinstance(part, exp.Expr) and type(part).__name__ not in self.known.parts:
                 self.refuse(part)
         kind = type(node).__name__.upper()
-        raise Refusal(f"{kind} may not have {argument.strip('_').upper()} here")
+        raise Refusal(f"{argument.strip('_').upper()} is not allowed in {kind} here")
 
     def _refuse_outside(self, owner: Sequence[exp.Expr], what: str, name: str) -> None:
         """Refuse an object whose schema is, or could be, outside of the schema scope."""
         schema = ".".join(part.name for part in owner)
         is_named = schema.casefold() in (self.policy.schemas or ())
         if owner and self.scope is not None and not is_named and not self._is_own(owner):
-            raise Refusal(f"the {what} {schema}.{name} lies outside of {self.scope.own}")
+            raise Refusal(f"the {what} {schema}.{name} is outside of {self.scope.own}")
 
     def _is_own(self, owner: Sequence[exp.Expr]) -> bool:
         # In PostgreSQL, only the name of the current database may precede the schema.
@@ -180,7 +182,7 @@ class _Rules:
             known = self.known["settings"]
             first = node.expressions[0] if node.expressions else None
             if not isinstance(first, exp.Literal) or first.name.lower() not in known:
-                raise Refusal(f"{name} may only read an allowed setting such as 'server_version'")
+                raise Refusal(f"{name} may read only allowed settings, such as 'server_version'")
 
     def check_lengths(self) -> None:
         """Refuse calls that build texts of millions of characters before a time limit stops them.
@@ -218,7 +220,8 @@ class _Rules:
             sizes[id(node)] = size
             if cost > _LARGEST:
                 raise Refusal(
-                    f"{name or 'it'} could process over {_LARGEST:,} values; use smaller numbers"
+                    f"{name or 'it'} could process more than {_LARGEST:,} values; use smaller "
+                    "numbers"
                 )
 
     # Tables
@@ -232,7 +235,10 @@ class _Rules:
             return  # a part of WITH
         name, schema = node.name.lower(), node.db.lower()
         if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
-            raise Refusal(f"{name} belongs to a run store; list it in the policy's tables")
+            raise Refusal(
+                f"the table {name} belongs to a run store; to read it, list it in the policy's "
+                "tables"
+            )
         is_known = name.casefold() in self.policy.visible_tables
         if self.dialect == "duckdb" and not is_known:
             self._refuse_file(node)
@@ -264,12 +270,16 @@ class _Rules:
         is_found = not owner or (self.dialect == "duckdb" and self._is_own(owner))
         if is_catalogue and not is_known and is_found:
             raise Refusal(
-                f"{name} describes more than {scope.own}; use SHOW TABLES or DESCRIBE instead"
+                f"the catalogue {name} describes more than {scope.own}; use SHOW TABLES or "
+                "DESCRIBE instead"
             )
         if not owner and scope.finds_others and not (is_known and scope.finds_own_first):
             hint = closest(name, self.policy.visible_tables) if not is_known else ""
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"
-            problem = f"the table {name} could be outside of {scope.own}; write {full}.{hint}"
+            problem = (
+                f"the name {name} could refer to a table outside of {scope.own}; write "
+                f"{full}.{hint}"
+            )
             raise Refusal(problem.rstrip(".?"))
 
     def _check_source(self, node: exp.Table) -> None:
@@ -289,10 +299,13 @@ class _Rules:
         """Refuse a name that DuckDB would read as a file, or as a statement in brackets."""
         is_plain = all(_PLAIN_NAME.fullmatch(part.name) for part in node.parts)
         if not is_plain or (node.db and node.name.lower() in self.known["file endings"]):
-            raise Refusal(f"'{'.'.join(p.name for p in node.parts)}' would be read as a file")
+            raise Refusal(f"'{'.'.join(p.name for p in node.parts)}' would be opened as a file")
         before = self.parsed.text[: node.parts[0].meta.get("start", 0)].rstrip()
         if before.endswith("(") and not node.db and not node.this.args.get("quoted"):
-            raise Refusal(f"({node.name.upper()} ...) is not a query; quote the name of the table")
+            raise Refusal(
+                f"({node.name.upper()} ...) is not a query; if this is the name of a table, quote "
+                "it"
+            )
 
     def _check_alias(self, node: exp.TableAlias) -> None:
         """Refuse column aliases that are not plain names. A database could read them as a call."""
@@ -319,7 +332,7 @@ class _Rules:
         *owner, last = _dotted(node.args["kind"])
         name = last.name.lower()
         if node.expressions and name not in self.known.syntax:
-            raise Refusal(f"the type {name} is not known to have a size")
+            raise Refusal(f"the size of the type {name} is unknown")
         has_row_types = self.dialect == "postgres" and self.policy.restricts
         if self.scope is None and not has_row_types:
             return
@@ -341,7 +354,9 @@ class _Rules:
                 problem = _VARIABLE  # in PostgreSQL the sign is an operator, as in ``@ -1``
             case exp.TableSample(args={"method": exp.Expr() as method}):
                 if method.name.lower() not in _SAMPLES:
-                    problem = f"the sampling method {method.name} is not known"
+                    problem = (
+                        f"the sampling method {method.name} is not in the list of allowed methods"
+                    )
             case exp.CTE() if not isinstance(node.this, QUERIES):
                 problem = f"the WITH part '{node.alias}' is not a query"
             case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
@@ -376,7 +391,10 @@ class _Rules:
             elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
                 owner, name = node.table.casefold(), node.name.casefold()
                 if owner not in sources and owner not in functions:
-                    raise Refusal(f"{node.table}.{node.name}: no table here is called {node.table}")
+                    raise Refusal(
+                        f"{node.table}.{node.name} refers to a table {node.table}, which is not "
+                        "in this query"
+                    )
                 if name not in functions.get(owner, {name}):
                     raise Refusal(f"{node.table}.{node.name} is not a column of the function")
                 is_known = self.policy.schema is None or sources.get(owner, False) or name in own
@@ -414,7 +432,7 @@ class _Rules:
         columns = _ROW_COLUMNS | self.known["columns of functions"] | self.policy.column_words
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, schema=self.policy.schema)
-            raise Refusal(f".{name} is not a known column and could call a function.{hint}")
+            raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
 
     of_classes: ClassVar[Mapping[type, Callable[[_Rules, Any], None]]] = {
         exp.Anonymous: _check_function,

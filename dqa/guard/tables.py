@@ -97,7 +97,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     parts = [node.alias.casefold() for node in parsed.nodes if isinstance(node, exp.CTE)]
     for name in parts:
         if parts.count(name) > 1:  # databases resolve the name differently
-            raise Refusal(f"two WITH parts are called {name}; rename one")
+            raise Refusal(f"two parts of WITH have the name {name}; rename one")
     text, done, own = parsed.text, 0, list[str]()
     restricted: dict[str, ShownPart] = {}
     for node in sorted(
@@ -108,7 +108,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         if shown is None:
             continue
         if not shown.columns:
-            raise Refusal(f"no column of {node.name} may be read, or its columns are unknown")
+            raise Refusal(f"the columns of {node.name} are all hidden or unknown")
         restricted[node.name.casefold()] = shown
         start = int(node.parts[0].meta.get("start", -1))
         end = int(node.parts[-1].meta.get("end", -2)) + 1
@@ -116,7 +116,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         is_source = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
         if not (is_plain and is_source and start >= 0 and _BEFORE.search(text[:start])):
             raise Refusal(
-                f"a part of {node.name} is hidden; name this table only after FROM or JOIN"
+                f"a part of {node.name} is hidden; use this table only after FROM or JOIN"
             )
         rows = text[start:end]
         if shown.row_filter:
@@ -161,7 +161,9 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
         hint = closest(node.name, [table.name for table, _ in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_columns_of(name):
-        raise Refusal(f"part of {node.name} is hidden; check the statement with its database")
+        raise Refusal(
+            f"a part of {node.name} is hidden; check the statement together with its database"
+        )
     return True
 
 
@@ -172,13 +174,13 @@ def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> N
         is_column = isinstance(node, exp.Column)
         name = node.name.casefold() if is_column or isinstance(node, exp.Anonymous) else ""
         if isinstance(node, exp.Column) and node.db and node.table.casefold() in restricted:
-            raise Refusal(f"write {node.table}.{node.name} without a schema before it")
+            raise Refusal(f"write {node.table}.{node.name} without the name of a schema")
         if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
-            raise Refusal(f"{name} is not a readable column; use another column")
+            raise Refusal(f"the column {name} does not exist or is hidden; use another column")
         # SQLite applies a search to the whole index, even if a query replaces the table.
         is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
         if is_search or isinstance(node, exp.Match):
-            raise Refusal("a search of an index may read hidden data; write LIKE")
+            raise Refusal("a search in an index could read hidden data; use LIKE")
 
 
 # Opening a database
@@ -197,7 +199,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     dialect = session.dialect
     if dialect not in _FENCES:
         if policy.hides:
-            raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
+            raise UsageError(f"Masks and row filters are not supported for {session.language}.")
         return policy
     hiding = set(policy.restricted_names - {""})
     hiding |= policy.shown_parts.keys()
@@ -205,8 +207,8 @@ def protected(policy: Policy, session: Session) -> Policy:
         name = table.name.casefold()
         if policy.known_tables[name] is not table and policy.restricts_columns_of(name):
             raise UsageError(
-                f"Two tables are called {table.name}, and the policy hides a part of one of them: "
-                "rename one, or open a single schema."
+                f"Two tables have the name {table.name}, and the policy hides a part of one of "
+                "them: rename one, or open a single schema."
             )
     require_conditions(policy, dialect)
     views: Sequence[Sequence[object]] = []
@@ -235,9 +237,9 @@ def require_conditions(policy: Policy, dialect: str) -> None:
             _refuse_unless_plain(table, condition, dialect, policy.schema.quote)
         except Refusal as refusal:
             raise UsageError(
-                f"The policy's row filter of {table.name} cannot be used: {refusal}. Compare "
-                "columns of the table with plain values by comparisons, IN, BETWEEN, LIKE and IS "
-                f"NULL, joined by AND, OR and NOT. The filter is: {condition}"
+                f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
+                "comparisons of columns with plain values (=, <, IN, BETWEEN, LIKE, IS NULL), "
+                f"combined with AND, OR and NOT. The filter is: {condition}"
             ) from refusal
 
 
@@ -248,7 +250,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
     filled = {place for place, value in parsed.tree.args.items() if value}
     is_single = filled == {"expressions", "from_", "where"} and parsed.text == statement
     if where is None or not isinstance(where.this, exp.Paren) or not is_single:
-        raise Refusal("it is not a single condition, or contains a comment or a backslash")
+        raise Refusal("it is not a single condition, or it contains a comment or a backslash")
     known = lists(dialect)
     columns = {column.name.casefold(): column.name for column in table.columns}
     for node in where.this.walk():
@@ -259,7 +261,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
         ):
             hint = closest(node.name, columns.values())
             raise Refusal(
-                f"'{node.sql()}' is not a column of the table, written alone.{hint}".rstrip(".?")
+                f"'{node.sql()}' is not the plain name of a column of the table.{hint}".rstrip(".?")
             )
         is_known = type(node).__name__ in known["parts of row filters"]
         if not is_known and not is_cast and name not in known["functions of row filters"]:

@@ -94,13 +94,13 @@ def read_text(statement: str, dialect: str) -> StatementText:
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     if not tokens:
-        raise Refusal("it is empty; write a SELECT")
+        raise Refusal("the statement is empty; write a SELECT")
     if any(token.token_type is TokenType.SEMICOLON for token in tokens):
         raise Refusal(SEVERAL)
     text = _written(statement, tokens, dialect)
     again = _tokens(text, dialect)
     if _written(text, again, dialect) != text:
-        raise Refusal("it can be read in two ways; write a space between its words and quotes")
+        raise Refusal("databases can read it in two ways; write a space between words and quotes")
     return StatementText(text, again)
 
 
@@ -113,7 +113,7 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
     end = min((found.start() for found in doubts if found), default=len(script))
-    problem = "from here on it can be read in two ways; write plain text"
+    problem = "from here on, databases can read it in two ways; use only plain characters"
     problem = problem if end < len(script) else ""
     tokens: list[Token] | None = None
     while tokens is None:  # find the longest readable part that ends with a whole line
@@ -175,14 +175,20 @@ def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:
             pieces.append(gap if not gap.strip(" \n") else " ")
         elif pieces and _JOINED.fullmatch(pieces[-1][-1] + piece[0]):
             if pieces[-1][0].isdigit():
-                raise Refusal(f"{pieces[-1]}{piece} can be read in two ways; write a space in it")
+                raise Refusal(
+                    f"databases can read {pieces[-1]}{piece} in two ways; write a space between "
+                    "its parts"
+                )
             pieces.append(" ")
         pieces.append(piece)
     return "".join(pieces)
 
 
 def _doubtful(piece: str, dialect: str) -> Refusal:
-    return Refusal(f"{piece[:40]!r} cannot be read as {dialect} in only one way; write it plainly")
+    return Refusal(
+        f"databases can read {piece[:40]!r} in several ways as {dialect}; write it in a simpler "
+        "form"
+    )
 
 
 def _literal(raw: str, token: Token, dialect: str) -> str:
@@ -201,7 +207,7 @@ def _literal(raw: str, token: Token, dialect: str) -> str:
         plain |= {'""': '"' if raw[0] == '"' else '""', "'": "''"}
         written = f"'{_QUOTES.sub(lambda match: plain.get(match[0], match[0]), raw[1:-1])}'"
         if not _TEXT.fullmatch(written):
-            raise Refusal("a text can be read in two ways; write a quote in a text as ''")
+            raise Refusal("databases can read a text in two ways; write '' for a quote in a text")
         return written
     if "\\" in value and dialect == "ansi":
         raise Refusal("a text contains a backslash, which databases read in different ways")

@@ -143,7 +143,9 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
             if form(name) not in there and not is_elsewhere:
                 hint = closest(name, known, whole=True)
                 full = "table or view" if kind == "table" else kind
-                raise UsageError(f"The policy's {what} has '{name}': no such {full}.{hint}")
+                raise UsageError(
+                    f"The policy's {what} contains '{name}', but there is no such {full}.{hint}"
+                )
 
 
 def _names_of(part: Part, what: str) -> list[str]:
@@ -204,7 +206,7 @@ def describing_form(text: str, dialect: str, policy: Policy) -> Form | None:
             return kind, found
     first = text.split(maxsplit=1)[0].upper()
     if first in {"SHOW", "PRAGMA"}:
-        raise Refusal(f"this {first} may not run; use SHOW TABLES or DESCRIBE")
+        raise Refusal(f"this form of {first} is not allowed; use SHOW TABLES or DESCRIBE")
     return None
 
 
@@ -246,7 +248,7 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
             raise Refusal(
-                f"{owner} could be another schema, which cannot be described; leave out {owner}"
+                f"{owner} could be another schema, which may not be described; leave out {owner}"
             )
 
 

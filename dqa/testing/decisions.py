@@ -66,7 +66,7 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
     made = f"The decision is {said!r}"
     if decision.ending is not Ending.ANSWERED:
         made = "No decision was made"
-    _fail(decision, f"{made}, and {' or '.join(map(repr, expected))} was expected.")
+    _fail(decision, f"{made}, but {' or '.join(map(repr, expected))} was expected.")
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:

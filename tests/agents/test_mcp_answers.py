@@ -145,7 +145,7 @@ def test_a_failing_database_is_an_error_of_the_protocol(shop: Path) -> None:
     database.close()
 
     async def look(client: Client) -> None:
-        with pytest.raises(MCPError, match="is closed; open it again"):
+        with pytest.raises(MCPError, match="is closed"):
             await client.call_tool("query", {"statement": "SELECT 1"})
 
     in_process(dqa.mcp_server(database), look)
@@ -196,7 +196,7 @@ def test_a_bug_tells_the_client_its_kind_and_nothing_else(
         (("--tables", "nothing"), "nothing"),
         (("--decider", "nobody"), "There is no decider 'nobody'"),
         (("--decider", "planrag"), "'planrag' needs a chat model"),
-        (("--decider", "first", "--record", "kept.jsonl"), "leave it out"),
+        (("--decider", "first", "--record", "kept.jsonl"), "leave out the option"),
         (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
         (("--transport", "http", "--port", "TAKEN"), "Cannot listen"),
         (("--database", "a=shop.db", "--database", "a=shop.db"), "'a'"),

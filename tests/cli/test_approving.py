@@ -145,7 +145,7 @@ def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Pat
     record = json.loads(trace.read_text("utf-8"))
     assert record["ending"] == "stopped"
     assert record["plans"] == ["1. Find the cheapest\n2. Decide"]
-    assert record["error"].endswith("when asked about the statement: interrupted.")
+    assert record["error"].endswith("in the review of a statement: interrupted.")
 
 
 @pytest.mark.parametrize(

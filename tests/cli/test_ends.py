@@ -40,12 +40,12 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     file = tmp_path / "file"
     file.write_text("mine", "utf-8")
     for arguments, problem in (
-        (("eval", "--generate", 1, "--out", file), f"{file} is a file: name a folder"),
+        (("eval", "--generate", 1, "--out", file), f"{file} is a file, but a folder is needed"),
         (("eval", "--generate", 1, "--out", file / "run"), f"{file} is a file"),
-        (("data", "generate", "--out", file), f"{file} is a file: name a folder"),
+        (("data", "generate", "--out", file), f"{file} is a file, but a folder is needed"),
         (("data", "generate", "--out", tmp_path), f"{tmp_path} is not empty"),
-        (("data", "audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} exists already"),
-        (("data", "audit", "--generate", 1, "--html", file), f"{file} exists already"),
+        (("data", "audit", "--generate", 1, "--html", tmp_path), f"{tmp_path} already exists"),
+        (("data", "audit", "--generate", 1, "--html", file), f"{file} already exists"),
         (("data", "audit", "--generate", 1, "--html", tmp_path / "no/a.html"), "does not exist"),
     ):
         ran = dqa(*arguments)
@@ -54,4 +54,4 @@ def test_a_place_that_cannot_be_written_to_is_found_before_anything_is_read(
     monkeypatch.setattr(os, "access", lambda *_: False)
     for out in (("eval", "--generate", 1, "--out"), ("data", "generate", "--out")):
         ran = dqa(*out, tmp_path / "new" / "run")
-        assert (ran.code, "not writable" in ran.err) == (2, True)
+        assert (ran.code, "may not write to" in ran.err) == (2, True)

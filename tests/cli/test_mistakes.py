@@ -67,7 +67,7 @@ WRONG = {
     "ask --database shop.db --question ''": "is empty",
     "init --database shop.db --question ''": "--question is empty",
     "query shop.db ''": "STATEMENT is empty",
-    "ask --database blank.db --question ? --decider first": "no table that may be read",
+    "ask --database blank.db --question ? --decider first": "No table of",
     STORED: "(--question), or a scenario (--scenario)",
     f"{STORED} --question ? --target goods=iron": "name it (--scenario)",
     f"{STORED} --scenario zoo": "no scenario 'zoo'",

@@ -30,7 +30,7 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     asked = dqa("schema", shop, "--question", "Which supplier is cheapest?")
     assert "supplier(id: INTEGER, name: TEXT, cost: REAL) key (id)" in asked.out
     tight = dqa("schema", shop, "--schema-tokens", 2_000)
-    assert "of all 302 tables are not described, for want of room" in tight.out
+    assert "of the 302 tables are not described for lack of room" in tight.out
     assert len(tight.out.encode()) <= 3 * 2_000
     record = json.loads(dqa("schema", shop, "--schema-tokens", 2_000, "--json").out)
     described = [table["name"] for table in record["described"]["tables"]]

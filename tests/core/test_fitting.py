@@ -46,7 +46,7 @@ def test_nothing_is_left_out_silently() -> None:
     assert all(one.name in text for one in wide().tables)
     left = len(fitted.left_out)
     assert not fitted.is_whole
-    assert f"({left} of all 300 tables are not described, for want of room: " in text
+    assert f"({left} of the 300 tables are not described for lack of room: " in text
 
 
 @pytest.mark.parametrize("most", [300, 10_000])
@@ -56,7 +56,7 @@ def test_names_without_room_are_counted(most: int) -> None:
     assert estimate_tokens(fitted.to_text()) <= most
     assert 0 < fitted.named < len(fitted.left_out)
     unnamed = len(fitted.left_out) - fitted.named
-    assert f" and {unnamed:,} more;" in fitted.to_text()
+    assert f" and {unnamed:,} more. " in fitted.to_text()
     assert fitted.schema.tables[-1].name in {"plants", "zz_order_lines", "zz_weather"}
 
 

@@ -22,7 +22,7 @@ from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
         ({"action": "nod"}, "must be 'approve', 'correct', 'refuse' or 'end'"),
         ({"action": "correct"}, "give 'text'"),
         ({"action": "correct", "text": " \n"}, "give 'text'"),
-        ({"action": "refuse", "text": "no"}, "reads its 'reason'"),
+        ({"action": "refuse", "text": "no"}, "reads only its 'reason'"),
         ({"action": "approve", "why": "x"}, "no field 'why'"),
     ],
 )

@@ -63,9 +63,9 @@ def test_a_file_that_changes_is_told(folder: Path) -> None:
             with pytest.raises(DatabaseUnavailableError, match=r"sales\.csv' was changed"):
                 database.query("SELECT count(*) FROM sales")
         sales.unlink()
-        with pytest.raises(DatabaseUnavailableError, match="open it again"):
+        with pytest.raises(DatabaseUnavailableError, match="Open it again"):
             database.query("SELECT count(*) FROM stores")
-        with pytest.raises(DatabaseUnavailableError, match="open it again"):
+        with pytest.raises(DatabaseUnavailableError, match="Open it again"):
             database.schema()
 
 
@@ -139,9 +139,9 @@ def test_what_is_no_database_of_files_is_one_line(tmp_path: Path) -> None:
         (tmp_path / "twice" / name).write_text("id\n1\n", "utf-8")
     for location, words in (
         ("nothing.csv", "There is no file"),
-        ("empty", "holds no data file"),
+        ("empty", "does not contain a data file"),
         ("x*.parquet", "No data file matches"),
-        ("twice", "would both be the table a"),
+        ("twice", "would both become the table a"),
     ):
         with pytest.raises(UsageError, match=words):
             dqa.open_database(tmp_path / location)

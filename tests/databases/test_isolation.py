@@ -413,5 +413,5 @@ def test_a_replaced_file_is_an_error(
     with closing(dqa.open_database(files[0])) as database:
         assert database.query("SELECT name FROM shop").rows == (("old",),)
         replace(files[1], files[0])
-        with pytest.raises(DatabaseUnavailableError, match="replaced or removed since"):
+        with pytest.raises(DatabaseUnavailableError, match="replaced or removed after"):
             database.query("SELECT name FROM shop")

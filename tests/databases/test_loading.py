@@ -124,7 +124,9 @@ def test_a_graph_needs_every_table_mapped() -> None:
 def test_a_graph_needs_the_ends_of_its_relationships(situation: Situation) -> None:
     """The error names the relationship's table and the missing node."""
     lost = situation.replace(flow=situation["flow"].replace(source=["nowhere", "kiev"]))
-    with pytest.raises(DataError, match=r"'small' .* row of 'flow' ends at \w+ 'nowhere'"):
+    with pytest.raises(
+        DataError, match=r"'small' .* row of table 'flow' refers to the \w+ 'nowhere'"
+    ):
         BACKENDS["ladybug"].load(lost)
 
 
@@ -225,7 +227,9 @@ def test_a_file_that_vanishes_during_a_load_holds_nothing(
         raise FileExistsError
 
     monkeypatch.setattr(FileNamespaces, "_put", appears)
-    with pytest.raises(UsageError, match=r"world\.db' contains nothing, which is not overwritten"):
+    with pytest.raises(
+        UsageError, match=r"world\.db' contains nothing, which dqa does not overwrite"
+    ):
         BACKENDS["sqlite"].load(situation, str(file))
 
 

@@ -102,7 +102,7 @@ def test_a_policy_for_several_databases_names_what_one_of_them_has(situation: Si
     both = Policy(denied_columns=frozenset({"development"}), labels=frozenset({"Country"}))
     require_known(both, [tables, graph])
     require_known(both, [tables])  # labels are of the other kind of database
-    with pytest.raises(UsageError, match="denied_columns has 'nix'"):
+    with pytest.raises(UsageError, match="denied_columns contains 'nix'"):
         require_known(Policy(denied_columns=frozenset({"nix"})), [graph, tables])
     require_known(Policy(labels=frozenset({"COUNTRY"})), [graph], fold=True)
     require_known(Policy(tables=frozenset({"other.t"}), columns=frozenset({"t.a"})), [tables])

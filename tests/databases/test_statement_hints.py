@@ -54,7 +54,7 @@ def test_sqlite_says_what_to_use_instead(relational: Database) -> None:
     """Models write functions and clauses that it lacks."""
     for statement, advice in (
         ("SELECT home_node FROM country GROUP BY ROLLUP(home_node)", "UNION ALL"),
-        ("SELECT YEAR('2024-01-01')", r"In place of YEAR use CAST\(strftime"),
+        ("SELECT YEAR('2024-01-01')", r"Instead of YEAR, use CAST\(strftime"),
     ):
         with pytest.raises(StatementError, match=advice):
             relational.query(statement)
@@ -63,7 +63,7 @@ def test_sqlite_says_what_to_use_instead(relational: Database) -> None:
 def test_a_refused_function_is_told_with_what_to_use(relational: Database) -> None:
     """As is one that is only misspelt."""
     with pytest.raises(
-        RefusedStatementError, match=r"In place of date_trunc use strftime\(.*\)\.$"
+        RefusedStatementError, match=r"Instead of date_trunc, use strftime\(.*\)\.$"
     ):
         relational.query("SELECT date_trunc('month', '2024-02-03')")
     with pytest.raises(RefusedStatementError, match=r"Did you mean 'length'\?$"):
@@ -83,7 +83,7 @@ def test_functions_of_others_are_translated_in_a_statement_of_sqlite(
         found = relational.query(statement)
         assert found.rows == rows
         assert found.translated is not None or sqlite3.sqlite_version_info >= (3, 44)
-    with pytest.raises(RefusedStatementError, match="In place of to_char use printf"):
+    with pytest.raises(RefusedStatementError, match="Instead of to_char, use printf"):
         relational.query("SELECT TO_CHAR(1, '9')")  # as STRFTIME it would give another result
 
 

@@ -63,9 +63,9 @@ def test_more_rows_than_one_insert_takes_keep_their_order() -> None:
 NO_TABLES: list[tuple[Any, str]] = [
     ([], "has no columns"),
     ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
-    ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' holds int and str"),
+    ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' contains values of the types int and str"),
     ([{"a": 1}, {"a": []}], "Column 'a' of table 't' holds int and list"),
-    ([1], "neither a dict of columns nor a list of rows"),
+    ([1], "must be a dict of columns, or a list of rows"),
 ]
 
 
@@ -97,7 +97,7 @@ def test_a_script_is_run_and_the_database_is_read_only(engine: str, tmp_path: Pa
 def test_a_script_that_the_engine_refuses_is_told_in_its_words(engine: str) -> None:
     """And nothing of it stays open."""
     with (
-        pytest.raises(DataError, match=r"refuses the script: .*TABEL"),
+        pytest.raises(DataError, match=r"rejects the script: .*TABEL"),
         dqa.temporary_database("CREATE TABEL a (x INTEGER)", engine),
     ):
         pass
@@ -122,7 +122,7 @@ def test_what_an_engine_cannot_hold_is_refused() -> None:
         ({"t": {"x": [1]}}, "ladybug", "stores a graph, but tables"),
         (3, "sqlite", "from a int"),
         (Path("missing.sql"), "sqlite", "missing.sql does not exist"),
-        (SCRIPTS["sqlite"], "mysql", "cannot be in memory"),
+        (SCRIPTS["sqlite"], "mysql", "cannot run in memory"),
     ]
     for content, engine, problem in wrong:
         with pytest.raises(UsageError, match=problem), dqa.temporary_database(content, engine):

@@ -238,7 +238,7 @@ def test_ending_the_run_keeps_what_happened(shop: Path) -> None:
     person = Person({"action": "approve"}, {"action": "end", "reason": "enough"})
     trace, _ = decide(shop, person, ("plan", "statement"), query(NAMES, plan=PLAN))
     assert trace.ending is dqa.Ending.STOPPED
-    assert trace.error == "A person (ada) ended the run when asked about the statement: enough."
+    assert trace.error == "A person (ada) ended the run in the review of a statement: enough."
     assert [event.kind for event in trace.events] == [
         *("prompt", "reply", "review", "plan", "review", "stopped")
     ]

@@ -106,7 +106,7 @@ def test_a_database_may_be_named_with_its_url() -> None:
         "postgres=postgresql://me:pass-word@host:port/db": "The database URL cannot be read",
         "neo4j://me:pass-word@:x": "The database URL cannot be read",
         "bolt://me:pass-word@host:99999": "The database URL cannot be read",
-        "bolt://": "names no host",
+        "bolt://": "does not contain a host",
     }.items():
         with pytest.raises(UsageError, match=problem) as caught:
             targets_of(["sqlite", database])

@@ -124,7 +124,7 @@ def test_an_error_without_values_is_shown(hiding: Database) -> None:
     with pytest.raises(QueryError, match=r"(?i)argument|match"):
         hiding.query("SELECT substr(email) FROM customer")
     if hiding.dialect == "duckdb":
-        with pytest.raises(QueryError, match="own words are not shown") as raised:
+        with pytest.raises(QueryError, match="message of the database is not shown") as raised:
             hiding.query("SELECT CAST(note AS INTEGER) FROM customer")
         assert raised.value.__cause__ is None
 
@@ -144,7 +144,7 @@ def test_untested_dialects_refuse_masks(tmp_path: Path) -> None:
     location = f"sqlite+pysqlite:///{tmp_path / 'a.db'}"
     with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
         connection.execute("CREATE TABLE a (b TEXT)")
-    with pytest.raises(UsageError, match="not known to hold in"):
+    with pytest.raises(UsageError, match="not supported for"):
         dqa.open_database(location, policy=Policy(masks={"a.b": None}))
 
 
@@ -160,7 +160,7 @@ def test_row_filters_can_be_replaced() -> None:
     with dqa.temporary_database(attacks.FIRST, "sqlite", policy=SQL, isolation="none") as one:
         assert isinstance(one, GuardedDatabase)
         table = next(iter(attacks.FILTERS))
-        with pytest.raises(UsageError, match="row filters of"):
+        with pytest.raises(UsageError, match="Row filters must be given for"):
             one.with_rows({})
         with pytest.raises(UsageError, match="cannot be used"):
             one.with_rows({**attacks.FILTERS, table: "1 = 1 UNION SELECT 2"})

@@ -34,9 +34,9 @@ def test_a_refusal_names_the_alternative() -> None:
         ("sqlite", "DELETE FROM t"): "only a query may run",
         ("sqlite", "SELECT 1; SELECT 2"): "one statement at a time",
         ("postgres", "SELECT strpod(a, 'x') FROM t"): "Did you mean 'strpos'",
-        ("neo4j", "MATCH (n) SET n.x = 1"): "it contains SET, and only reading is allowed",
+        ("neo4j", "MATCH (n) SET n.x = 1"): "it contains SET, but only reading is allowed",
         ("neo4j", "CALL db.label()"): "Did you mean 'db.labels'",
-        ("neo4j", "MATCH (n)"): "end it with RETURN",
+        ("neo4j", "MATCH (n)"): "add RETURN at the end",
     }
     for (dialect, statement), reason in reasons.items():
         assert reason in check(statement, dialect).reason

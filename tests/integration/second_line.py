@@ -36,7 +36,7 @@ FILES = {"mariadb": ("mariadb", "mysql")}
 """Whose attacks a database gets, where it is not one file of its own name."""
 LIMITS = Limits(seconds=0.2)
 """Many attacks sleep; it only matters that they are stopped."""
-NO_ROWS = "The statement returned no rows"
+NO_ROWS = "The statement is not a query that returns rows"
 
 TABLES = (
     "CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, d VARCHAR(9))",

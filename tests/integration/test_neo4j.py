@@ -382,8 +382,8 @@ def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"building": {"id": [1, 1, 2]}}, "two rows of 'building' have the key 1"),
-        ({"supply": {"building_id": [0, 1, 77]}}, "'supply' ends at Building 77"),
+        ({"building": {"id": [1, 1, 2]}}, "two rows of table 'building' have the same key 1"),
+        ({"supply": {"building_id": [0, 1, 77]}}, "'supply' refers to the Building 77"),
     ],
 )
 def test_what_is_no_graph_is_refused_and_leaves_nothing(

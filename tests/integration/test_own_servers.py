@@ -127,7 +127,7 @@ def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(
         own.restart()
         assert [each.content_hash for each in backend.loaded(own.url)] == [small.content_hash]
         if own.name == "neo4j":
-            with pytest.raises(UsageError, match="holds no situation"):
+            with pytest.raises(UsageError, match="does not contain a situation"):
                 backend.open(f"{own.url}?namespace={namespace}")
         with closing(backend.load(situation, own.url)) as database:
             assert read_situation(database, situation.schema, situation.name) == situation

@@ -151,7 +151,7 @@ def test_what_unload_drops_is_gone_and_nothing_else(server: Target) -> None:
     assert (dropped.name, dropped.content_hash) == ("one", one.content_hash)
     assert not server.holds(one)
     assert read_back(kept, other) == other
-    with pytest.raises(UsageError, match="holds no situation"):
+    with pytest.raises(UsageError, match="does not contain a situation"):
         server.backend.unload(server.url, namespace_for(one))
 
 
@@ -178,7 +178,7 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     server, situation, engine = occupied
     namespace = namespace_for(situation)
     for replace in (None, "dqa_another"):
-        with pytest.raises(UsageError, match=f"not of this project.*--replace {namespace}"):
+        with pytest.raises(UsageError, match=f"dqa did not create.*--replace {namespace}"):
             server.load(situation, replace)
     with pytest.raises(UsageError, match="holds no situation"):
         server.backend.unload(server.url, namespace)

@@ -123,7 +123,7 @@ def reader(server: Target) -> Iterator[str]:
 def test_a_user_without_rights(server: Target, reader: str) -> None:
     """Who may only read can read, is known to only read, and is told what loading needs."""
     message = complaint(lambda: server.backend.load(world(), reader), UsageError)
-    assert "cannot be written" in message
+    assert "may not write to" in message
     assert "Ask for the right" in message
     assert not server.backend.examine(reader).may_write
     assert server.backend.examine(server.url).may_write

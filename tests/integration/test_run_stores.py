@@ -97,7 +97,7 @@ def test_a_name_that_does_not_fit_is_refused(store: str, asked: QuestionSet) -> 
     lax = f"{store}?sql_mode=NO_ENGINE_SUBSTITUTION" if store.startswith("mysql") else store
     decider = Odd()
     decider.name = "x" * 201
-    with pytest.raises(dqa.UsageError, match="name that is too long"):
+    with pytest.raises(dqa.UsageError, match="name is too long"):
         dqa.evaluate(asked, decider, databases="sqlite", out=f"{lax}#long")
 
 

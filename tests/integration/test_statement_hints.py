@@ -20,14 +20,18 @@ CASES = [
     (
         "postgres",
         "SELECT 1 FROM country ORDER BY 1 UNION SELECT 2 UNION SELECT 3",
-        r'near "UNION" at character 34; the language is SQL \(PostgreSQL\)',
+        r'near "UNION" at character 34\. Statements must be written in SQL \(PostgreSQL\)',
     ),
     (
         "mysql",
         "SELECT tn.name FROM trade_node tn JOIN country c ON c.home_node = tn.trade_node",
         r"Unknown column 'tn\.name' in .*Tables: .*trade_node\(trade_node, local_value",
     ),
-    ("mysql", "SELECT 1 FROM country QUALIFY 1", r"; the language is SQL \((?:MariaDB|MySQL)\)\."),
+    (
+        "mysql",
+        "SELECT 1 FROM country QUALIFY 1",
+        r"\. Statements must be written in SQL \((?:MariaDB|MySQL)\)\.",
+    ),
 ]
 
 

@@ -28,7 +28,7 @@ ALL = Limits(rows=100_000, bytes=100_000_000)
 HIDDEN = "hidden"
 """Is in every text of the other situation, and in the names of what else its schema has."""
 _HIDDEN = re.compile(r"hidden\w*")
-_NO_QUERY = "it is not one query"
+_NO_QUERY = "it is not a single query"
 """DuckDB's session runs what its engine calls a SELECT, whatever the guard lets through."""
 MORE = {
     "mysql": (

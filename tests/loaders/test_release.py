@@ -57,7 +57,7 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     (defect,) = question_set.defects
     assert defect.file.name == "q4.sql"
     assert defect.more == 1
-    assert "and so in 1 more file;" in str(defect)
+    assert "and the same in 1 more file;" in str(defect)
 
 
 @pytest.mark.parametrize(

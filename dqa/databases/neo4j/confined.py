@@ -35,8 +35,7 @@ class ConfinedGraph(GuardedDatabase):
         hides_labels = self.policy.labels is not None
         if hides_labels and _LABELS in statement:
             raise RefusedStatementError(
-                f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
-                "another name."
+                f"The statement was not run: {_LABELS} is a reserved name here; use another name."
             )
         rows = super()._ran(statement, verdict, limits)
         if hides_labels:

@@ -174,7 +174,9 @@ class Neo4jNamespaces(Namespaces):
         """Return the label in ``?namespace=``; it must be a loaded situation."""
         name = self._server.address.namespace
         if name is not None and not isinstance(self.read(name), LoadedSituation):
-            raise UsageError(f"'{name}' in {self.location} holds no situation; load it first.")
+            raise UsageError(
+                f"'{name}' in {self.location} does not contain a situation. Load it first."
+            )
         return name
 
     def open(self, namespace: str | None) -> Neo4j:
@@ -186,7 +188,7 @@ class Neo4jNamespaces(Namespaces):
         (found,) = self._server.rows(statement, namespace=namespace)
         if namespace is not None and found["tag"] is None:
             raise DatabaseUnavailableError(
-                f"The situation '{namespace}' is no longer in {self.location}; load it again."
+                f"The situation '{namespace}' is no longer in {self.location}. Load it again."
             )
         return Neo4j(self._server.address, found["tag"], found["name"])
 

@@ -93,8 +93,8 @@ class Address:
         namespace = url.query.get("namespace") or url.query.get("place")
         if context and url.drivername.startswith("bolt"):
             raise errors.UsageError(
-                "A bolt URL takes no parameter but 'namespace', and this one has "
-                f"{sorted(context)}."
+                "A bolt URL accepts only the parameter 'namespace', but this URL has "
+                "{sorted(context)}."
             )
         uri = URL.create(url.drivername, host=url.host, port=url.port, query=context)
         return cls(
@@ -221,8 +221,8 @@ class Server:
         if code.endswith(_FOR_THE_USER):
             user = f"user '{self.address.user}'" if self.address.user else "a user without a name"
             return errors.UsageError(
-                f"{where} refuses {user}: {problem}. Check the user, the password and the database "
-                "in the URL, and the rights of the user."
+                f"{where} refuses the login of {user}: {problem}. Check the user, the password "
+                "and the database in the URL, and the rights of the user."
             )
         if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):
             return errors.UsageError(

@@ -293,7 +293,9 @@ class Neo4j(EngineSession):
         """
         order = None if self._tag is None else self._tag.get(ORDER + table)
         if order is None:
-            raise DataError(f"{self._address.name} stores no order of the rows of '{table}'.")
+            raise DataError(
+                f"{self._address.name} does not store the order of the rows of '{table}'."
+            )
         return bytes(order)
 
     def examine(self) -> Examination:
@@ -318,7 +320,7 @@ class Neo4j(EngineSession):
         planned = transaction.run(f"EXPLAIN {plain}").consume()
         kind = planned.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
-            raise refused("it does more than read data")
+            raise refused("it does more than reading data")
         return _warning(statement, planned.gql_status_objects)
 
     def _shown(self, text: str) -> str:

@@ -225,7 +225,7 @@ class Table:
             if len(row) != width:
                 count = counted(len(row), "value")
                 raise DataError(
-                    f"Row {number} of table '{schema.name}' has {count} values, but the table has "
+                    f"Row {number} of table '{schema.name}' has {count}, but the table has "
                     f"{width} columns."
                 )
         by_column = zip(*listed, strict=True) if listed else [()] * width

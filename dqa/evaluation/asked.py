@@ -56,16 +56,17 @@ class AskedQuestion(Record, use_attribute_docstrings=True):
             )
         if self.scenario is None and self.target:
             raise UsageError(
-                f"The target {next(iter(self.target))} belongs to a scenario: name it (--scenario)."
+                f"The target {next(iter(self.target))} is a parameter of a scenario: give the "
+                "scenario (--scenario)."
             )
         if self.scenario is not None and (self.question is not None or self.rules is not None):
             # The simulator would still answer the scenario's question.
             raise UsageError(
-                f"The scenario '{self.scenario}' has its own question and rules: leave out your "
-                "question and rules, or leave out the scenario."
+                f"The scenario '{self.scenario}' has its own question and rules. Leave out either "
+                "the scenario, or your question and rules."
             )
         if self.candidates == ():
-            raise UsageError("candidates (--candidate) is empty: name at least one.")
+            raise UsageError("candidates (--candidate) is empty: give at least one.")
         return self
 
     def read(self, database: Database) -> Question:

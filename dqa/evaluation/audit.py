@@ -241,7 +241,7 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     share = outcomes.relative_regret(official)
     if share is None or not isfinite(share):
         return f"{best}."
-    return f"{best} and gives away {share:.1%} of what the best gains."
+    return f"{best} and loses {share:.1%} of the gain of the best candidate."
 
 
 def _totals(labels: Sequence[LabelAudit], counting: CountingRules | None) -> Totals:

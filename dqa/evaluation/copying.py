@@ -70,7 +70,7 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     """
     is_there = location.file is None or location.file.exists()
     if is_there and is_store(location) and location.name in run_names(location):
-        raise UsageError(f"{location} exists already: name another location for the copy.")
+        raise UsageError(f"{location} already exists: choose another location for the copy.")
     store = RunStore(location, run.record)
     try:
         store.add_shortcuts(run.shortcuts)
@@ -152,7 +152,7 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
     names = {one["name"]: one for one in rows("runs", "id")}
     name = location.name or next(iter(names), "")
     if name not in names or (location.name is None and len(names) > 1):
-        raise UsageError(f"{location.store} contains the runs {', '.join(names)}: name one.")
+        raise UsageError(f"{location.store} contains the runs {', '.join(names)}: choose one.")
     run = names[name]
     fields = ("spec", "options", "calls", "versions", "games")
     written = {name: run[name] for name in ("content_hash", "planned", "began")}

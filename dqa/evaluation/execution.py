@@ -77,7 +77,9 @@ def compare_statements(
         The database failed, independently of the statements.
     """
     if truth.match is None or not truth.is_known:
-        raise UsageError(f"Question '{question.key}' has no gold statement to compare with.")
+        raise UsageError(
+            f"Question '{question.key}' has no gold statement, so its answers cannot be compared."
+        )
     golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
     usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
     where = f" ({truth.source})" if truth.source else ""

@@ -234,8 +234,8 @@ def pack_run(
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
         names = ", ".join((*given.deciders, *given.chats))
         raise UsageError(
-            f"{names} cannot be sent to another process ({error}): name deciders and models that a "
-            "package registers, or decide in this process (engine='local', processes=1)."
+            f"{names} cannot be sent to another process ({error}): use deciders and models that a "
+            "package registers, or run in this process (engine='local', processes=1)."
         ) from error
     return dumps((find_versions(*_SHARED_PACKAGES), body))
 

@@ -110,7 +110,9 @@ def read_cases(run: RunReader | Path) -> Cases:
     traces = {trace.key: trace for trace in reader.traces()}
     if not results:
         resume = shell_command("eval", "--resume", str(reader.location))
-        raise UsageError(f"{reader.location} contains no finished decision: '{resume}' resumes it.")
+        raise UsageError(
+            f"{reader.location} does not contain a finished decision: '{resume}' resumes the run."
+        )
     judged = [result for result in results if result.outcome.judged]
     return Cases(
         judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),

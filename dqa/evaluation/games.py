@@ -224,7 +224,7 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
     many = len(world.players)
     if many > _TWO:
         raise UsageError(
-            f"{spec.world} has {many} players, but a run of games supports at most two: name a "
+            f"{spec.world} has {many} players, but a run of games supports at most two: choose a "
             "world with one or two players."
         )
     if (many == 1) is not spec.alone:

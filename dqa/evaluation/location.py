@@ -44,8 +44,8 @@ class RunLocation(StoreLocation):
     """
 
     what: str = "store"
-    hint: str = "Name a run of 'dqa eval --out' ('dqa runs' lists them)."
-    after_outage: str = "Finished decisions are stored: the same command resumes the run."
+    hint: str = "Give the location of a run from 'dqa eval --out' ('dqa runs' lists all runs)."
+    after_outage: str = "Finished decisions are stored. The same command resumes the run."
     name: str | None = None
     folder: Path | None = None
 
@@ -126,7 +126,7 @@ def _locate_url(text: str) -> RunLocation:
     if url.get_backend_name() == "sqlite":
         if not url.database or url.database == ":memory:":
             raise UsageError(
-                "A store in memory is lost when dqa ends: name a file (--out runs.db)."
+                "A store in memory is lost when dqa ends: give a file (--out runs.db)."
             )
         return RunLocation.of_file(Path(url.database), name or None)
     if "+" not in url.drivername:

@@ -357,7 +357,9 @@ class GameOfRun:
                 return played
             self._attempts[-1].trajectory = self._read_trajectory(number, played)
         if not self._attempts:
-            raise ValueError(f"{decider.name} must play at least one attempt, but requested none.")
+            raise ValueError(
+                f"{decider.name} must play at least one attempt of a game, but it asked for none."
+            )
         self._counted = self._choose(decider)
         counted = self._attempts[self._counted - 1].played if self._counted else None
         return None if counted is None else self._play_again(counted)
@@ -430,9 +432,9 @@ class GameOfRun:
         if is_same:
             return counted
         raise ValueError(
-            f"Game {self._task.question.id} of '{self._game.world}' had another course when the "
-            f"choices of attempt {self._counted} were replayed. A game must depend only on its "
-            "seed and the choices."
+            f"The replay of attempt {self._counted} of game {self._task.question.id} of "
+            f"'{self._game.world}' differs from the attempt. A game must depend only on its seed "
+            "and the choices."
         )
 
     def _describe(self, played: Played) -> PlayedGame:

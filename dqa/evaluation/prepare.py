@@ -133,7 +133,7 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
     for database in databases:
         label, location = parse_database(database)
         if label in targets:
-            raise UsageError(f"databases names '{label}' twice: name it once.")
+            raise UsageError(f"databases contains '{label}' twice: leave out one.")
         backend = plugins.backend(label)
         if location is not None:
             location = whole_url(location)
@@ -141,7 +141,8 @@ def targets_of(databases: Sequence[str], **access: Unpack[Access]) -> dict[str, 
         location = location or os.environ.get(variable_of(label)) or None
         if location is None and not backend.embedded:
             raise UsageError(
-                f"The server '{label}' has no URL: give its URL, or set {variable_of(label)} to it."
+                f"The URL of the server '{label}' is unknown: give the URL, or set "
+                f"{variable_of(label)} to it."
             )
         targets[label] = DatabaseLocation(backend, location, access)
     return targets
@@ -431,7 +432,7 @@ def check_decider(decider: Decider, question: Question) -> None:
     if question.answer_form not in decider.answer_forms:
         form = "a statement" if question.answer_form == "statement" else "one of its candidates"
         raise UsageError(
-            f"'{decider.name}' cannot answer '{question.key}', which asks for {form}: name another "
-            "decider (--deciders)."
+            f"'{decider.name}' cannot answer '{question.key}', because the answer must be {form}: "
+            "choose another decider (--deciders)."
         )
     decider.check(question)

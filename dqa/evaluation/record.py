@@ -111,7 +111,7 @@ class RunRecord(Record):
         if self.spec is None or not self.resumable:
             raise UsageError(
                 f"{where} was started by dqa {self.written_by} in an older format. This version "
-                "can read it, but not resume it: name another location."
+                "can read it, but not resume it: choose another location."
             )
         return self.spec
 
@@ -147,7 +147,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
     if current.spec is None or type(spec) is not type(current.spec):
         held, wanted = (_kind_of(one) for one in (spec, current.spec))
         raise UsageError(
-            f"{where} contains a run of {held}, not of {wanted}: name another location."
+            f"{where} contains a run of {held}, not of {wanted}: choose another location."
         )
     differing = differences(spec, current.spec)
     if differing:

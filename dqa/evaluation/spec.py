@@ -260,8 +260,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         model, names = given.get("model"), [_called(one) for one in models]
         if model is not None and None not in names and _called(model) not in names:
             raise UsageError(
-                f"RunSpec: models: {_called(model)} is not among them: give model (--model) or "
-                "models (--models), not both."
+                f"RunSpec: model and models: {_called(model)} is not one of the models. Give "
+                "model (--model) or models (--models), not both."
             )
         return {**given, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
 
@@ -271,8 +271,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         for name, times in Counter(model.called for model in models).items():
             if times > 1:
                 raise UsageError(
-                    f"RunSpec: models: {times} models are called {name}: name it once, or give "
-                    "each model a label."
+                    f"RunSpec: models: {times} models have the name {name}: give it only once, or "
+                    "give each model a label."
                 )
         return models
 
@@ -291,10 +291,12 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         if questions.asks_in_place and names:
             raise UsageError(
                 "RunSpec: databases: the questions are about your own databases, so no data is "
-                "loaded into other databases: leave out databases (--databases)."
+                "loaded into other databases. Leave out databases (--databases)."
             )
         if not questions.asks_in_place and not names:
-            raise UsageError("RunSpec: databases: must not be empty: name one, such as sqlite.")
+            raise UsageError(
+                "RunSpec: databases: must not be empty: give at least one, such as sqlite."
+            )
         return names
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
@@ -396,8 +398,8 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     def _each_once(cls, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         if len({opponent == NOBODY for _, opponent in pairs}) > 1:
             raise UsageError(
-                "Some players have an opponent and some have none: name opponents for all or for "
-                "none."
+                "Some players have an opponent, and others have none: give opponents for all "
+                "players or for none."
             )
         return tuple(dict.fromkeys(pairs))
 
@@ -453,7 +455,10 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         if not mark or name == self.model.called:
             return self.model
         if not name:
-            raise UsageError(f"'{contestant}' names no model: write NAME or NAME@PROVIDER:MODEL.")
+            raise UsageError(
+                f"The part of '{contestant}' after @ is not the name of a model. Write NAME or "
+                "NAME@PROVIDER:MODEL."
+            )
         same = name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
         return ModelSpec(name=name, base_url=self.model.base_url if same else None)
 

@@ -492,7 +492,9 @@ def _make_folder(location: RunLocation) -> None:
 def _require_own_folder(folder: Path) -> None:
     """Raise `UsageError` if a folder contains files, but no run."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
-        raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
+        raise UsageError(
+            f"The folder {folder} is not empty: choose a new folder, such as {folder / 'NAME'}."
+        )
 
 
 def require_writable(location: RunLocation | None) -> None:

@@ -167,7 +167,10 @@ def require_version(connection: Connection, location: RunLocation) -> None:
     """Raise `UsageError` unless a database is a store of this version."""
     found = version_of(connection)
     if found is None:
-        raise UsageError(f"{location.store} contains no runs: name a run of 'dqa eval --out'.")
+        raise UsageError(
+            f"{location.store} does not contain runs. Give the location of a run from 'dqa eval "
+            "--out'."
+        )
     if found < VERSION:
         raise _old(location)
     if found > VERSION:
@@ -183,8 +186,8 @@ def require_free(connection: Connection, location: RunLocation) -> None:
     if others:
         instead = "a new file, such as runs.db" if location.file else "an empty database or schema"
         raise UsageError(
-            f"{location.store} contains other tables ({', '.join(others[:_SHOWN])}), so it "
-            f"cannot store runs: name {instead}."
+            f"{location.store} contains other tables ({', '.join(others[:_SHOWN])}), so it cannot "
+            f"store runs: choose {instead}."
         )
 
 
@@ -394,7 +397,9 @@ def _require_folder_run(location: RunLocation, folder: Path) -> None:
         return
     if (folder / TRACES_FILE).exists():
         raise _old(location)
-    raise UsageError(f"{folder} contains no run: name the folder of a run ('dqa runs' lists them).")
+    raise UsageError(
+        f"{folder} does not contain a run. Give the folder of a run ('dqa runs' lists all runs)."
+    )
 
 
 def _old(location: RunLocation) -> UsageError:
@@ -408,12 +413,12 @@ def _choose_name(location: RunLocation, names: Sequence[str]) -> str:
     if location.name in names or (location.name is None and len(names) == 1):
         return location.name or names[0]
     if location.folder is not None:
-        raise UsageError(f"{location} contains no finished decision.")
+        raise UsageError(f"{location} does not contain a finished decision.")
     if location.name is not None:
         raise UnknownNameError(f"run in {store}", location.name, names)
     if not names:
         how = shell_command("eval", "--out", store)
-        raise UsageError(f"{store} contains no runs: '{how}' stores one.")
+        raise UsageError(f"{store} does not contain runs. To store one, use '{how}'.")
     shown = ", ".join(f"{store}#{name}" for name in names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    raise UsageError(f"{store} contains {len(names)} runs: name one of {shown}{more}.")
+    raise UsageError(f"{store} contains {len(names)} runs: choose one of {shown}{more}.")

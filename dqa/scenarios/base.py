@@ -313,8 +313,8 @@ class Scenario:
         """
         if key not in target:
             raise DataError(
-                f"The target of a question of '{self.name}' lacks '{key}', which {what} needs; it "
-                f"has {', '.join(target) or 'nothing'}."
+                f"The target of a question of '{self.name}' lacks '{key}', which {what} needs. "
+                f"The target has {', '.join(target) or 'no parameters'}."
             )
         return target[key]
 
@@ -379,7 +379,7 @@ def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candi
         return cell
     needed = "a whole number" if wanted == "integer" else "text or a whole number"
     raise DataError(
-        f"The candidates of scenario '{scenario}' hold {cell!r}, which is not {needed}."
+        f"The candidates of scenario '{scenario}' contain {cell!r}, which is not {needed}."
     )
 
 
@@ -397,6 +397,6 @@ def _listed_in(
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise DataError(
-            f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
+            f"'{unknown[0]}' is listed as a candidate, but the situation does not contain it."
         )
     return tuple(name for name in names if str(name) in set(wanted))

@@ -79,8 +79,8 @@ def _installed(name: str) -> Scenario:
     shipped, added = _shipped().get(name), _added().get(name)
     if shipped is not None and added is not None:
         raise PluginError(
-            f"The scenario '{name}' exists twice: in this project and as {added.value}. Rename the "
-            "second."
+            f"Two scenarios have the name '{name}': one of this project, and {added.value}. "
+            "Rename the second."
         )
     folder = shipped if added is None else _folder_of(added)
     if folder is None:
@@ -88,8 +88,8 @@ def _installed(name: str) -> Scenario:
     found = read_scenario(folder)
     if found.name != name:
         raise PluginError(
-            f"The folder {folder} calls its scenario '{found.name}' and is known as '{name}': "
-            f"give both the same name."
+            f"The scenario in the folder {folder} has the name '{found.name}', but it is "
+            f"registered as '{name}': use the same name in both places."
         )
     return found
 
@@ -157,9 +157,11 @@ def scenario_name(name: str) -> str:
     if (folder / DOCUMENT).is_file():
         return register(folder).name
     if folder.is_dir() or len(folder.parts) > 1 or name.startswith("."):
-        is_not = "holds no" if folder.is_dir() else "does not exist, or holds no"
+        is_not = (
+            "does not contain a" if folder.is_dir() else "does not exist, or does not contain a"
+        )
         raise UsageError(
-            f"{name} {is_not} {DOCUMENT}: name a scenario's folder, or one of the scenarios "
+            f"{name} {is_not} {DOCUMENT}: give the folder of a scenario, or one of the scenarios "
             f"{', '.join(scenario_names())}."
         )
     return name

@@ -80,7 +80,7 @@ def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[st
     The name is empty for a ``$`` without a name.
     """
     if not template.is_valid():
-        yield "", "a '$' stands before no name; write '$$' for the sign itself"
+        yield "", "a '$' must be followed by a name; write '$$' for the sign itself"
         return
     names = list(known)
     for name in template.get_identifiers():
@@ -130,13 +130,16 @@ class _Check:
         """Check that candidates have exactly one source."""
         part, has_file = self._document.candidates, self._files["candidates"]
         if has_file and part.is_given:
-            problem = "a file candidates.sql or candidates.cypher lists them already; keep one"
+            problem = (
+                "the file candidates.sql or candidates.cypher already lists the candidates; "
+                "remove one of the two"
+            )
             yield ("candidates",), problem
         yield from self._listing(("candidates",), part, needed=not has_file)
         kind = self._columns.get(part.table or "", {}).get(part.column or "", "text")
         if kind in _UNNAMED and part.type is None:
-            fix = "a candidate is text or an integer (with a statement, write its type)"
-            problem = f"the column '{part.column}' holds {kind} values; {fix}"
+            fix = "a candidate must be text or an integer (for a statement, give the type)"
+            problem = f"the column '{part.column}' contains {kind} values; {fix}"
             yield ("candidates", "column"), problem
         for key, name in (("except", part.except_), ("listed_in", part.listed_in)):
             yield from self._parameter(("candidates", key), name)
@@ -145,7 +148,10 @@ class _Check:
         """Check the fields of the source of outcomes."""
         part, has_file = self._document.outcomes, self._files["outcomes"]
         if (part.source == "python") != (part.python is not None):
-            problem = "the source 'python' and the field 'python' belong together; give both"
+            problem = (
+                "the source 'python' needs the field 'python', and the field needs this source; "
+                "give both"
+            )
             yield ("outcomes",), problem
         if (part.source == "query") != has_file:
             fix = "change the source" if has_file else "add one"
@@ -182,7 +188,7 @@ class _Check:
         parameter = document.parameters.get(part.parameter)
         if parameter is not None and all(n.table != parameter.table for n in document.nodes):
             fix = "choose a parameter whose table is one of the nodes"
-            yield path, f"'{part.parameter}' names no node; {fix}"
+            yield path, f"'{part.parameter}' does not identify a node; {fix}"
         labels = [edge.label for edge in document.edges]
         for label in part.along:
             yield from _known(("matters", "along"), "edge", label, labels)
@@ -198,7 +204,7 @@ class _Check:
         for stem in self._files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
-                yield (HEURISTICS,), f"the file {stem} belongs to no heuristic; add '{name}'"
+                yield (HEURISTICS,), f"the file {stem} does not belong to a heuristic; add '{name}'"
 
     # --- parts of checks ---
 
@@ -225,9 +231,9 @@ class _Check:
         if needed and not listing.is_given:
             yield path, "say where the values come from: table and column, or sql or cypher"
         if listing.is_statement and listing.table is not None:
-            yield path, "the values come from a table or from a statement; keep one of the two"
+            yield path, "the values come from a table and from a statement; remove one of the two"
         if (listing.table is None) != (listing.column is None):
-            yield path, "table and column belong together; give both"
+            yield path, "table needs column, and column needs table; give both"
         elif listing.table is not None and listing.column is not None:
             yield from self._column((*path, "column"), listing.table, listing.column)
         for column, parameter in listing.where.items():

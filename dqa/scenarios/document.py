@@ -302,9 +302,11 @@ class EventsPart(Part):
     @model_validator(mode="after")
     def _is_asked_for(self) -> Self:
         if self.sql is None and self.cypher is None:
-            raise ValueError("name the statement that reads the events: sql = ... or cypher = ...")
+            raise ValueError(
+                "the statement that reads the events is missing: write sql = ... or cypher = ..."
+            )
         if self.player == self.opponent:
-            raise ValueError(f"player and opponent are both '{self.player}': they are two sides")
+            raise ValueError(f"player and opponent are both '{self.player}': they must differ")
         return self
 
 

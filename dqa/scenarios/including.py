@@ -73,7 +73,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     own = _read(file, text)
     names = own.values.get(INCLUDE, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        problem = 'it has to be a list of files, such as ["../tables.toml"]'
+        problem = 'it must be a list of files, such as ["../tables.toml"]'
         raise own.wrong((INCLUDE,), problem)
     parts = [*(_included(folder, name, own, (INCLUDE, i)) for i, name in enumerate(names)), own]
     values = dict(own.values)
@@ -83,7 +83,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
         for part in parts:
             added = part.values.get(key, kind())
             if not isinstance(added, kind):
-                raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
+                raise part.wrong((key,), f"it must be a {'list' if kind is list else 'table'}")
             if isinstance(added, dict):
                 replaced = {(key, name) for name in added}
                 lines = {path: line for path, line in lines.items() if path[:2] not in replaced}
@@ -104,7 +104,7 @@ def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath
     """
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
-        raise own.wrong(at, f"'{name}' has to be the path of a .toml file from this folder")
+        raise own.wrong(at, f"'{name}' must be the path of a .toml file, relative to this folder")
     file, home = folder / path, folder.resolve().parent
     if not file.resolve().is_relative_to(home):
         raise own.wrong(at, f"{file} is outside of {home}: move it there")

@@ -75,7 +75,7 @@ class ScenarioOutcomes:
             The database failed.
         """
         if not question.candidates:
-            raise UsageError(f"Question '{question.key}' lists no candidates: name them.")
+            raise UsageError(f"Question '{question.key}' lists no candidates: add them.")
         called = self._scenario.called_file("outcomes", database.kind)
         rows = whole_rows(database, self.statement(database, question), called=called)
         return self.outcomes_of(question, rows, called)
@@ -90,8 +90,8 @@ class ScenarioOutcomes:
         """
         if len(rows.columns) != 2:
             raise DataError(
-                f"{called} returns {counted(len(rows.columns), 'column')}: return two, the "
-                "candidate and its value."
+                f"{called} returns {counted(len(rows.columns), 'column')}. It must return two: "
+                "the candidate and its value."
             )
         candidates = question.candidates or ()
 
@@ -111,11 +111,11 @@ class ScenarioOutcomes:
             if candidate is None:
                 continue
             if candidate in values:
-                raise wrong(candidate, "is there twice: return one")
+                raise wrong(candidate, "occurs twice: return one row for each candidate")
             values[candidate] = _number(cell_of(value))
             if not np.isfinite(values[candidate]):
                 named = "NULL" if value is None else repr(value)
-                fix = "it has to be a number. Give it one, or leave the candidate out"
+                fix = "it must be a number. Return a number, or leave out the candidate"
                 raise wrong(candidate, f"is {named}: {fix}")
         for candidate in candidates:
             if candidate not in values:
@@ -152,8 +152,8 @@ class ScenarioOutcomes:
         """Raise `UsageError`, because a statement cannot return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
-            f"Question '{question.key}' has outcomes by a query, without the data after a "
-            "decision: write a simulator in Python for that."
+            f"The outcomes of question '{question.key}' come from a query, which does not return "
+            "the data after a decision. To get these data, write a simulator in Python."
         )
 
 

@@ -43,7 +43,7 @@ def read_value(key: str, text: str, kind: ParameterType) -> Scalar:
     try:
         return read(text.strip())
     except (KeyError, ValueError, InvalidOperation) as error:
-        raise DataError(f"'{key}' is '{text}' and has to be {form}.") from error
+        raise DataError(f"'{key}' is '{text}', but must be {form}.") from error
 
 
 def read_list(key: str, text: str, kind: ParameterType) -> tuple[Scalar, ...]:

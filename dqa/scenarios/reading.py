@@ -157,7 +157,7 @@ class _Reading:
             text = self._text(name)
             statements = tuple(template for _, template in split_statements(text))
             if stem != "context" and len(statements) != 1:
-                problem = f"it holds {counted(len(statements), 'statement')}; write exactly one"
+                problem = f"it contains {counted(len(statements), 'statement')}; write exactly one"
                 self._problems.append(ParseError(str(self._folder / name), None, problem))
             found[kind] = statements
             for template in statements:

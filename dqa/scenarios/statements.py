@@ -58,8 +58,8 @@ def sql_literal(value: Scalar) -> str:
     stand_in = next((sign for sign in _STAND_INS if sign not in value), None)
     if stand_in is None:
         raise DataError(
-            f"The name {value!r} contains a backslash and too many special characters: a "
-            "statement cannot name it."
+            f"The name {value!r} contains a backslash and too many special characters, so it "
+            "cannot be written in a statement."
         )
     text = _quoted(value.replace("\\", stand_in))
     return f"REPLACE({text}, '{stand_in}', SUBSTR('\\\\', 1, 1))"
@@ -96,7 +96,9 @@ def _plain(value: int | Decimal) -> str:
 
 def _refuse_nul(value: str) -> None:
     if "\0" in value:
-        raise DataError(f"The name {value!r} holds a NUL character, which no database can hold.")
+        raise DataError(
+            f"The name {value!r} contains a NUL character, which databases cannot store."
+        )
 
 
 _LITERALS: Mapping[Kind, Callable[[Scalar], str]] = {

@@ -46,8 +46,8 @@ class LiveTable:
         """Return the expression of a column. Raise `DataError` if the graph lacks the column."""
         if name not in self.spelled:
             raise DataError(
-                f"The graph's reading of table '{self.table.name}' has no property for its column "
-                f"'{name}': name one under [[nodes]] or [[edges]] of scenario.toml."
+                f"No property of the graph contains the column '{name}' of table "
+                f"'{self.table.name}': add one under [[nodes]] or [[edges]] of scenario.toml."
             )
         return self.spelled[name]
 
@@ -156,7 +156,7 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
             )
             return LiveTable(table, True, dialect, pattern, spelled, "r")
     raise DataError(
-        f"Table '{name}' is neither nodes nor edges of the graph: map its rows under [[nodes]] or "
+        f"Table '{name}' is not mapped to nodes or edges of the graph: add it under [[nodes]] or "
         "[[edges]] of scenario.toml."
     )
 

@@ -220,8 +220,8 @@ def require_foreseen(question: Question, decider: str, instead: str) -> None:
     world = question.scenario
     if world in plugins.names("world") and not plugins.world(world).foreseen:
         raise UsageError(
-            f"'{decider}' looks ahead, but '{world}' shows the result of an action only after "
-            f"the action: choose {instead}."
+            f"The decider '{decider}' looks ahead, but the world '{world}' shows the result of an "
+            f"action only after the action: choose {instead}."
         )
 
 
@@ -241,8 +241,8 @@ def find_position(question: Question, database: Database) -> Position:
     found = event_table_position(question, database)
     if found is None:
         raise UsageError(
-            f"{question.key} is no move: '{question.scenario}' is no world "
-            f"({', '.join(plugins.names('world')) or 'there are none'}), and no scenario whose "
-            "scenario.toml has [events]."
+            f"{question.key} is not a move. '{question.scenario}' is neither a world "
+            f"({', '.join(plugins.names('world')) or 'none is installed'}), nor a scenario with "
+            "[events] in its scenario.toml."
         )
     return found

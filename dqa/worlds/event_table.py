@@ -59,7 +59,7 @@ class EventTablePosition(Position):
     def after(self, action: Candidate) -> EventTablePosition:
         """Return the position with the action as a new event. The other side acts next."""
         if action not in self.actions:
-            raise UsageError(f"{action!r} is nothing that {self.mover} can do here.")
+            raise UsageError(f"{action!r} is not an action that {self.mover} can take here.")
         mover = self.mover or PLAYERS[0]
         number = len(self.events) + 1
         event = GameEvent(number, f"event {number}", mover, str(action))
@@ -96,8 +96,8 @@ def events_statement(question: Question, kind: Kind) -> str | None:
     if statement is None:
         language = "sql" if kind == "relational" else "cypher"
         raise DataError(
-            f"[events] of {scenario.folder}/scenario.toml has no {language}, the language of this "
-            "database: add it."
+            f"[events] of {scenario.folder}/scenario.toml has no statement in the language of "
+            f"this database: add the field {language}."
         )
     return scenario.filled_for(question, kind, Template(statement))
 
@@ -120,8 +120,8 @@ def event_table_position(question: Question, database: Database) -> EventTablePo
     part, file = scenario.document.events, f"{scenario.folder}/scenario.toml"
     if not question.candidates:
         raise DataError(
-            f"Question '{question.key}' lists nothing that '{part.player}' can do: name the source "
-            f"of candidates under [candidates] of {file}."
+            f"Question '{question.key}' lists no actions for '{part.player}': add the source of "
+            f"candidates under [candidates] of {file}."
         )
     sides = {part.player: PLAYERS[0], part.opponent: PLAYERS[1]}
     events = _read_events(database, statement, sides, f"[events] of {file}")
@@ -143,13 +143,13 @@ def _read_events(
 ) -> tuple[GameEvent, ...]:
     found = database.query(statement, _MOST)
     if found.cut is not None:
-        raise DataError(f"The events of {where} are too many to read (limit on {found.cut}).")
+        raise DataError(f"There are too many events of {where} to read (limit on {found.cut}).")
     names = [name.casefold() for name in found.columns]
     if len(names) - names.count(_NUMBER) not in {2, 3} or names.count(_NUMBER) > 1:
         raise DataError(
-            f"The events of {where} have the columns {', '.join(found.columns)}: they need the "
-            "actor, the action and perhaps its details, and for the detection of gaps a column "
-            f"'{_NUMBER}'."
+            f"The events of {where} have the columns {', '.join(found.columns)}. They must have "
+            f"the actor, the action and optionally its details, and a column '{_NUMBER}' if gaps "
+            "must be detected."
         )
     events = []
     for place, row in enumerate(found.rows, 1):
@@ -166,7 +166,8 @@ def _read_events(
         if action is None or str(actor) not in sides:
             expected = " or ".join(f"'{name}'" for name in sides)
             raise DataError(
-                f"Row {place} of the events of {where} has no action of {expected}: it is {[*row]}."
+                f"Row {place} of the events of {where} must be an action of {expected}, but it is "
+                f"{[*row]}."
             )
         text = "" if not detail or detail[0] is None else str(detail[0])
         side = sides[str(actor)]

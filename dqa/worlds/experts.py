@@ -56,9 +56,9 @@ def expert_trajectories(
     expert = factory.policies.get(player)
     if expert is None:
         raise UsageError(
-            f"'{factory.name}' has no program called '{player}' (it has "
-            f"{', '.join(factory.policies) or 'none'}): name another one, or take trajectories of "
-            "your own."
+            f"The world '{factory.name}' has no program '{player}' (its programs: "
+            f"{', '.join(factory.policies) or 'none'}). Choose another program, or use your own "
+            "trajectories."
         )
     with tempfile.TemporaryDirectory() as folder:
         # Only the history contains the observation after the last action.

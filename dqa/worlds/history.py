@@ -234,8 +234,8 @@ class History:
             held = sa.select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
             if own is not None and connection.execute(held).scalar() != own:
                 raise GameTakenError(
-                    f"Game {game} was begun again by another process, because this one seemed to "
-                    "have ended; the game of the other process counts."
+                    f"Another process started game {game} again, because this process seemed to "
+                    "have ended. Only the game of the other process counts."
                 )
             _add(connection, EVENTS, rows)
             _add(connection, OUTCOMES, got)
@@ -274,16 +274,16 @@ class History:
                 yield connection
             except IntegrityError as error:
                 raise DataError(
-                    f"The history {self._location.shown} has this event or game already: is the "
-                    f"game played twice at once? ({error.orig})"
+                    f"The history {self._location.shown} already contains this event or game. "
+                    f"Probably two processes play the same game ({error.orig})."
                 ) from error
 
     def _require_own(self, runs: Iterable[str | None]) -> None:
         """Raise `UsageError` if a different run wrote any of the games."""
         if {run or "" for run in runs} - {self._run}:
             raise UsageError(
-                f"The history {self._location.shown} holds games of another run, which would be "
-                "lost: name another file or database for this run (--history)."
+                f"The history {self._location.shown} contains games of another run, which would "
+                "be lost: choose another file or database for this run (--history)."
             )
 
     def _require_columns(self) -> None:
@@ -293,13 +293,13 @@ class History:
             missing = [column.name for column in table.columns if column.name not in there]
             if missing:
                 raise DataError(
-                    f"{self._location.shown} has a table '{table.name}' without '{missing[0]}', so "
-                    "it is not a history: name another file or schema for the history."
+                    f"{self._location.shown} is not a history, because its table '{table.name}' "
+                    f"has no column '{missing[0]}': choose another file or schema for the history."
                 )
 
 
 def _store_location(location: str) -> StoreLocation:
-    hint = "Name another file or database for the history (--history)."
+    hint = "Choose another file or database for the history (--history)."
     if "://" not in location:
         return StoreLocation(location, Path(location), "history", hint)
     url = parse_url(location)

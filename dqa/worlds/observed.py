@@ -98,8 +98,8 @@ class ObservedPosition(Position):
     def after(self, action: Candidate) -> Position:
         """Raise `UsageError`, because only acting shows the result of an action."""
         raise UsageError(
-            f"The result of '{action}' in '{self.world}' is unknown before it is done: choose a "
-            "decider that does not look ahead, or one that explores by playing again."
+            f"In the world '{self.world}', the result of '{action}' is unknown before the action. "
+            "Choose a decider that does not look ahead, or a decider that plays several attempts."
         )
 
     def describe(self) -> str:
@@ -180,7 +180,7 @@ def read_events(
     events = events_of(database, whose, game, before=before)
     if not events or events[0].action != BEGINNING:
         raise DataError(
-            f"The history of {whose} does not begin with '{BEGINNING}', the event with the first "
+            f"The history of {whose} must begin with '{BEGINNING}', the event with the first "
             "observation."
         )
     return events

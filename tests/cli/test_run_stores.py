@@ -33,7 +33,7 @@ def test_the_same_command_goes_on_with_its_own_run(
     listed = json.loads(dqa("runs", tmp_path, "--json").out)
     assert {Path(run["folder"]).name.partition("#")[2] for run in listed} >= {"few"}
     assert [run["counts"]["complete"] for run in listed] == [True, True]
-    assert "2 runs: name one of" in dqa("show", store).err
+    assert "2 runs: choose one of" in dqa("show", store).err
     assert dqa("show", f"{store}#few").out == other.out
     assert f"Results and traces are in {store}#few." in other.out
     (trace, *_) = api.read_run(f"{store}#few").traces

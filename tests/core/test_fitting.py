@@ -71,7 +71,7 @@ def test_a_graph_is_cut_by_its_labels_and_relationship_types() -> None:
     text = fitted.to_text()
     assert estimate_tokens(text) <= 600
     left = len(fitted.left_out)
-    assert f"({left} of all 101 labels and relationship types are not described" in text
+    assert f"({left} of the 101 labels and relationship types are not described" in text
     # No node has a relationship's type, so a look for one would show nothing.
     for look in ("MATCH (n:NAME) RETURN n LIMIT 1", "MATCH ()-[r:NAME]->() RETURN r LIMIT 1"):
         assert look in text

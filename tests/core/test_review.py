@@ -20,8 +20,8 @@ from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
     [
         ("yes", "not 'yes'"),
         ({"action": "nod"}, "must be 'approve', 'correct', 'refuse' or 'end'"),
-        ({"action": "correct"}, "give 'text'"),
-        ({"action": "correct", "text": " \n"}, "give 'text'"),
+        ({"action": "correct"}, "the new text in 'text'"),
+        ({"action": "correct", "text": " \n"}, "the new text in 'text'"),
         ({"action": "refuse", "text": "no"}, "reads only its 'reason'"),
         ({"action": "approve", "why": "x"}, "no field 'why'"),
     ],
@@ -91,7 +91,7 @@ def test_waiting_is_no_time_of_the_decision() -> None:
 def test_ending_says_who_and_why() -> None:
     """The event has the review."""
     reviewing = settling(lambda _: dqa.ReviewAnswer(action="end", reason="Lunch.", by="ada"))
-    with pytest.raises(StoppedError, match=r"\(ada\) ended .* about the statement: Lunch\.$"):
+    with pytest.raises(StoppedError, match=r"\(ada\) ended .* of a statement: Lunch\.$"):
         reviewing.settle(ASKED)
     (event,) = reviewing.events
     assert event_from_json(event.to_json()) == event

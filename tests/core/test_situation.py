@@ -70,7 +70,7 @@ def test_row_order_is_content() -> None:
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([("a", 1.0, 1)], "has 3 values, not 4"),
+        ([("a", 1.0, 1)], "has 3 values, but the table has 4"),
         ([("a", "big", 1, True)], "not float"),
         ([("a", 1.0, None, True)], "not integer"),
     ],

@@ -64,7 +64,7 @@ NO_TABLES: list[tuple[Any, str]] = [
     ([], "has no columns"),
     ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
     ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' contains values of the types int and str"),
-    ([{"a": 1}, {"a": []}], "Column 'a' of table 't' holds int and list"),
+    ([{"a": 1}, {"a": []}], "Column 'a' of table 't' contains values of the types int and list"),
     ([1], "must be a dict of columns, or a list of rows"),
 ]
 

@@ -169,7 +169,7 @@ def test_what_is_no_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "damaged.db").write_bytes(b"SQLite format 3\x00" + os.urandom(2000))
     for name, problem in {
         "text.db": r"text\.db",
-        "other.db": "contains no runs",
+        "other.db": "does not contain runs",
         "none.db": "does not exist",
         "damaged.db": r"damaged\.db",
     }.items():
@@ -185,7 +185,7 @@ def test_a_database_of_something_else_is_no_store(
     with closing(sqlite3.connect(foreign)) as connection:
         connection.execute("CREATE TABLE customers (name TEXT)")
     before = foreign.read_bytes()
-    with pytest.raises(dqa.UsageError, match=r"other tables \(customers\).*name a new file"):
+    with pytest.raises(dqa.UsageError, match=r"other tables \(customers\).*choose a new file"):
         dqa.evaluate(one, **FIRST, out=foreign)
     with pytest.raises(dqa.UsageError, match="other tables"):
         dqa.copy_run(f"{store}#first", f"{foreign}#first")

@@ -85,7 +85,7 @@ def test_sides_that_the_world_does_not_have_are_refused() -> None:
         dqa.play("errand", "searching", mirror=True)
     with pytest.raises(UsageError, match=r"kuhn has 2 players: name opponents"):
         dqa.play("kuhn", "random")
-    with pytest.raises(UsageError, match="have an opponent and some have none"):
+    with pytest.raises(UsageError, match="have an opponent, and others have none"):
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
     with pytest.raises(UsageError, match="Name both the players"):
         dqa.play("errand", (), "random")

@@ -159,7 +159,7 @@ def test_a_run_goes_on_with_its_history(
     assert (dqa.play(out=place, resume=True).made or 0) > 0
     with closing(sqlite3.connect(tmp_path / "named.db")) as connection:
         assert connection.execute("SELECT COUNT(*) FROM games").fetchone() == (12,)
-    with pytest.raises(UsageError, match=r"named\.db holds games of another run.*--history"):
+    with pytest.raises(UsageError, match=r"named\.db contains games of another run.*--history"):
         played(history=tmp_path / "named.db", **how)
     assert not list(tmp_path.glob("**/*history.db"))
     played(out="runs.db#team/first", **how)

@@ -51,7 +51,7 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
         ("suppliers", "no_such_package:X", "cannot be loaded: ModuleNotFoundError"),
         ("suppliers", "a_package:LOST", "cannot be loaded: AttributeError"),
         ("suppliers", "a_package:NOTHING", "is not a folder with a scenario.toml"),
-        ("sellers", "a_package:FOLDER", "calls its scenario 'suppliers'"),
+        ("sellers", "a_package:FOLDER", "has the name 'suppliers'"),
         ("locating", "a_package:FOLDER", "exists twice"),
     ):
         added(monkeypatch, **{name: value})

@@ -63,10 +63,10 @@ def test_agents_decide_on_it(location: str) -> None:
             {"region": "nort", "active": "true"},
             "Did you mean 'north'",
         ),
-        ("close-plant", {"region": "north", "active": "yes"}, "has to be true or false"),
+        ("close-plant", {"region": "north", "active": "yes"}, "must be true or false"),
         ("close-plant", {"active": "true"}, '--target region="north"'),
-        ("skip-audit", {"since": "2019-13-01", "least": "1"}, "has to be a day as YYYY-MM-DD"),
-        ("skip-audit", {"since": "2019-01-01", "least": "1e999"}, "has to be a number"),
+        ("skip-audit", {"since": "2019-13-01", "least": "1"}, "must be a day as YYYY-MM-DD"),
+        ("skip-audit", {"since": "2019-01-01", "least": "1e999"}, "must be a number"),
     ],
 )
 def test_a_wrong_target_is_an_error(

@@ -94,7 +94,7 @@ def test_a_game_that_is_begun_again_leaves_nothing_of_before(tmp_path: Path) -> 
     with sqlite3.connect(tmp_path / "games.sqlite") as connection:
         assert connection.execute("SELECT game FROM events").fetchall() == [(5,)]
     connection.close()
-    with pytest.raises(DataError, match="this event or game already"):
+    with pytest.raises(DataError, match="already contains this event or game"):
         history.add(5, [event(1)])
     history.close()
 
@@ -105,11 +105,13 @@ def test_games_of_another_run_are_never_removed(tmp_path: Path) -> None:
     one, other = History(file, run="one"), History(file, run="other")
     one.begin(game(1))
     one.add(1, [event(1)])
-    with pytest.raises(UsageError, match=r"games\.sqlite holds games of another run.*another file"):
+    with pytest.raises(
+        UsageError, match=r"games\.sqlite contains games of another run.*another file"
+    ):
         other.begin(game(1))
-    with pytest.raises(UsageError, match="holds games of another run"):
+    with pytest.raises(UsageError, match="contains games of another run"):
         History(file, run="other")
-    with pytest.raises(UsageError, match="holds games of another run"):
+    with pytest.raises(UsageError, match="contains games of another run"):
         History(file).begin(game(1))
     again = History(file, run="one")
     again.add(1, [event(2)])
@@ -127,10 +129,10 @@ def test_a_process_that_lost_its_game_writes_nothing_more(tmp_path: Path) -> Non
     slow.begin(game(1))
     slow.add(1, [event(1)])
     taking.begin(game(1))
-    with pytest.raises(GameTakenError, match="Game 1 was begun again by another"):
+    with pytest.raises(GameTakenError, match="started game 1 again by another"):
         slow.add(1, [event(2)])
     taking.add(1, [event(1)])
-    with pytest.raises(GameTakenError, match="Game 1 was begun again"):
+    with pytest.raises(GameTakenError, match="started game 1 again"):
         slow.numbered_from(9).add(1, (), {"player": 1.0})
     taking.add(1, (), {"player": 2.0})
     with sqlite3.connect(file) as connection:

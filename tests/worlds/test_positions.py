@@ -149,5 +149,5 @@ def test_a_long_history_is_read_whole(tmp_path: Path) -> None:
     assert position.events == tuple(events)
     assert position.observation == f"302 {LONG}"
     assert position.goal == "Red shoes."
-    with pytest.raises(UsageError, match="is unknown before it is done"):
+    with pytest.raises(UsageError, match="is unknown before the action"):
         position.after("click[1]")

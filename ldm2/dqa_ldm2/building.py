@@ -86,7 +86,7 @@ def build_memory(  # noqa: PLR0913  (independent parameters)
     for one in expert_trajectories(factory, range(seed, seed + games), own, player=player):
         trajectories.append(identified(one))
         progress("Playing", len(trajectories), games)
-    indexer = Indexer(use or ModelUse(), evaluates=chosen.get("evaluate", True))
+    indexer = Indexer(use or ModelUse(), preset)
     with attempt_by("memory", "build", factory.name), _opened(memory, create=True) as opened:
         return form_memory(
             opened,
@@ -132,13 +132,8 @@ def refine_memory(  # noqa: PLR0913  (independent parameters)
     played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)
     explorables = (WorldExplorable(played, one) for one in range(seed, seed + games))
     with attempt_by("memory", "refine", factory.name), _opened(memory, create=False) as opened:
-        refinement = Refinement(
-            opened,
-            use or ModelUse(),
-            refining or RefiningSettings(),
-            evaluates=PRESETS[preset].get("evaluate", True),
-        )
-        return refinement.refine(explorables, done)
+        own = refining or RefiningSettings()
+        return Refinement(opened, use or ModelUse(), own, preset).refine(explorables, done)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from dqa_ldm2.steps import (
     act,
     act_as_shown,
     choose,
+    described,
     evaluate,
     note_imitation,
     reflect,
@@ -153,10 +154,10 @@ class Imitation:
     """Retrieve tuples and act. The object stores the history and subgoals of one process."""
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
-        self._retriever = Retriever(memory, own.retrieved)
+        self._retriever = Retriever(memory, own.retrieved, exact=own.exact)
         self._batches = batches
         self._own = own
-        self._history = History()
+        self._history = History(own.exact)
         self._subgoals: tuple[Subgoal, ...] = ()
 
     def choose(self, situation: Situation, asking: Asking) -> Choice:
@@ -164,11 +165,13 @@ class Imitation:
         most = self._own.context
         history = self._history.summarise(asking, situation.goal, situation.steps, most)
         if self._own.evaluate and situation.steps:
-            self._subgoals = evaluate(asking, situation, self._subgoals, most)
+            before, told = ((), None) if self._own.exact else (self._subgoals, history)
+            self._subgoals = evaluate(asking, situation, before, told, most)
         found: dict[object, Choice] = {}
         for batch in self._batches:
             remembered = self._retriever.retrieve(asking, situation, batch, history)
-            choice = act(asking, situation, Known(remembered, history, self._subgoals), most)
+            known = Known(remembered, history, described(self._subgoals))
+            choice = act(asking, situation, known, most)
             found.setdefault(choice.action, choice)
         processes = [
             Trajectory(

@@ -17,7 +17,7 @@ from dqa_ldm2.explorable import Explorable, Explored
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Remembered
 from dqa_ldm2.retrieval import Retriever
-from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.settings import Ldm2Settings, Preset, RefiningSettings
 from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import Known, explore, last_actions
 
@@ -104,8 +104,11 @@ class Exploration:
     are shown without a summary. The ground process is the path of the most confident actions.
     """
 
-    def __init__(self, memory: Memory, batch: int, own: RefiningSettings) -> None:
-        self._retriever = Retriever(memory, own.retrieved, asks=False)
+    def __init__(
+        self, memory: Memory, batch: int, own: RefiningSettings, preset: Preset = "default"
+    ) -> None:
+        exact = Ldm2Settings(preset=preset).exact
+        self._retriever = Retriever(memory, own.retrieved, asks=False, exact=exact)
         self._batch = batch
         self._own = own
         self._known: dict[object, Shares | None] = {}

@@ -20,6 +20,7 @@ from dqa_ldm2.likeness import nearest_type
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import OTHER, MemoryType, Origin, StateAction, Version
 from dqa_ldm2.replies import Subgoal
+from dqa_ldm2.settings import Ldm2Settings, Preset
 from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import PACKAGE, History, Kind, cluster, described, evaluate, find_type
 from dqa_ldm2.tables import stored_name
@@ -87,8 +88,9 @@ class Indexer:
     ----------
     use
         The model.
-    evaluates
-        Whether subgoals are judged before each step (Table 6).
+    preset
+        The paper's settings for one of its worlds. They define whether subgoals are judged before
+        each step, and what the prompts show (Table 6).
 
     Attributes
     ----------
@@ -99,14 +101,14 @@ class Indexer:
         reply, and the number of steps whose subgoals no reply judged.
     """
 
-    def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
+    def __init__(self, use: ModelUse, preset: Preset = "default") -> None:
         self.use = use
         self.requests = self.forgotten = self.unusable = self.unjudged = 0
-        self._evaluates = evaluates
+        self._own = Ldm2Settings(preset=preset)
 
     def tuples(self, trajectory: Trajectory, first: int = 1) -> list[StateAction]:
         """Return the tuples from step `first` on, without their types."""
-        history, subgoals = History(), tuple[Subgoal, ...]()
+        history, subgoals = History(self._own.exact), tuple[Subgoal, ...]()
         found: list[StateAction] = []
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
             before = trajectory.steps[: number - 1]
@@ -116,10 +118,11 @@ class Indexer:
                 told = history.summarise(asking, trajectory.goal, before)
             except UnparsableReplyError:
                 self.unusable += 1
-            if self._evaluates and before:
+            if self._own.evaluate and before:
                 here = Situation(trajectory.goal, step.observation, (), before)
                 try:
-                    subgoals = evaluate(asking, here, subgoals)
+                    known, shown = ((), None) if self._own.exact else (subgoals, told)
+                    subgoals = evaluate(asking, here, known, shown)
                 except UnparsableReplyError:
                     self.unjudged += 1
                     subgoals = ()

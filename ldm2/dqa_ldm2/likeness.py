@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from dqa.deciders.prompting import fold
@@ -13,10 +14,24 @@ _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+")
 
 
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text. Each further occurrence of a word is a word of its own."""
+    counts = Counter(_WORD.findall(fold(text)))
+    return frozenset(
+        f"{word} {time}" if time else word
+        for word, times in counts.items()
+        for time in range(times)
+    )
+
+
+def share_in_common(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of all words that two texts have in common (Jaccard)."""
+    return len(one & other) / len(one | other) if one or other else 1.0
+
+
 def likeness(one: str, other: str) -> float:
-    """Return the share of words that two texts have in common (Jaccard)."""
-    left, right = (set(_WORD.findall(fold(text))) for text in (one, other))
-    return len(left & right) / len(left | right) if left or right else 1.0
+    """Return the share of all words that two texts have in common."""
+    return share_in_common(words_of(one), words_of(other))
 
 
 def nearest_type(text: str, types: Sequence[MemoryType]) -> str:

@@ -42,7 +42,7 @@ from dqa_ldm2.records import (
     StateAction,
     Version,
 )
-from dqa_ldm2.search import WordIndex
+from dqa_ldm2.search import Texts, WordIndex
 from dqa_ldm2.tables import (
     BOTH,
     FIELDS,
@@ -141,7 +141,7 @@ class Memory:
             The batch does not exist, or `most` is less than 1.
         """
         self._require_batch(batch)
-        about = document(state.goal, state.history, state.observation)
+        about = state.goal, state.history, state.observation
         for scope in ((batch, goal_type, observation_type), (batch, goal_type, None)):
             if found := self._nearest(scope, about, most, state.excluded):
                 return found
@@ -151,7 +151,7 @@ class Memory:
         self, words: str, most: int, excluded: Collection[str] = frozenset()
     ) -> tuple[Remembered, ...]:
         """Return the tuples of all batches that are most similar to some words."""
-        found = self._nearest((None, None, None), words, most, excluded)
+        found = self._nearest((None, None, None), (words, words, words), most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
     def tuples(
@@ -310,7 +310,7 @@ class Memory:
         return self._cached(("types", scope, excluded), found, _types_of)
 
     def _nearest(
-        self, scope: Scope, about: str, most: int, excluded: Collection[str]
+        self, scope: Scope, about: Texts, most: int, excluded: Collection[str]
     ) -> tuple[Remembered, ...]:
         if most < 1:
             raise UsageError(f"The number of tuples to find must be at least 1, not {most}.")
@@ -396,11 +396,6 @@ def require_place(location: str | Path) -> None:
         require_new_file(place.file)
 
 
-def document(goal: str, history: str, observation: str) -> str:
-    """Return a state as a text whose words can be compared with other states."""
-    return f"{observation}\n{history}\n{goal}"
-
-
 def _live(*columns: ColumnElement[Any], scope: Scope = (None, None, None)) -> Select[Any]:
     """Return a query over the tuples of a scope that are not undone."""
     of = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
@@ -420,7 +415,7 @@ def _types_of(rows: Sequence[Any]) -> tuple[MemoryType, ...]:
 
 def _index_of(rows: Sequence[Any]) -> WordIndex:
     return WordIndex(
-        [(int(row.id), row.source, (row.batch, row.digest), document(*row[4:])) for row in rows]
+        [(int(row.id), row.source, (row.batch, row.digest), tuple(row[4:])) for row in rows]
     )
 
 

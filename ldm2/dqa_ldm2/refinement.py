@@ -14,7 +14,7 @@ from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Origin
-from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.settings import Preset, RefiningSettings
 from dqa_ldm2.steps import compare
 
 
@@ -114,14 +114,14 @@ class Refinement:
         The model.
     own
         The bounds of the exploration.
-    evaluates
-        Whether the model judges the subgoals of added tuples.
+    preset
+        The paper's settings for one of its worlds.
     """
 
     memory: Memory
     use: ModelUse
     own: RefiningSettings = field(default_factory=RefiningSettings)
-    evaluates: bool = True
+    preset: Preset = "default"
 
     def refine(
         self,
@@ -164,7 +164,8 @@ class Refinement:
     def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
         """Explore one goal with one batch memory, and add better steps to it."""
         asking = self.use.asking()
-        found = Exploration(self.memory, batch, self.own).explore(explorable, asking)
+        exploration = Exploration(self.memory, batch, self.own, self.preset)
+        found = exploration.explore(explorable, asking)
         ground, best = found.ground, found.best
         refined = RefinedGoal(
             source=explorable.source,
@@ -189,7 +190,7 @@ class Refinement:
         asking = self.use.asking()
         key = compare(asking, best, found.ground.trajectory(source), self.own.context)
         origin = Origin("refinement", f"{source}, from step {key}", self.use.stored_name)
-        indexer = Indexer(self.use, evaluates=self.evaluates)
+        indexer = Indexer(self.use, self.preset)
         version = add_subtrajectory(self.memory, refined.batch, best, indexer, origin, first=key)
         calls = {"comparing": asking.recorder.steps, "adding": indexer.requests}
         return replace(

@@ -60,6 +60,21 @@ class Evaluation(Reply):
     subgoals: tuple[Subgoal, ...] = Field(title="subgoals", min_length=1)
 
 
+class Judgement(Reply):
+    """The numbers of the complete subgoals. The validation context is the number of subgoals."""
+
+    model_config = ConfigDict(title="subgoals")
+
+    complete: tuple[int, ...]
+
+    @field_validator("complete")
+    @classmethod
+    def _in_range(cls, value: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
+        if any(not 1 <= number <= info.context for number in value):
+            raise ValueError(f"write whole numbers from 1 to {info.context}")
+        return value
+
+
 class Summary(Reply):
     """The summary of a history (equation 6)."""
 

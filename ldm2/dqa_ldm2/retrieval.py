@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Final
 
@@ -10,14 +11,15 @@ from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
 from dqa.deciders.method import Asking
 from dqa_ldm2.identity import QuestionIdentity
+from dqa_ldm2.likeness import likeness
 from dqa_ldm2.memory import Memory, open_memory
-from dqa_ldm2.records import Remembered, State
+from dqa_ldm2.records import MemoryType, Remembered, State
 from dqa_ldm2.replies import Recall, Recalled
 from dqa_ldm2.situation import Situation
-from dqa_ldm2.steps import find_type, warn
+from dqa_ldm2.steps import Kind, find_type, warn
 
-_SEARCHED: Final = 10
-"""The number of tuples to search for each whole example."""
+_COMPARED: Final = 3
+"""The number of processes with similar goals, for each example, of which the best are shown."""
 
 
 class OpenedMemory:
@@ -59,14 +61,19 @@ class Retriever:
         k, the maximum number of tuples.
     asks
         Whether the model chooses the types; otherwise they are found by comparing words.
+    exact
+        Whether the tuples are returned without rewards, as the paper shows them.
     """
 
-    def __init__(self, memory: Memory, most: int, *, asks: bool = True) -> None:
+    def __init__(
+        self, memory: Memory, most: int, *, asks: bool = True, exact: bool = False
+    ) -> None:
         self._memory = memory
         self._most = most
         self._asks = asks
+        self._exact = exact
         self._own: frozenset[str] | None = None
-        self._goal_types: dict[int, str] = {}
+        self._types: dict[tuple[int, Kind, str], str] = {}
 
     def retrieve(
         self, asking: Asking, situation: Situation, batch: int, history: str
@@ -76,15 +83,11 @@ class Retriever:
         if self._own is None:
             self._own = own_sources(memory, situation)
         own = self._own
-        if batch not in self._goal_types:
-            types = memory.goal_types(batch, own)
-            goal = situation.goal
-            self._goal_types[batch] = find_type(asking, "goal", goal, types, batch, asks=self._asks)
-        goal_type = self._goal_types[batch]
+        goal, seen = situation.goal, situation.observation
+        goal_type = self._find_type(asking, batch, "goal", goal, memory.goal_types(batch, own))
         types = memory.observation_types(batch, goal_type, own)
-        seen = situation.observation
-        observation_type = find_type(asking, "observation", seen, types, batch, asks=self._asks)
-        state = State(situation.goal, history, seen, own)
+        observation_type = self._find_type(asking, batch, "observation", seen, types)
+        state = State(goal, history, seen, own)
         near = memory.find(batch, goal_type, observation_type, state, self._most)
         # Check again, because another process may have added tuples of this question.
         found = tuple(one for one in near if not situation.is_own(one.source, one.goal))
@@ -98,7 +101,16 @@ class Retriever:
         )
         asking.note("recall", recall)
         self._warn_of_other_scenarios(asking, situation, found)
-        return found
+        return tuple(replace(one, reward=None) for one in found) if self._exact else found
+
+    def _find_type(
+        self, asking: Asking, batch: int, kind: Kind, text: str, types: Sequence[MemoryType]
+    ) -> str:
+        """Return the type of a text. The model is asked once for the same text."""
+        key = batch, kind, text
+        if key not in self._types:
+            self._types[key] = find_type(asking, kind, text, types, batch, asks=self._asks)
+        return self._types[key]
 
     def _warn_of_other_scenarios(
         self, asking: Asking, situation: Situation, found: Sequence[Remembered]
@@ -140,8 +152,9 @@ def whole_examples(
     rewards = {goal.source: goal.reward for goal in memory.goals() if goal.source not in left_out}
     sources = list(rewards)
     if retrieve:
-        found = memory.search(situation.goal, _SEARCHED * most, left_out)
-        sources = list(dict.fromkeys(one.source for one in found))
+        goals = {goal.source: goal.text for goal in memory.goals()}
+        sources.sort(key=lambda source: -likeness(goals[source], situation.goal))
+        del sources[_COMPARED * most :]
 
     def rank(source: str) -> tuple[float, bool]:
         reward = rewards[source]

@@ -1,75 +1,73 @@
-"""Find the documents whose words are most similar to a text (BM25)."""
+"""Find the documents that are most similar to a situation."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from dqa_ldm2.likeness import words_of
 
-from dqa.core.fitting import LENGTH, SATURATION, words_in
-
-Document: TypeAlias = tuple[int, str, Hashable, str]
-"""The id, the source, a key that equal documents share, and the text."""
-_Scores: TypeAlias = npt.NDArray[np.float64]
-_LEFT_OUT: Final = -2.0
+Texts: TypeAlias = tuple[str, str, str]
+"""A goal, a history and an observation."""
+Document: TypeAlias = tuple[int, str, Hashable, Texts]
+"""The id, the source, a key that equal documents share, and the texts."""
 
 
 class WordIndex:
-    """An index of documents, with the words and constants of `dqa.core.fitting`.
+    """An index of documents, in the order of their ids.
 
-    Documents are in the order of their ids.
+    The similarity of two texts is the share of words that they have in common (Jaccard). Rare words
+    have larger weights. The similarity of two documents is the sum over their three texts.
     """
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        self._ids = [document[0] for document in documents]
-        self._keys = [document[2] for document in documents]
-        self._sources: dict[str, list[int]] = {}
-        for place, document in enumerate(documents):
-            self._sources.setdefault(document[1], []).append(place)
-        counts = [Counter(words_in(document[3])) for document in documents]
-        lengths = np.array([found.total() for found in counts], dtype=np.float64)
-        mean = lengths.mean() if lengths.any() else 1.0
-        places: dict[str, list[tuple[int, int]]] = {}
-        for place, found in enumerate(counts):
-            for word, times in found.items():
-                places.setdefault(word, []).append((place, times))
-        self._worth: dict[str, tuple[npt.NDArray[np.intp], _Scores]] = {}
-        for word, held in places.items():
-            at, times_at = (np.array(part) for part in zip(*held, strict=True))
-            rarity = np.log(1.0 + (len(counts) - len(held) + 0.5) / (len(held) + 0.5))
-            norm = SATURATION * (1.0 - LENGTH + LENGTH * lengths[at] / mean)
-            self._worth[word] = at, rarity * times_at / (norm + times_at)
+        self._documents = documents
+        texts = zip(*(document[3] for document in documents), strict=True)
+        self._parts = [_Part(list(part)) for part in texts]
 
-    def best(self, about: str, most: int, excluded: Collection[str]) -> list[tuple[int, float]]:
-        """Return the ids of the documents most similar to a text, with their similarity.
+    def best(self, about: Texts, most: int, excluded: Collection[str]) -> list[tuple[int, float]]:
+        """Return the ids of the documents most similar to some texts, with their similarity.
 
         Parameters
         ----------
         about
-            The text.
+            The texts.
         most
             The maximum number of documents. Only the first of equal documents is returned.
         excluded
             Sources whose documents are left out.
         """
-        scores = self._score(about)
-        for source in excluded:
-            scores[self._sources.get(source, [])] = _LEFT_OUT
+        of_parts = [part.likeness(text) for part, text in zip(self._parts, about, strict=False)]
+        scores = [sum(of_document) for of_document in zip(*of_parts, strict=True)]
         found: dict[Hashable, tuple[int, float]] = {}
-        for place in np.argsort(-scores, kind="stable").tolist():
-            if len(found) == most or scores[place] == _LEFT_OUT:
-                break
-            found.setdefault(self._keys[place], (self._ids[place], float(scores[place])))
+        for place in sorted(range(len(scores)), key=lambda place: -scores[place]):
+            number, source, key, _ = self._documents[place]
+            if len(found) < most and source not in excluded:
+                found.setdefault(key, (number, scores[place]))
         return list(found.values())
 
-    def _score(self, about: str) -> _Scores:
-        """Return the similarity of every document to a text."""
-        scores = np.zeros(len(self._ids))
-        for word in dict.fromkeys(words_in(about)):
-            if word in self._worth:
-                places, worth = self._worth[word]
-                scores[places] += worth
-        return scores
+
+class _Part:
+    """One text of each document, with the weights of their words."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._words = [words_of(text) for text in texts]
+        counts = Counter(word for words in self._words for word in words)
+        self._weights = {word: math.log(1 + len(texts) / times) for word, times in counts.items()}
+        self._unknown = math.log(1 + 2 * len(texts))
+        self._totals = [self._weight(words) for words in self._words]
+
+    def likeness(self, text: str) -> list[float]:
+        """Return the similarity of the text of each document to a text, from 0 to 1."""
+        sought = words_of(text)
+        own = self._weight(sought)
+        common = [self._weight(sought & words) for words in self._words]
+        return [
+            both / (own + total - both) if own or total else 1.0
+            for both, total in zip(common, self._totals, strict=True)
+        ]
+
+    def _weight(self, words: Collection[str]) -> float:
+        return math.fsum(self._weights.get(word, self._unknown) for word in words)

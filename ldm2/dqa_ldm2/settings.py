@@ -13,8 +13,14 @@ from dqa.deciders.method import MethodSettings
 Preset: TypeAlias = Literal["default", "paper", "paper-shop"]
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper": {"trials": 5, "evaluate": True, "batch": 50},
-    "paper-shop": {"trials": 4, "evaluate": False, "batch": 100, "player": "rule"},
+    "paper": {"trials": 5, "evaluate": True, "exact": True, "batch": 50},
+    "paper-shop": {
+        "trials": 4,
+        "evaluate": False,
+        "exact": True,
+        "batch": 100,
+        "player": "rule",
+    },
 }
 """The paper's settings for ALFWorld, and for WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
 
@@ -56,6 +62,11 @@ class Ldm2Settings(MemorySettings):
     evaluate: bool = Field(
         default=True,
         description="whether the model judges before each action which subgoals are complete",
+    )
+    exact: bool = Field(
+        default=False,
+        description="whether prompts show what the paper's Table 6 shows: all steps when subgoals "
+        "are divided anew before each action, a summary of the first step, and no rewards",
     )
 
 

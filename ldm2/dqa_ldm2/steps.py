@@ -19,6 +19,7 @@ from dqa_ldm2.replies import (
     Exploration,
     Imitation,
     Indexed,
+    Judgement,
     KeyStep,
     Reflection,
     Subgoal,
@@ -52,12 +53,12 @@ class Known:
     history
         The summary of the steps so far; None to show the steps.
     subgoals
-        The judged subgoals; () if there are none.
+        The judged subgoals in the form that tuples store; "" if there are none.
     """
 
     remembered: Sequence[Remembered] = ()
     history: str | None = None
-    subgoals: Sequence[Subgoal] = ()
+    subgoals: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +87,37 @@ class Examples:
 
 
 def evaluate(
-    asking: Asking, situation: Situation, before: Sequence[Subgoal], most: int = MOST
+    asking: Asking,
+    situation: Situation,
+    before: Sequence[Subgoal],
+    history: str | None,
+    most: int = MOST,
 ) -> tuple[Subgoal, ...]:
-    """Return the subgoals, and whether each is complete. `before` is the previous judgement."""
-    values = _values(situation, most)
-    return asking.ask("evaluation", Evaluation, before=before, **values).subgoals
+    """Return the subgoals, and whether each is complete.
+
+    `before` is the previous judgement: if there is one, the model judges the same subgoals. If
+    `history` is None, the prompt shows all steps.
+    """
+    values = _values(situation, most) | {"before": before, "history": history}
+    if not before:
+        return asking.ask("evaluation", Evaluation, **values).subgoals
+    judged = asking.ask("evaluation", Judgement, context=len(before), note=False, **values)
+    subgoals = tuple(
+        one.model_copy(update={"complete": number in judged.complete})
+        for number, one in enumerate(before, 1)
+    )
+    asking.note("evaluation", Evaluation(subgoals=subgoals))
+    return subgoals
 
 
 @dataclass(slots=True)
 class History:
-    """Summarise the steps of one process (equation 6), each step once. Not thread-safe."""
+    """Summarise the steps of one process (equation 6), each step once. Not thread-safe.
 
+    Unless `exact` is set, a first step that shows only the goal is not summarised by the model.
+    """
+
+    exact: bool = False
     _goal: str = ""
     _steps: tuple[Step, ...] = ()
     _summary: str = ""
@@ -104,6 +125,8 @@ class History:
     def summarise(self, asking: Asking, goal: str, steps: Sequence[Step], most: int = MOST) -> str:
         """Extend the previous summary, and return the summary of all steps; "" for no steps."""
         steps = tuple(steps)
+        if len(steps) == 1 and not self.exact and _shows_only(goal, steps[0].observation):
+            return f"Did {steps[0].action}."
         known = len(self._steps)
         if goal != self._goal or steps[:known] != self._steps:
             known = 0
@@ -287,6 +310,11 @@ def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None
             step=record.steps, about="memory", text=text, considered=considered, total=total
         )
     )
+
+
+def _shows_only(goal: str, observation: str) -> bool:
+    """Return whether an observation contains little besides the goal."""
+    return goal in observation and len(observation) <= len(goal) + _MARK
 
 
 def described(subgoals: Iterable[Subgoal]) -> str:

@@ -59,7 +59,7 @@ def test_tuples_have_histories_subgoals_and_types(memory: Memory) -> None:
         summary=[{"summary": "Went."}, {"summary": "Went and took."}],
         evaluation=[
             {"subgoals": [{"goal": "take a", "complete": "incomplete"}]},
-            {"subgoals": [{"goal": "take a", "complete": True}]},
+            {"complete": [1]},
         ],
         cluster=[{"types": {"rooms": [1], "Furniture ": [2, 3]}}],
     )
@@ -90,8 +90,8 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
     assert (used.unusable, used.unjudged) == (5, 5)
     assert used.forgotten >= 2
     assert {one.history for one in memory.tuples()} == {"", "go to desk 1"}
-    judged = [{"subgoals": [{"goal": "take a", "complete": True}]}]
-    replies = [*judged, "no", "no", "no", *judged]
+    judged = {"subgoals": [{"goal": "take a", "complete": True}]}
+    replies = [judged, "no", {"complete": [2]}, "no", judged]
     steps = tuple(Step(f"room {number}", "go") for number in range(4))
     some = indexer(evaluation=replies, summary=lambda _: {"summary": "Went."})
     found = [one.subgoals for one in some.tuples(Trajectory("put a", steps, "t"))]

@@ -6,17 +6,23 @@ of the remembered tuples and examples, and that was not taken before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from dqa.core.fitting import words_in
 from dqa.core.question import fits_form
 from dqa.deciders.method import ScriptedReplies
-from dqa_ldm2.likeness import likeness
+from dqa_ldm2.likeness import likeness, nearest_type
 from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]
 _DONE_AGAIN = 0.25
 """An action's worth is multiplied by this factor for each time that the action was taken."""
+_NAMED: Final = 3
+"""The number of words in the name of a type."""
+_FEW: Final = 3
+"""Each of fewer texts is a type of its own."""
 
 
 def _rank(values: Values) -> list[str]:
@@ -59,25 +65,60 @@ def _explore(values: Values) -> object:
     return {"actions": [{"action": one, "confidence": share} for one, share in shares]}
 
 
+def _evaluate(values: Values) -> object:
+    if values["before"]:
+        return {"complete": []}
+    return {"subgoals": [{"goal": values["goal"], "complete": False}]}
+
+
 def _summarise(values: Values) -> object:
     done = "; ".join(step.action for step in values["steps"])
     return {"summary": f"{values['before'] or 'Did:'} {done};"}
 
 
 def _cluster(values: Values) -> object:
-    """Sort texts by their first words."""
+    """Sort texts by their words. A new type is named after the words that distinguish it."""
+    texts = [_named_words(text) for text in values["texts"]]
     types: dict[str, list[int]] = {}
-    for number, text in enumerate(values["texts"], 1):
-        types.setdefault(" ".join(text.split()[:2]), []).append(number)
+    new: list[int] = []
+    for number, words in enumerate(texts, 1):
+        known = (name for name in values["known"] if _named_words(name) <= words)
+        name = next(known, None)
+        (new if name is None else types.setdefault(name, [])).append(number)
+    for numbers in _similar(texts, new):
+        counts, others = Counter[str](), Counter[str]()
+        for number in new:
+            (counts if number in numbers else others).update(texts[number - 1])
+        rest = max(len(new) - len(numbers), 1)
+        worth = {word: counts[word] / len(numbers) - others[word] / rest for word in counts}
+        name = " ".join(sorted(worth, key=lambda word: (-worth[word], -len(word), word))[:_NAMED])
+        types.setdefault(name or "other", []).extend(numbers)
     return {"types": types}
 
 
+def _named_words(text: str) -> set[str]:
+    """Return the words of a text that a name may contain: three letters or more."""
+    return {word for word in words_in(text) if word.isalpha() and len(word) > 2}
+
+
+def _similar(texts: Sequence[set[str]], numbers: Sequence[int]) -> list[list[int]]:
+    """Divide numbered texts into groups with similar words."""
+    if len(numbers) < _FEW:
+        return [[number] for number in numbers]
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    vocabulary = sorted(set().union(*texts)) or [""]
+    has = [[word in texts[number - 1] for word in vocabulary] for number in numbers]
+    labels = fcluster(linkage(has, "complete", "jaccard"), len(numbers) ** 0.5, "maxclust")
+    groups: dict[int, list[int]] = {}
+    for number, label in zip(numbers, labels.tolist(), strict=True):
+        groups.setdefault(label, []).append(number)
+    return list(groups.values())
+
+
 def _index(values: Values) -> object:
-    scores = [
-        max(likeness(values["text"], text) for text in (one.name, *one.examples))
-        for one in values["types"]
-    ]
-    return {"type": scores.index(max(scores)) + 1}
+    names = [one.name for one in values["types"]]
+    return {"type": names.index(nearest_type(values["text"], values["types"])) + 1}
 
 
 def _compare(values: Values) -> object:
@@ -95,7 +136,7 @@ RESPONDER = ScriptedReplies(
         "action": _act,
         "whole": _act,
         "exploration": _explore,
-        "evaluation": lambda values: {"subgoals": [{"goal": values["goal"], "complete": False}]},
+        "evaluation": _evaluate,
         "summary": _summarise,
         "cluster": _cluster,
         "index": _index,

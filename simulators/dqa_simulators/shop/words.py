@@ -71,10 +71,20 @@ def propose_searches(instruction: str) -> tuple[str, ...]:
     last part.
     """
     wish = without_bound(instruction)
-    parts = [part for part in _HEAD_ENDS.split(wish) if key_words(part)]
-    every = key_words(wish)
-    head = key_words(parts[0]) if parts else ()
-    last = key_words(parts[-1]) if parts else ()
-    proposed = [every, head, tuple(dict.fromkeys((*head, *last)))]
-    found = dict.fromkeys(" ".join(words)[:200].strip() for words in proposed if words)
-    return tuple(found) or ("products",)
+    parts = [part for part in _HEAD_ENDS.split(wish) if key_words(part)] or [""]
+    proposed = [_search_words(wish), _search_words(parts[0])]
+    proposed.append(proposed[1] + _search_words(parts[-1]))
+    found = dict.fromkeys(" ".join(dict.fromkeys(words))[:200].strip() for words in proposed)
+    return tuple(filter(None, found)) or ("products",)
+
+
+def _search_words(text: str) -> list[str]:
+    """Return the words of a wish that describe the product, and "of" between two of them."""
+    words = words_of(text)
+    around = zip(["", *words], words, [*words[1:], ""], strict=False)
+    return [
+        word
+        for before, word, after in around
+        if word not in _NOT_SEARCHED
+        or (word == "of" and not {before, after} & {"", *_NOT_SEARCHED})
+    ]

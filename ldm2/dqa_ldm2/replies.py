@@ -70,8 +70,9 @@ class Judgement(Reply):
     @field_validator("complete")
     @classmethod
     def _in_range(cls, value: tuple[int, ...], info: ValidationInfo) -> tuple[int, ...]:
-        if any(not 1 <= number <= info.context for number in value):
-            raise ValueError(f"write whole numbers from 1 to {info.context}")
+        most = info.context or 0
+        if not set(value) <= set(range(1, most + 1)):
+            raise ValueError(f"write whole numbers from 1 to {most}")
         return value
 
 

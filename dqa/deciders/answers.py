@@ -254,7 +254,9 @@ def _invalid(
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
     elif len(named) == 1:
-        problem = f"'{quoted}' says more than a name, and may or may not decide for {some}."
+        problem = (
+            f"'{quoted}' contains more than a name, so it is unclear whether it decides for {some}."
+        )
     count = len(candidates)
     if not candidates:
         there_are = f"There is no {noun} to name."

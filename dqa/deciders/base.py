@@ -152,9 +152,7 @@ class DeciderFactory:
             The model is missing, or a setting is invalid.
         """
         if self.needs_model and model is None:
-            raise UsageError(
-                f"The decider '{self.name}' needs a chat model; name one with --model."
-            )
+            raise UsageError(f"The decider '{self.name}' needs a chat model: choose one (--model).")
         fields = self._fields()
         for option in settings.options:
             if option not in fields:

@@ -86,7 +86,7 @@ class Oracle(Baseline, UpperBound):
             if known.official is None:
                 raise UsageError(
                     f"Question '{question.key}' has no gold statement, so the oracle cannot "
-                    "answer it: name another decider."
+                    "answer it: choose another decider."
                 )
         elif known.outcomes is None:
             from dqa.deciders.simulation import Simulation
@@ -208,7 +208,8 @@ class HeuristicDecider(Decider):
         if question.scenario != self._scenario.name:
             raise UsageError(
                 f"The decider '{self.name}' is a heuristic of the scenario "
-                f"'{self._scenario.name}': it cannot decide '{question.key}'. Name another decider."
+                f"'{self._scenario.name}': it cannot decide '{question.key}'. Choose another "
+                "decider."
             )
 
     def _query(self, question: Question, database: Database) -> tuple[Rows, str]:

@@ -103,7 +103,8 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     if not shown:
         first = found[0]
         raise UsageError(
-            f"No query of the context can run: {first.statement!r} gives {first.observation}"
+            f"None of the statements of the context could run. The first is {first.statement!r}: "
+            f"{first.observation}"
         )
     compared = _compared(question, actions, shown, method)
     cut = sum(one.cut is not None for one in found if one.error is None)
@@ -135,10 +136,10 @@ def _compared(
     if not found:
         raise UsageError(
             f"Question '{question.key}' has {choices.total:,} candidates. {method} compares only "
-            "the candidates that the rows of the context name, but no column lists candidates. "
-            "Give a statement whose first column lists the few best candidates (--context 'SELECT "
-            "id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), or use an agent, "
-            "which narrows the candidates by queries."
+            "candidates that occur in the rows of the context, but no column of these rows lists "
+            "candidates. Give a statement whose first column lists the few best candidates "
+            "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
+            "or use an agent, which narrows the candidates by queries."
         )
     return found
 
@@ -146,7 +147,7 @@ def _compared(
 def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
     """Return the warning that only some candidates were compared."""
     if cut:
-        why = "because a limit cut the rows of the context"
+        why = "because a limit shortened the rows of the context"
         fix = "narrow the candidates or the rows, or raise --row-limit"
     elif choices.is_large:
         why = "namely those in the rows of the context, because there are too many to compare all"
@@ -187,8 +188,8 @@ def check_question(question: Question, method: str) -> None:
 
 def _without_actions(question: Question, method: str) -> UsageError:
     return UsageError(
-        f"Question '{question.key}' lists no actions, but {method} compares actions: list them "
-        "(--candidates, or the field 'candidates' of a question in a file)."
+        f"Question '{question.key}' lists no actions, but {method} compares listed actions: add a "
+        "list (--candidates, or the field 'candidates' of a question in a file)."
     )
 
 

@@ -78,10 +78,10 @@ class Simulation:
         name, simulated = question.scenario, plugins.names("simulator")
         if name not in simulated:
             raise UsageError(
-                f"Question '{question.key}' cannot be simulated: its scenario '{name}' has no "
-                f"simulator ({', '.join(simulated) or 'none'} have). Use a decider that needs no "
-                "simulator, or name the source of the outcomes in its scenario.toml "
-                "([outcomes])."
+                f"Question '{question.key}' cannot be simulated, because its scenario '{name}' "
+                f"has no simulator. Scenarios with a simulator: {', '.join(simulated) or 'none'}. "
+                "Use a decider that needs no simulator, or add the source of the outcomes to its "
+                "scenario.toml ([outcomes])."
             )
         simulator = plugins.simulator(name)
         if rules is not None and rules not in simulator.rule_sets:

@@ -76,9 +76,9 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     lines = [_line(value, _Position(number, file), scenario) for number, value in written]
     where = "The list of questions" if file is None else str(file)
     if not lines:
-        raise UsageError(f"{where} holds no question.")
+        raise UsageError(f"{where} does not contain a question.")
     if not locations:
-        raise UsageError(f"{where} needs a database: name it (--database URL).")
+        raise UsageError(f"{where} needs a database: give its URL (--database URL).")
     reading = _Reading(name or name_of(str(file)), locations, policy, audit)
     with reading.opened:
         return reading.read(lines, scenarios, limit)
@@ -138,10 +138,12 @@ def _read_file(file: Path) -> list[tuple[int, Any]]:
     for number, line in json_lines(other):
         if not isinstance(line, dict) or not line.keys() <= {"id", *ANSWERS}:
             fields = ", ".join(sorted(ANSWERS))
-            raise ParseError(other, number, f"a line has the fields 'id' and {fields}")
+            raise ParseError(other, number, f"a line must have the fields 'id' and {fields}")
         name = str(line.pop("id", number))
         if name in answers:
-            raise ParseError(other, number, f"id: '{name}' is answered twice: remove one line")
+            raise ParseError(
+                other, number, f"id: there are two answers for '{name}': remove one of the lines"
+            )
         answers[name] = line
     asked = {str(one.get("id", n)): one for n, one in written if isinstance(one, dict)}
     problems = {
@@ -187,8 +189,8 @@ class _Reading:
             with line.at.field("id"):
                 if first.setdefault(line.id, position) != position:
                     raise DataError(
-                        f"'{line.id}' is that of question {first[line.id]}, too (a line without "
-                        "an id has its number): give each another"
+                        f"question {first[line.id]} has the same id '{line.id}' (by default, the "
+                        "id is the number of the line): give each question its own id"
                     )
         found: list[LabelledQuestion] = []
         counts: Counter[str] = Counter()
@@ -210,8 +212,8 @@ class _Reading:
         if named is None:
             if self.name in known:
                 raise UsageError(
-                    f"the set has the name of the scenario '{self.name}': name a scenario for the "
-                    "questions, or rename the file"
+                    f"the file has the name of the scenario '{self.name}', but its questions do "
+                    "not: give a scenario for the questions, or rename the file"
                 )
             return self.name
         # A relative scenario folder is relative to the folder of the questions.
@@ -224,7 +226,7 @@ class _Reading:
         with field_of("database"):
             name = written.database
             if name is None and len(self.locations) > 1:
-                raise UsageError(f"is missing, and there are {', '.join(self.locations)}: name one")
+                raise UsageError(f"is missing: choose one of {', '.join(self.locations)}")
             if name is not None and name not in self.locations:
                 raise UnknownNameError("database", name, self.locations)
             database = name or next(iter(self.locations))
@@ -301,7 +303,8 @@ class _Reading:
         other = self.situations[name].schema.scenario
         if other != scenario:
             raise UsageError(
-                f"'{name}' is already read for '{other}': give each scenario a database of its own"
+                f"the database '{name}' is already used for '{other}': give each scenario its own "
+                "database"
             )
         return truth
 
@@ -324,7 +327,9 @@ def _rules_of(line: _Line) -> str:
     if not isinstance(rules, RulesFile):
         return rules
     if line.at.file is None:
-        raise UsageError("a list of questions has no folder: pass the rules as a text")
+        raise UsageError(
+            "a list of questions has no folder to read a file from: pass the rules as text"
+        )
     home = line.at.file.parent
     return read_text(home / rules.file, home=home)
 
@@ -344,7 +349,7 @@ def _judged_by(
     values = {name: value for name, value in spelled.items() if name not in forbidden}
     missing = [str(one) for one in candidates if one not in values and one not in forbidden]
     if missing or not values:
-        raise UsageError(f"is missing of {', '.join(missing) or 'every candidate'}")
+        raise UsageError(f"is missing for {', '.join(missing) or 'every candidate'}")
     least, most = min(values.values()), max(values.values())
     outcomes = tuple(values.get(one, least) for one in candidates)
     best = tuple(one for one, value in values.items() if value == most)

@@ -142,11 +142,13 @@ class OwnQuestion(Record):
             if self.question is None:
                 raise ValueError("'question' is missing: write the decision in words")
             if self.target:
-                raise ValueError("'target' belongs to a scenario: name it in 'scenario'")
+                raise ValueError(
+                    "'target' is only for questions of a scenario: give the scenario in 'scenario'"
+                )
         elif self.question is not None or self.rules:
             raise ValueError(
-                f"the scenario '{self.scenario}' has a question and rules of its own: leave out "
-                "'question' and 'rules', or 'scenario' for a question of yours"
+                f"the scenario '{self.scenario}' has its own question and rules: leave out either "
+                "'question' and 'rules', or 'scenario'"
             )
         return self
 

@@ -68,8 +68,8 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
         candidates = live.candidates(whole)
     except QueryError as error:
         raise UsageError(
-            f"{database.name} does not hold the scenario '{scenario.name}' as "
-            f"{scenario.folder}/scenario.toml describes it: {error}"
+            f"The database {database.name} does not match the scenario '{scenario.name}' "
+            f"({scenario.folder}/scenario.toml): {error}"
         ) from error
     question = scenario.question_with(database.name, "1", whole, candidates)
     if len(candidates) <= _NARROWED or scenario.listing.listed_in or scenario.listing.except_:
@@ -88,8 +88,8 @@ def require_confirmed(scenario: Scenario) -> None:
 def unconfirmed(scenario: Scenario) -> str:
     """Return the things that a user must check before a proposed scenario can be used."""
     return (
-        f"'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
-        "the candidates and the outcomes. Check them, then write confirmed = true"
+        f"The goal ({scenario.goal} the {scenario.unit}), the candidates and the outcomes are "
+        "guesses of 'dqa init'. Check them, then write confirmed = true"
     )
 
 
@@ -98,9 +98,9 @@ def require_candidates(question: Question) -> None:
     if question.candidates == ():
         about = ", ".join(f"{key}={value}" for key, value in question.target.items())
         raise UsageError(
-            f"The scenario '{question.scenario}' lists nothing that can be chosen"
-            f"{f' for {about}' if about else ''}: fix its candidates, or choose another target "
-            "('dqa doctor --scenario DIR --database URL' reports the line)."
+            f"The scenario '{question.scenario}' lists no candidates"
+            f"{f' for {about}' if about else ''}: fix its list of candidates, or choose another "
+            "target ('dqa doctor --scenario DIR --database URL' reports the line)."
         )
 
 
@@ -233,7 +233,7 @@ class LiveScenario:
             examples = {key: next(iter(self.values(key, named, 1)), "...") for key in missing}
             shown = " ".join(f'--target {key}="{value}"' for key, value in examples.items())
             raise UsageError(
-                f"The question of the scenario '{scenario.name}' needs more values: give, "
-                f"for example, {shown}."
+                f"The question of the scenario '{scenario.name}' needs values for more "
+                f"parameters: give, for example, {shown}."
             )
         return target

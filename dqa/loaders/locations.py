@@ -57,8 +57,8 @@ def whole_url(location: str, name: str | None = None) -> str:
         problems.append(f"{variable} {f'is {redact(whole)}' if whole else 'is not set'}")
     raise UsageError(
         f"The URL {location} contains *** instead of its password, and {' and '.join(problems)}: "
-        f"set {variables[0]} to the URL with the password, or give that URL (--databases, or "
-        "--database NAME=URL)."
+        f"set {variables[0]} to the URL with the password, or give the URL with the password "
+        "(--databases, or --database NAME=URL)."
     )
 
 
@@ -87,7 +87,8 @@ def located(
     for name, location in pairs:
         if name in found:
             raise UsageError(
-                f"Two databases are called '{name}': name them as NAME=URL (--database)."
+                f"Two databases have the name '{name}': give each a name with NAME=URL "
+                "(--database)."
             )
         found[name] = location if "://" in location else str(Path(location).absolute())
     return found

@@ -117,8 +117,9 @@ def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:
             cells[:] = [cell if isinstance(cell, str) else _text(cell) for cell in cells]
         elif column.stored != "float" and None in cells:
             raise DataError(
-                f"Column '{name}' of table '{table.name}' holds NULL, which is no "
-                f"{column.type}: leave such rows out by a view, or describe the column as a float."
+                f"Column '{name}' of table '{table.name}' contains NULL, which is not a value of "
+                f"type {column.type}. Use a view without these rows, or give the column the type "
+                "float."
             )
     # A missing float is null in a database and NaN in a situation. NumPy converts None to NaN.
     return Table(table, dict(zip(columns, values, strict=True)))

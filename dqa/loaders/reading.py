@@ -97,8 +97,8 @@ def reader_of(folder: Path | str) -> QuestionReader:
     if len(found) > 1:
         names = " and ".join(reader.name for reader in found)
         raise UsageError(
-            f"{folder} looks like {names} at once: move what belongs to one of them to a folder "
-            "of its own."
+            f"{folder} contains files of several formats ({names}): move the files of each format "
+            "to their own folder."
         )
     return found[0] if found else plugins.reader("dqa")
 
@@ -127,7 +127,9 @@ def read_questions(
     DataError, UnknownNameError
         The errors of `QuestionReader.read`.
     """
-    require_folder(Path(folder), "Name the folder of a release, or of 'dqa data generate --out'.")
+    require_folder(
+        Path(folder), "Give the folder of a release, or a folder from 'dqa data generate --out'."
+    )
     reader = reader_of(folder)
     found = reader.read(Path(folder), scenarios=scenarios, form=form, limit=limit)
     if strict and found.defects:

@@ -106,12 +106,13 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     if not chosen:
         expected = " or ".join(str(layout.questions_file(folder)) for layout in known.values())
         there = ", ".join(sorted(path.parent.name for path in folder.glob("data/*/questions")))
-        other = f" It has questions of '{there}': name the folder of that scenario, too."
+        other = f" It contains questions of '{there}': give also the folder of this scenario."
         raise ParseError(
             folder,
             None,
-            f"this is no DQA release: there is no {expected}. Name the folder that holds 'data', "
-            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*."
+            f"this is not a DQA release, because {expected} is missing. Give the folder that "
+            "contains 'data', with data/SCENARIO/questions/*.json and "
+            "data/SCENARIO/queries/{SQL,LPG}_format/*."
             f"{other if there else ''}",
         )
     return chosen
@@ -165,7 +166,7 @@ class _Reading:
         unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
-            problem = f"no question names {len(unused)} of the files: {shown}"
+            problem = f"{len(unused)} of the files belong to no question: {shown}"
             self.defects.append(Defect(folder, None, problem, "not read"))
 
     def finish(self) -> QuestionSet:
@@ -185,7 +186,7 @@ class _Reading:
         number = str(entry["question_num"])
         for key, table, column in layout.references:
             if entry[key] not in situation[table][column].tolist():
-                problem = f"'{key}' is '{entry[key]}', which is no {table} of {database.name}"
+                problem = f"'{key}' is '{entry[key]}', which is not a {table} of {database.name}"
                 return f"question {number}: {problem}"
         target = {key: str(entry[key]) for key in layout.scenario.parameters if entry.get(key)}
         try:
@@ -194,7 +195,7 @@ class _Reading:
         except DataError as error:
             return f"question {number}: {error}"
         if not candidates:
-            return f"question {number}: {database.name} holds nothing to choose from"
+            return f"question {number}: {database.name} contains no candidates"
         answer: Candidate = entry["answer"]
         texts = (entry["question"].strip(), str(entry.get("goal", "")).strip())
         self.situations[situation.name] = situation
@@ -209,7 +210,9 @@ class _Reading:
         )
         self.labelled.append(LabelledQuestion(question, Truth((answer,), outcomes)))
         is_known = answer in candidates
-        return "" if is_known else f"the answer of question {number}, {answer!r}, is no candidate"
+        return (
+            "" if is_known else (f"the answer to question {number}, {answer!r}, is not a candidate")
+        )
 
     def _situation(self, file: Path, schema: Schema) -> Situation:
         """Return the situation of a database file. Equal situations are the same object."""
@@ -217,7 +220,7 @@ class _Reading:
             with open_regular(file, home=self.folder) as stream:
                 content = stream.read()
         except OSError as error:
-            problem = f"a question names this database, but: {error.strerror}"
+            problem = f"this database of a question cannot be read: {error.strerror}"
             raise ParseError(file, None, problem) from error
         key = schema.scenario, content
         if key not in self.contents:
@@ -225,7 +228,7 @@ class _Reading:
                 text = content.decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 line = content.count(b"\n", 0, error.start) + 1
-                raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
+                raise ParseError(file, line, f"this is not UTF-8 text: {error.reason}") from error
             situation, defects = FORMS[self.form].parse(text, schema, file)
             # The same rows may be spelled differently, so equal files are not enough.
             situation = self.equal.setdefault(situation, situation)

@@ -62,8 +62,8 @@ def _type(table: Table, column: Column) -> str:
         return _TYPES["text"]
     if column.name in table.schema.key:
         raise DataError(
-            f"Column '{column.name}' of '{table.schema.name}' holds a text of {longest} "
-            f"characters; the key of a MySQL table has room for {_LONGEST_TEXT}."
+            f"Column '{column.name}' of '{table.schema.name}' contains a text of {longest} "
+            f"characters, but a key in MySQL has at most {_LONGEST_TEXT}."
         )
     return "LONGTEXT"
 
@@ -85,7 +85,7 @@ def _sql_literal(value: Cell, column: Column) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         if math.isnan(value):
             return "NULL"
-        raise DataError(f"Column '{column.name}' holds {value}, which MySQL cannot store.")
+        raise DataError(f"Column '{column.name}' contains {value}, which MySQL cannot store.")
     return repr(value)
 
 
@@ -152,5 +152,5 @@ def _cypher_literal(value: Cell) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         if math.isnan(value):
             return "null"
-        raise DataError(f"A Cypher script cannot hold the number {value}.")
+        raise DataError(f"A Cypher script cannot contain the number {value}.")
     return repr(value).replace("e+", "e")

@@ -122,7 +122,7 @@ def _add_rows(script: _Script, insert: re.Match[str], start: int) -> None:
     names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), wanted, start)
     missing = [column for column in wanted if column not in names]
     if missing:
-        raise script.error(start, f"table '{name}' lacks {missing}; its columns here are {listed}")
+        raise script.error(start, f"table '{name}' lacks {missing}; its columns are {listed}")
     while row := _ROW.match(statement, position):
         cells = _LITERALS.findall(row[1])
         if len(cells) != len(names):
@@ -153,7 +153,12 @@ def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
             expected = "CREATE (:Label {...}) or MATCH ... CREATE (a)-[:TYPE {...}]->(b)"
             raise script.wrong(start, statement, expected)
     if not script.rows:
-        raise ParseError(file, None, f"no CREATE of a {schema.nodes[0].label} or another node")
+        raise ParseError(
+            file,
+            None,
+            f"the script creates no nodes; expected CREATE of a {schema.nodes[0].label} or "
+            "another node",
+        )
     return script.parsed(ordered=True)
 
 
@@ -166,7 +171,9 @@ def _add_edge(
     for variable, node_label, text in (matched[:3], matched[3:]):
         node, properties = script.part(f"label '{_unquoted(node_label)}'", nodes, start), _map(text)
         if [*properties] != [node.key]:
-            problem = f"MATCH of a {node.label} by {[*properties]}; expected its key '{node.key}'"
+            problem = (
+                f"MATCH finds a {node.label} by {[*properties]}; expected its key '{node.key}'"
+            )
             raise script.error(start, problem)
         keys[_unquoted(variable or "")] = node.label, properties[node.key]
     ends = _unquoted(left), _unquoted(right)
@@ -224,7 +231,7 @@ class _Script:
             start = len(self.text) if match is None else match.start()
             quote = self.text[position:start].strip("; \t\r\n")
             if quote:
-                raise self.error(position, f"a string that starts with {quote[0]} is never closed")
+                raise self.error(position, f"a string that starts with {quote[0]} is not closed")
             if match is not None:
                 position = match.end()
                 statement = match[0].lstrip()
@@ -313,10 +320,10 @@ class _Script:
         try:
             value = _READ[stored](plain.strip().lower())
         except (KeyError, ValueError):
-            problem = f"column '{column.name}' holds {text}; expected {stored}"
+            problem = f"column '{column.name}' contains {text}; expected {stored}"
             raise self.error(start, problem) from None
         if is_quoted:
-            problem = f"'{column.name}' holds text instead of {stored} values"
+            problem = f"column '{column.name}' contains text instead of {stored} values"
             self.add_defect(start, problem, f"read as {stored}")
         return value
 
@@ -333,7 +340,7 @@ class _Script:
                 self._drop_edges(edge, column, self.schema.node(label), ordered=ordered)
         for node in self.schema.nodes:
             if not self.rows.get(node.table):
-                self.add_defect(None, f"'{node.table}' has no rows", "read as an empty table")
+                self.add_defect(None, f"table '{node.table}' has no rows", "read as an empty table")
         tables: dict[str, Table] = {}
         try:
             for table in self.schema.tables:
@@ -357,8 +364,8 @@ class _Script:
         edges = self.rows.get(edge.table, {})
         for edge_key, (start, row) in [*edges.items()]:
             if row[end] not in created or (ordered and created[row[end]] > start):
-                problem = f"'{edge.table}' refers to a {node.table} that is not there"
-                self.add_defect(start, problem, "those rows are left out")
+                problem = f"'{edge.table}' refers to a {node.table} that does not exist"
+                self.add_defect(start, problem, "these rows are left out")
                 del edges[edge_key]
 
     def _reported(self) -> tuple[Defect, ...]:

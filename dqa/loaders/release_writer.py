@@ -78,7 +78,7 @@ def _encode(text: str, question: Question) -> bytes:
     except UnicodeEncodeError as error:
         raise DataError(
             f"Question {question.key}: its data contains {error.object[error.start]!r}, a lone "
-            "surrogate, which a file in UTF-8 cannot store: replace it."
+            "surrogate that UTF-8 cannot store: replace this character."
         ) from error
 
 
@@ -86,8 +86,8 @@ def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> Scenario
     layout = known.get(question.scenario)
     if layout is None:
         raise DataError(
-            f"Question {question.key}: the layout of a release holds {', '.join(known)}. Add "
-            "[release] to the scenario.toml of its scenario."
+            f"Question {question.key} cannot be written: a release supports only the scenarios "
+            f"{', '.join(known)}. Add [release] to the scenario.toml of its scenario."
         )
     return layout
 
@@ -95,26 +95,29 @@ def _layout(question: Question, known: Mapping[str, ScenarioLayout]) -> Scenario
 def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
     """Return the entry of a question in the file of questions."""
     if not question.id.isdecimal() or str(int(question.id)) != question.id:
-        raise DataError(f"Question {question.key}: the release numbers its questions.")
+        raise DataError(
+            f"Question {question.key} cannot be written: in a release, the name of a question "
+            "must be a number."
+        )
     if len(truth.answers) != 1 or not isinstance(truth.answers[0], layout.answer):
         raise DataError(
-            f"Question {question.key} has the answers {truth.answers}; the release holds "
-            f"exactly one {layout.answer.__name__} a question."
+            f"Question {question.key} has the answers {truth.answers}, but the release needs "
+            f"exactly one {layout.answer.__name__} for each question."
         )
     target = dict(question.target)
     if layout.database_key is not None:
         # This layout finds the database by its name.
         if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
-                f"Question {question.key} is asked about '{question.situation}', but its target "
-                f"names the database '{target[layout.database_key]}'."
+                f"Question {question.key} is about '{question.situation}', but its target "
+                f"contains the database '{target[layout.database_key]}'."
             )
         _refuse_bad_name(question.situation)
     parameters = layout.scenario.parameters
     if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(
-            f"Question {question.key} has the target {target}; the release holds "
-            f"{', '.join(parameters)}."
+            f"Question {question.key} has the target {target}, but the release needs exactly the "
+            f"parameters {', '.join(parameters)}."
         )
     return {
         "question_num": int(question.id),
@@ -130,7 +133,9 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
 def _outcomes(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
     if layout.is_recorded != (truth.outcomes is not None):
         needs = "needs" if layout.is_recorded else "has no room for"
-        raise DataError(f"Question {question.key}: the layout {needs} recorded outcomes.")
+        raise DataError(
+            f"Question {question.key} cannot be written: the release {needs} recorded outcomes."
+        )
     if truth.outcomes is None:
         return {}
     named = zip(question.candidates or (), truth.outcomes, strict=True)

@@ -115,7 +115,9 @@ class SetWorld(Record):
     @model_validator(mode="after")
     def _answered(self) -> Self:
         if len(self.targets) != len(self.answers):
-            raise ValueError(f"there are {len(self.targets)} targets, {len(self.answers)} answers")
+            raise ValueError(
+                f"there are {len(self.targets)} targets, but {len(self.answers)} answers"
+            )
         return self
 
 
@@ -233,8 +235,8 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
     generator = plugins.generator(world.scenario)
     if not isinstance(generator, SimulatedGenerator):
         raise PluginError(
-            f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
-            f"the set '{name}' needs."
+            f"The set '{name}' needs the generator of '{world.scenario}' to draw a world again, "
+            "but this generator has no method 'redraw'."
         )
     fields = {name: getattr(world, name) for name in _DRAWN}
     draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
@@ -263,8 +265,9 @@ def read_manifest_of(name: str) -> SetManifest:
 
 def _differs(name: str, what: str) -> DataError:
     return DataError(
-        f"The set '{name}' cannot be drawn again here: {what} differs from its {MANIFEST}. Use the "
-        "dqa that the set came with, or report it with the versions of Python and NumPy."
+        f"The set '{name}' cannot be generated again: {what} differs from its {MANIFEST}. Use the "
+        "version of dqa that contains this set, or report this error with the versions of Python "
+        "and NumPy."
     )
 
 

@@ -384,7 +384,7 @@ class _Spider2Gold:
         self._options: dict[str, dict[str, Any]] = {}
         for number, entry in json_lines(file, home=folder) if file.is_file() else ():
             if not isinstance(entry, dict) or not isinstance(entry.get("instance_id"), str):
-                raise ParseError(file, None, f"entry {number} has no text in instance_id")
+                raise ParseError(file, None, f"entry {number} needs a text in instance_id")
             self._options[entry["instance_id"]] = entry
 
     def truth(self, name: str) -> Truth:

@@ -257,7 +257,7 @@ class _Call:
         ends = [end for mark in self.stop or () if (end := text.find(mark, thought)) >= 0]
         if not ends:
             return reply
-        words = "The reply continued after a stop sequence and was cut there."
+        words = "The reply continued after a stop sequence, and was cut at this sequence."
         self.note(Fault(FaultKind.AFTER_STOP, "IgnoredStop", words, 1, None))
         more = {**reply.additional_kwargs, "reasoning_content": ModelReply(reply).reasoning}
         changed = {"content": text[: min(ends)], "additional_kwargs": more}

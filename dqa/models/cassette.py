@@ -146,7 +146,7 @@ class Cassette:
                 size = path.stat().st_size
                 read = cassette._read() if size else 0
                 if cassette._answers and not resume:
-                    raise UsageError(f"--record {path} exists already: name a new file.")
+                    raise UsageError(f"--record {path} already exists: choose a new file.")
                 cassette._check_models(models)
                 if read < size:  # remove an incomplete last line
                     os.truncate(path, read)
@@ -284,7 +284,9 @@ class Cassette:
         if header["cassette"] != FORMAT:
             problem = f"the cassette has format {header['cassette']}; this version reads format"
             made_by = f"use the version that made it (dqa {header.get('dqa', '?')})"
-            raise ParseError(self.path, 1, f"{problem} {FORMAT}: {made_by}, or record it again.")
+            raise ParseError(
+                self.path, 1, f"{problem} {FORMAT}: {made_by}, or record the replies again."
+            )
         self.models = tuple(header["models"])
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
@@ -300,7 +302,7 @@ class Cassette:
         if missing:
             raise UsageError(
                 f"{self.path} contains replies of {', '.join(self.models)}, but none of "
-                f"{', '.join(missing)}: name the recorded model with --model."
+                f"{', '.join(missing)}: choose the recorded model (--model)."
             )
 
 

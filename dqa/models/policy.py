@@ -139,8 +139,8 @@ class Budget:
     ) -> None:
         if cost is not None and prices is None:
             raise UsageError(
-                "A limit on the cost needs prices: give --price-input and --price-output, the "
-                "prices of a million tokens."
+                "A limit on the cost needs the prices of a million tokens: give --price-input "
+                "and --price-output."
             )
         self._tokens = tokens
         self._cost = cost

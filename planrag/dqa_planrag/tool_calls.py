@@ -111,7 +111,9 @@ class ToolCalls:
 
     name: ProtocolName = "tools"
     stop: tuple[str, ...] = ()
-    plan_first = "The first reply must be the plan. Call plan with its steps."
+    plan_first = (
+        "The first reply must be the plan. Call the tool 'plan' with the steps of the plan."
+    )
     answer_now = (
         "The database has been read once and cannot be read again. Call decide with the decision."
     )
@@ -154,13 +156,17 @@ class ToolCalls:
                 requests.append(ToolRequest(tool, _as_json(arguments), call_id))
             elif tool == "decide":
                 if answer_id:
-                    raise UnparsableReplyError("The reply decides twice. Call decide once.")
+                    raise UnparsableReplyError(
+                        "The reply contains two decisions. Call the tool 'decide' only once."
+                    )
                 answer = checked_arguments(tool, _Decide, arguments)["decision"]
                 answer_id = call_id
             else:
                 plans[tool] = _numbered(checked_arguments(tool, _SAYING[tool], arguments)["steps"])
                 if tool == "plan" and not plans[tool]:
-                    raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
+                    raise UnparsableReplyError(
+                        "The plan has no steps. Call the tool 'plan' with the steps of the plan."
+                    )
                 notes.append((call_id, _NOTED))
         only_notes = not requests and not answer_id
         if answer_id and requests:

@@ -161,7 +161,7 @@ def test_candidates_that_the_context_drops_are_said(dqa: Command, tmp_path: Path
             *("--model", "openai:test", "--base-url", server.url),
         )
     assert ran.code == 0, ran.err
-    words = "Only 10 of 60,000 candidates were compared, because a limit cut the rows"
+    words = "Only 10 of 60,000 candidates were compared, because a limit shortened the rows"
     document = json.loads(ran.out)
     assert document["warnings"][0].startswith(words)
     assert f"warning: {words}" in ran.err

@@ -187,7 +187,10 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
 def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Database]) -> None:
     """Before anything is read: no simulator, no such rules."""
     question, database = located
-    with pytest.raises(UsageError, match=r"'custom' has no simulator \(building, locating have\)"):
+    with pytest.raises(
+        UsageError,
+        match=r"'custom' has no simulator. Scenarios with a simulator: building, locating",
+    ):
         Simulation(replace(question, scenario="custom"), database)
     with pytest.raises(UnknownNameError, match="no rule set 'house'"):
         Simulation(question, database, "house")

@@ -58,7 +58,7 @@ def test_an_omitted_item_has_no_place_and_is_counted() -> None:
 def test_steps_that_do_not_fit_each_other_are_refused() -> None:
     """A ranking of an unknown item is an error."""
     cut = with_result("pairs", lambda pairs: {**pairs, "state_of": pairs["state_of"][:-1]})
-    with pytest.raises(UsageError, match="does not fit this version"):
+    with pytest.raises(UsageError, match="This version of DeLLMa cannot read"):
         DecisionTree.of(cut)
 
 

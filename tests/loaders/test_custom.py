@@ -102,8 +102,8 @@ MISTAKES: list[tuple[str | dict[str, Any], str]] = [
     ({**BEST, "candidates": "SELECT 1 WHERE 0"}, "1: candidates: the statement returns no"),
     ({**BEST, "rules": {"file": "no.md"}}, "1: rules: .*no.md: it does not exist"),
     ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
-    ({**BEST, "scenario": "building"}, "has a question and rules of its own"),
-    ({"scenario": "building"}, "1: scenario: .* does not hold the scenario"),
+    ({**BEST, "scenario": "building"}, "has its own question and rules"),
+    ({"scenario": "building"}, "1: scenario: .* does not match the scenario"),
 ]
 
 
@@ -137,16 +137,19 @@ def test_answers_are_in_a_file_of_their_own(shop: Path, tmp_path: Path) -> None:
     for changed, problem in (
         (text.replace('"id": 3', '"id": 4'), "has no line for 3"),
         (text + '{"id": 4, "answer": "Bell"}', "has lines for unknown questions 4"),
-        (text + '{"id": 4, "question": "?"}', "a line has the fields 'id' and answer, forbidden"),
+        (
+            text + '{"id": 4, "question": "?"}',
+            "a line must have the fields 'id' and answer, forbidden",
+        ),
         ('{"id": 2, "answer": "Bell"}', "has no line for 3, profit"),
-        (text + '{"id": 3, "answer": "Bell"}', "id: '3' is answered twice"),
+        (text + '{"id": 3, "answer": "Bell"}', "id: there are two answers for '3'"),
     ):
         answers.write_text(changed, "utf-8")
         with pytest.raises(ParseError, match=problem) as error:
             dqa.read_questions(own, shop)
         assert str(error.value).startswith(str(answers))
     written(tmp_path, {"outcomes": {"Arnold": 3, "Bell": 4}}, name="own.answers.jsonl")
-    with pytest.raises(ParseError, match="outcomes: is missing of Castle"):
+    with pytest.raises(ParseError, match="outcomes: is missing for Castle"):
         dqa.read_questions(written(tmp_path, asked), shop)
 
 
@@ -172,12 +175,12 @@ def test_heuristics_of_a_set_stand_below_its_table(shop: Path, tmp_path: Path) -
 def test_an_id_belongs_to_one_question(shop: Path, tmp_path: Path) -> None:
     """Also if the other id is a line number."""
     for lines in ([{**BEST, "id": "a"}] * 2, [{**BEST, "id": 2}, BEST]):
-        with pytest.raises(ParseError, match=r"own\.jsonl:2: id: '.' is that of question 1, too"):
+        with pytest.raises(ParseError, match=r"own\.jsonl:2: question 1 has the same id '.'"):
             dqa.read_questions(written(tmp_path, *lines), shop)
 
 
 def test_a_file_without_questions_and_a_missing_file_are_errors(shop: Path, tmp_path: Path) -> None:
-    with pytest.raises(dqa.UsageError, match="holds no question"):
+    with pytest.raises(dqa.UsageError, match="does not contain a question"):
         dqa.read_questions(written(tmp_path, ""), shop)
     with pytest.raises(dqa.UsageError, match=r"nowhere\.jsonl does not exist"):
         dqa.read_questions(tmp_path / "nowhere.jsonl", shop)
@@ -191,9 +194,9 @@ def test_several_databases_have_different_names(shop: Path, tmp_path: Path) -> N
     found = dqa.read_questions([{**BEST, "database": "there"}], both)
     assert found.questions[0].situation == "there"
     assert {*found.places} == {"there"}
-    with pytest.raises(dqa.UsageError, match="database: is missing, and there are here, there"):
+    with pytest.raises(dqa.UsageError, match="database: is missing: choose one of here, there"):
         dqa.read_questions([BEST], both)
-    with pytest.raises(dqa.UsageError, match="Two databases are called 'shop'"):
+    with pytest.raises(dqa.UsageError, match="Two databases have the name 'shop'"):
         dqa.read_questions([BEST], [shop, f"sqlite:///{shop}"])
     assert located([f"stock={tmp_path}/x=y.db"]) == {"stock": f"{tmp_path}/x=y.db"}
 

@@ -120,9 +120,7 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
 
 def test_impossible_requests_are_errors() -> None:
     """Difficulty belongs to worlds that a simulator judges."""
-    with pytest.raises(
-        UsageError, match=r"'stocks' do not support difficulty.*locating or building"
-    ):
+    with pytest.raises(UsageError, match=r"of 'stocks' cannot be set.*locating or building"):
         generate(["building", "stocks"], 1, difficulty=Difficulty(hops=2))
     with pytest.raises(UnknownNameError, match="agriculture, building, locating, stocks"):
         generate(["casino"])

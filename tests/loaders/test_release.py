@@ -43,7 +43,7 @@ def test_questions_share_the_database_of_their_country(tmp_path: Path) -> None:
     assert [truth.answers for _, truth in question_set.labelled] == [(7,), (7,)]
     assert question_set.questions[0].target == {"goods": "wood", "country": "USA1836"}
     assert list(question_set.situations) == ["USA1836"]
-    assert "question 6: USA1900.sql holds nothing to choose from" in str(question_set.defects[0])
+    assert "question 6: USA1900.sql contains no candidates" in str(question_set.defects[0])
 
 
 def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
@@ -64,12 +64,12 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     ("entries", "sql", "problem"),
     [
         ([1, 1], {"q1": SQL}, "question 1 is a duplicate"),
-        ([1], {"q1": SQL, "q7": SQL}, "no question names 1 of the files: q7.sql"),
+        ([1], {"q1": SQL, "q7": SQL}, "1 of the files belong to no question: q7.sql"),
         ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "question 2: answer: must be a valid string"),
-        ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "question 2: 'home' is 'x', which is no"),
-        ([1, {"answer": "x"}], {"q1": SQL, "q2": SQL}, "'x', is no candidate"),
+        ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "question 2: 'home' is 'x', which is not a"),
+        ([1, {"answer": "x"}], {"q1": SQL, "q2": SQL}, "'x', is not a candidate"),
         ([1, {"question": None}], {"q1": SQL, "q2": SQL}, "question 2: question: must be"),
-        ([1], {"q1": SQL.replace("0.25", "'0.25'")}, "holds text instead of float"),
+        ([1], {"q1": SQL.replace("0.25", "'0.25'")}, "contains text instead of float"),
     ],
 )
 def test_defects_are_survived_and_reported_or_raised(
@@ -90,7 +90,7 @@ def test_defects_are_survived_and_reported_or_raised(
 @pytest.mark.parametrize(
     ("sql", "problem"),
     [
-        ({"q1": SQL}, r"q2\.sql: a question names this database, but: No such file"),
+        ({"q1": SQL}, r"q2\.sql: this database of a question cannot be read: No such file"),
         ({"q1": SQL, "q2": "\nCREATE PANIC;"}, r"q2\.sql:2: .*expected CREATE TABLE or INSERT"),
     ],
 )
@@ -105,7 +105,9 @@ def test_a_missing_or_broken_database_is_an_error(
 
 def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
     """The message names the file that was expected, or the line of the fault."""
-    with pytest.raises(ParseError, match=r"simulated_question\.json.*Name the folder that holds"):
+    with pytest.raises(
+        ParseError, match=r"simulated_question\.json.*Give the folder that contains"
+    ):
         read_release(tmp_path)
     folder = write_locating(tmp_path, [locating_entry()])
     for text, line in (("[\n{},\n{]", 3), ('{"a": 1}', 1), ("", 1)):
@@ -129,7 +131,7 @@ def test_a_part_reads_no_other_database(tmp_path: Path) -> None:
     assert [*part.situations] == ["q3"]
     defects = "\n".join(map(str, part.defects))
     assert "question 6: answer: must be a valid string" in defects
-    assert "no question names 1 of the files: q9.sql" in defects
+    assert "1 of the files belong to no question: q9.sql" in defects
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, limit=3)
 
@@ -153,7 +155,7 @@ def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -
     for question, truth in relational.labelled:
         assert truth.official in (question.candidates or ())
     problems = [str(defect) for defect in graph.defects]
-    assert any("q1.cql:905: 'has_merchant' holds text" in problem for problem in problems)
+    assert any("q1.cql:905: 'has_merchant' contains text" in problem for problem in problems)
     assert any("q105.cql:700: 'NodeCountry' misspells" in problem for problem in problems)
     if entries == 224:
         assert len(relational.select(("locating",)).questions) == 150
@@ -162,5 +164,5 @@ def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -
         assert len(relational.situations) - len(locating) == 28
         assert [d.file.name for d in relational.defects] == ["q13.sql", "q97.sql", "q143.sql"]
         assert relational.content_hash == RELEASED
-    with pytest.raises(ParseError, match="holds text instead of boolean"):
+    with pytest.raises(ParseError, match="contains text instead of boolean"):
         read_questions(release_dir, form="graph", scenarios=["locating"], strict=True)

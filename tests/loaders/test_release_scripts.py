@@ -145,9 +145,9 @@ def test_rows_that_no_database_can_hold_are_left_out_and_reported() -> None:
     parsed = parse_sql(SQL.replace("0.25", '"0.25"') + again + lost, LOCATING, FILE)
     assert parsed.situation == _locating(SQL)
     assert sorted((d.line, d.problem) for d in parsed.defects) == [
-        (12, "'flow' holds text instead of float values"),
+        (12, "'flow' contains text instead of float values"),
         (14, "'country' repeats the key country_name"),
-        (15, "'flow' refers to a trade_node that is not there"),
+        (15, "'flow' refers to a trade_node that does not exist"),
     ]
 
 
@@ -211,7 +211,7 @@ def test_sql_errors_have_the_line_and_the_expected_text(
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", None, "no CREATE of a Trade_node"),
+        ("", None, "expected CREATE of a Trade_node"),
         (CYPHER + "RETURN 1", 6, "found 'RETURN 1'; expected CREATE (:Label"),
         (CYPHER.replace(":Country {name:", ":Realm {name:", 1), 3, "found label 'Realm'"),
         (CYPHER.replace("0.25}]->", "0.25}]-"), 4, "or MATCH ... CREATE (a)-[:TYPE"),

@@ -112,11 +112,19 @@ def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> Non
     question_set = read_release(write_locating(tmp_path / "in", [locating_entry()]))
     ((question, truth),) = question_set.labelled
     for asked, answers, message in (
-        (replace(question, id="first"), truth.answers, "numbers its questions"),
+        (replace(question, id="first"), truth.answers, "must be a number"),
         (question, (), "exactly one str"),
         (question, ("krakow", "baltic"), "exactly one str"),
-        (replace(question, scenario="custom"), truth.answers, "holds locating, building"),
-        (replace(question, target={"country": "SWE"}), truth.answers, "the release holds country"),
+        (
+            replace(question, scenario="custom"),
+            truth.answers,
+            "only the scenarios locating, building",
+        ),
+        (
+            replace(question, target={"country": "SWE"}),
+            truth.answers,
+            "the release needs exactly the parameters country",
+        ),
     ):
         labelled = [LabelledQuestion(asked, Truth(answers))]
         changed = QuestionSet.of("x", labelled, question_set.situations)

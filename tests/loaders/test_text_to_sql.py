@@ -205,7 +205,7 @@ def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
         read_questions(folder, strict=True)
     for wrong in ("[]", "{}"):
         (gold / "spider2lite_eval.jsonl").write_text(wrong, "utf-8")
-        with pytest.raises(ParseError, match=r"spider2lite_eval\.jsonl: entry 1 has no text in"):
+        with pytest.raises(ParseError, match=r"spider2lite_eval\.jsonl: entry 1 needs a text in"):
             read_questions(folder)
 
 

@@ -256,7 +256,7 @@ def test_a_cassette_is_never_overwritten(tape: Path, tmp_path: Path) -> None:
     """A new recording needs a new file; one without replies is as good as new."""
     Cassette.record(tape, [NAME]).close()
     ask(recording(tape, counting()), PROMPT)
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         Cassette.record(tape, [NAME])
     with pytest.raises(UsageError, match="cannot be written"):
         Cassette.record(tmp_path / "no" / "folder.jsonl", [NAME])

@@ -140,7 +140,7 @@ def test_a_single_retrieval_is_one_call(questions: QuestionSet, database: Databa
         (calling(("query_database", {})), '"statement": Field required. It takes statement.'),
         (calling(("query_database", {"statement": ["SELECT 1"]})), "valid string"),
         (calling(("decide", {"decision": ""})), '"decision": '),
-        (calling(DECIDE, DECIDE), "decides twice"),
+        (calling(DECIDE, DECIDE), "contains two decisions"),
         (calling(*[("query_database", {"statement": "SELECT 1"})] * 9), "at most 8"),
     ],
 )

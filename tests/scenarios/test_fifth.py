@@ -47,7 +47,7 @@ def test_a_scenario_is_unknown_until_its_folder_is_named() -> None:
     assert "suppliers" not in plugins.names("scenario")
     with pytest.raises(UnknownNameError, match="no scenario 'suppliers'"):
         plugins.scenario("suppliers")
-    with pytest.raises(DataError, match=r"no DQA release.*questions of 'suppliers': name the"):
+    with pytest.raises(DataError, match=r"not a DQA release.*questions of 'suppliers': give also"):
         read_questions(FIFTH / "release")
 
 

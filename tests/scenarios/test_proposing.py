@@ -129,7 +129,7 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     checked = dqa.check_scenario(folder, file)
     (error,) = [found for found in checked.findings if found.level == "error"]
     assert (error.file, error.line) == (str(document), line)
-    assert "guessed the goal (maximise the total revenue)" in error.problem
+    assert "The goal (maximise the total revenue)" in error.problem
     asked = dqa.AskedQuestion(scenario=str(folder))
     with pytest.raises(ParseError, match="write confirmed = true") as raised:
         dqa.ask(file, asked, decider="oracle")
@@ -193,7 +193,7 @@ def test_names_are_quoted_and_control_characters_escaped(odd: Path, tmp_path: Pa
         ("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
         (
             *("outcomes.sql", '= c."Werk Nr"', '= "Werk Nummer"'),
-            """SQLite takes "Werk Nummer" for a text; did you mean 'Werk Nr'?""",
+            """SQLite reads "Werk Nummer" as a text; did you mean 'Werk Nr'?""",
         ),
     ],
 )
@@ -266,7 +266,7 @@ def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path
     with pytest.raises(UsageError, match="outcome"):
         dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
     (folder / "candidates.sql").write_text('SELECT 1 FROM "order" WHERE 1 = 0;', "utf-8")
-    empty = "lists nothing that can be chosen: fix its candidates"
+    empty = "lists no candidates: fix its list"
     with pytest.raises(UsageError, match=empty):
         dqa.ask(odd, asked, decider="oracle")
     with pytest.raises(UsageError, match=empty):

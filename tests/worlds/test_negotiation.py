@@ -82,7 +82,7 @@ def test_a_short_negotiation() -> None:
     assert (start.part, start.turn, start.last_turn, start.total) == ("proposal", 1, 4, 10)
     assert len(start.actions) == 4 * 3 * 2
     assert start.fallback == "[3, 2, 1]"
-    with pytest.raises(UsageError, match=r"name a part of the pool \[3, 2, 1\]"):
+    with pytest.raises(UsageError, match=r"choose a part of the pool \[3, 2, 1\]"):
         start.after("[4, 0, 0]")
     with pytest.raises(UsageError, match="is not legal here"):
         start.after("agree")

@@ -71,7 +71,7 @@ CHANGES = {
     ],
     "negotiation": [
         ("UPDATE events SET actor = 'opponent' WHERE number = 2", "event 2 .*is player's turn"),
-        ("UPDATE events SET action = '[9, 9, 9]' WHERE number = 1", r"event 1 .*name a part of"),
+        ("UPDATE events SET action = '[9, 9, 9]' WHERE number = 1", r"event 1 .*choose a part of"),
         ("UPDATE events SET detail = 'lie' WHERE number = 2", r"event 2 .*'lie'.*rules require"),
         ("UPDATE hidden SET value = 'dear'", "'value of peppers' .* is 'dear', not a number"),
         ("UPDATE games SET settings = '{}'", "the setting 'pool' is invalid"),

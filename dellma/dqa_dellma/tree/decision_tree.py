@@ -155,8 +155,8 @@ class DecisionTree(Record):
         except (IndexError, ValidationError, ValueError) as error:
             problem = problem_of(error) if isinstance(error, ValidationError) else error
             raise UsageError(
-                f"The trace of {run} does not fit this version of DeLLMa's deciders: {problem}. "
-                "Decide again, or read the trace with 'dqa show'."
+                f"This version of DeLLMa cannot read the trace of {run}: {problem}. Decide again, "
+                "or read the trace with 'dqa show'."
             ) from error
         return tree
 

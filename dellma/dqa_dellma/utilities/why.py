@@ -47,7 +47,10 @@ def explain_choice(problem: Problem, elicited: Maximised) -> str:
     if elicited.chances[likeliest] > chance:
         favoured = _named(problem.actions[likeliest])
         likely = percent(float(elicited.chances[likeliest]))
-        told += f". {favoured} is more likely the best ({likely}), but the value decides and not "
+        told += (
+            f". {favoured} is the best with a higher probability ({likely}), but the value "
+            "decides, not "
+        )
         told += "this probability"
     return f"{told}. The decision is close." if chance < _CLEAR else f"{told}."
 

@@ -96,8 +96,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         if is_harder and not _takes_difficulty(name):
             others = " or ".join(filter(_takes_difficulty, judged_scenarios()))
             raise UsageError(
-                f"Worlds of '{name}' do not support difficulty: leave hops, margins, rivals, "
-                f"distractors and mix away, or ask for {others} alone."
+                f"The difficulty of '{name}' cannot be set: leave out hops, margins, rivals, "
+                f"distractors and mix, or generate only {others}."
             )
     fixed = {size.scenario: size for size in sizes}
     drawn = (
@@ -182,15 +182,15 @@ def _check(
     for scenario in scenarios:
         plugins.generator(scenario)  # raises the error
     require(count >= 1, f"count must be at least 1, not {count}.")
-    require(seed >= 0, f"A seed must not be negative, but is {seed}.")
+    require(seed >= 0, f"The seed must not be negative, but is {seed}.")
     is_positive = per_database is None or per_database >= 1
     require(is_positive, f"per_database must be at least 1, not {per_database}.")
     sized = [size.scenario for size in sizes]
     for scenario in sized:
-        several = f"There are {sized.count(scenario)} sizes of '{scenario}'; give one."
+        several = f"'{scenario}' has {sized.count(scenario)} sizes; give only one."
         require(sized.count(scenario) == 1, several)
-        others = f"but only {', '.join(scenarios)} is asked for."
-        require(scenario in scenarios, f"There is a size of '{scenario}', {others}")
+        others = f"but only {', '.join(scenarios)} is generated."
+        require(scenario in scenarios, f"A size is given for '{scenario}', {others}")
 
 
 def _takes_difficulty(scenario: str) -> bool:

@@ -138,7 +138,10 @@ def read_manifest(folder: Path) -> Manifest:
     """
     require_folder(folder, "Name the folder of 'dqa data generate --out'.")
     path = folder / MANIFEST
-    hint = "'dqa data generate' writes it at the end: generate the folder again."
+    hint = (
+        "'dqa data generate' writes this file at the end, so the folder is incomplete: generate "
+        "it again."
+    )
     document = read_json(path, home=folder, hint=hint)
     try:
         return Manifest.model_validate(document)
@@ -189,8 +192,9 @@ class GeneratedReader:
         strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
         if strange and scenarios is None:  # no question is left out without a message
             raise DataError(
-                f"{folder} has questions of the scenario '{strange[0]}', which is not installed: "
-                "name the folder of this scenario, or select installed scenarios (--scenarios)."
+                f"{folder} contains questions of the scenario '{strange[0]}', which is not "
+                "installed: give the folder of this scenario, or select installed scenarios "
+                "(--scenarios)."
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
         found = read_release(folder, form=form, scenarios=wanted)

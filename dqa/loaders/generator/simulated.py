@@ -165,9 +165,9 @@ class _Series:
                 )
                 return Drawn(situation, found, draw)
         raise UsageError(
-            f"No question of '{self._scenario.name}' was found in {_ATTEMPTS} worlds, the last one "
-            f"of {situation.row_count} rows: loosen a bound ({difficulty.described}), ask for "
-            "larger worlds, or use another seed."
+            f"None of {_ATTEMPTS} worlds of '{self._scenario.name}' contains a suitable question "
+            f"(the last world has {situation.row_count} rows). Change the limits "
+            f"({difficulty.described}), or use larger worlds or another seed."
         )
 
     def world(

@@ -90,17 +90,17 @@ class DecisionCheck(StatementTrial):
         for written in self._written["context"]:
             rows = self.run(written, values, _SHOWN_ROWS)
             if rows is not None and not rows.rows:
-                problem = f"it returns no rows{about}, so a decider learns nothing from it"
+                problem = f"it returns no rows{about}, so it is useless for deciders"
                 self.report("warning", written, problem)
         known = set(map(str, candidates))
         for written in (one for stem in self._heuristics for one in self._written[stem]):
             rows = self.run(written, values, _SHOWN_ROWS)
             guess = [str(row[0]) for row in rows.rows[:1] if row] if rows is not None else ["..."]
             if not guess:
-                problem = f"it returns no row{about}, so it guesses nothing"
+                problem = f"it returns no row{about}, so it does not choose a candidate"
                 self.report("warning", written, problem)
             elif rows is not None and guess[0] not in known:
-                problem = f"it guesses '{guess[0]}'{about}, which cannot be chosen"
+                problem = f"it chooses '{guess[0]}'{about}, which is not a candidate"
                 self.report("error", written, problem)
 
     # --- candidates ---
@@ -113,7 +113,7 @@ class DecisionCheck(StatementTrial):
             if rows is None:
                 return None
             self._check_listing(written, rows, about)
-        problem = f"it lists nothing{about}, so nothing can be chosen"
+        problem = f"it lists no candidates{about}"
         try:
             candidates = self._live.candidates(target)
         except InfrastructureError:
@@ -133,10 +133,14 @@ class DecisionCheck(StatementTrial):
         values = Counter(str(cell_of(row[0])) for row in rows.rows if row[0] is not None)
         repeated = [value for value, count in values.items() if count > 1]
         if repeated:
-            problem = f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or a name"
+            problem = (
+                f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or add a name"
+            )
             self.report("warning", written, f"{problem} that distinguishes them")
         if nulls := len(rows.rows) - values.total():
-            problem = f"{counted(nulls, 'row')} of its list{about} are NULL and left out"
+            problem = (
+                f"its list{about} contains {counted(nulls, 'row')} with NULL, which are left out"
+            )
             self.report("warning", written, f"{problem}: add IS NOT NULL")
 
     # --- outcomes ---
@@ -161,7 +165,9 @@ class DecisionCheck(StatementTrial):
                 self.report("error", written, f"{problem}{about and f' ({about.strip()})'}")
                 names_them = True
             if unknown and names_them:
-                problem = f"it has an outcome of {_shown(unknown)}{about}, which cannot be chosen"
+                problem = (
+                    f"it has an outcome for {_shown(unknown)}{about}, which is not a candidate"
+                )
                 self.report("warning", written, problem)
 
     # --- targets ---

@@ -67,7 +67,7 @@ class _Check:
         if named is not None and ends not in same and {*nodes}.issuperset(ends):
             joins = ", ".join(f"(:{source})->(:{target})" for source, target in same)
             wanted = f"(:{ends[0]})->(:{ends[1]})"
-            problem = f"'{edge.label}' joins {joins} in the database, not {wanted}"
+            problem = f"in the database, '{edge.label}' connects {joins}, not {wanted}"
             self.found.add_field((*path, "source"), problem)
         return same.get(ends)
 

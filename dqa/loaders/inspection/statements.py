@@ -94,7 +94,9 @@ class StatementTrial:
                 name = problem.rpartition(" ")[2]
                 self._report_word(written, name, problem + hint(name, self._known))
             for name in self._texts_for_names(written.template.template):
-                problem = f"the database has no '{name}', and SQLite takes \"{name}\" for a text"
+                problem = (
+                    f"the database has no column '{name}', so SQLite reads \"{name}\" as a text"
+                )
                 self._report_word(written, name, problem + hint(name, self._known))
             return found
         self._broken.add(written[:2])
@@ -122,7 +124,10 @@ class StatementTrial:
         """Report why a statement failed, at the line of the error."""
         text, problem, cause = written.template.template, str(error), error.__cause__
         if isinstance(error, StatementTimeoutError):
-            problem = f"it takes longer than {self._seconds:g} s: narrow it, or add up first"
+            problem = (
+                f"it takes longer than {self._seconds:g} s: filter rows, or aggregate them before "
+                "joins"
+            )
             self.report("warning", written, problem)
         elif isinstance(error, RefusedStatementError):
             self.report("error", written, f"it may not run: {problem}")

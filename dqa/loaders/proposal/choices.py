@@ -96,8 +96,8 @@ def choose(survey: Survey, question: str) -> Choice:
             fallback = table, named[0]
     if fallback is None:
         raise UsageError(
-            "No table has a column of texts or whole numbers that names its rows: name others "
-            "(--tables)."
+            "No table has a column of texts or whole numbers that identifies its rows: choose "
+            "other tables (--tables)."
         )
     return _choice(survey, *fallback, question)
 

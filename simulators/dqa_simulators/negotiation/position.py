@@ -161,8 +161,8 @@ class NegotiationPosition(Position):
         """Return the state after an action, for the same viewer."""
         if action not in self.actions:
             raise UsageError(
-                f"'{action}' is not legal here: name a part of the pool {write(self.pool)}, such "
-                f"as {write((0, 0, 0))}{', or agree' if self.can_agree else ''}."
+                f"'{action}' is not legal here: choose a part of the pool {write(self.pool)}, "
+                f"such as {write((0, 0, 0))}{', or agree' if self.can_agree else ''}."
             )
         part, turn = self.part, f"turn {self.turn}"
         mover = self.mover or ""

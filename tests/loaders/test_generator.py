@@ -95,7 +95,7 @@ def test_tables_have_exactly_the_rows_asked_for(size: Size, expected: tuple[int,
         (lambda: generate(count=0), "count must be at least 1"),
         (lambda: generate(seed=-1), "seed must not be negative"),
         (lambda: generate(("locating",), sizes=[BuildingSize()]), "only locating is generated"),
-        (lambda: generate(sizes=[LocatingSize(), LocatingSize()]), "2 sizes of 'locating'"),
+        (lambda: generate(sizes=[LocatingSize(), LocatingSize()]), "'locating' has 2 sizes"),
     ],
 )
 def test_requests_that_cannot_be_met_are_refused(make: Callable[[], object], problem: str) -> None:

@@ -155,7 +155,7 @@ def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -
     for question, truth in relational.labelled:
         assert truth.official in (question.candidates or ())
     problems = [str(defect) for defect in graph.defects]
-    assert any("q1.cql:905: 'has_merchant' contains text" in problem for problem in problems)
+    assert any("q1.cql:905: column 'has_merchant' contains text" in problem for problem in problems)
     assert any("q105.cql:700: 'NodeCountry' misspells" in problem for problem in problems)
     if entries == 224:
         assert len(relational.select(("locating",)).questions) == 150

@@ -145,7 +145,7 @@ def test_rows_that_no_database_can_hold_are_left_out_and_reported() -> None:
     parsed = parse_sql(SQL.replace("0.25", '"0.25"') + again + lost, LOCATING, FILE)
     assert parsed.situation == _locating(SQL)
     assert sorted((d.line, d.problem) for d in parsed.defects) == [
-        (12, "'flow' contains text instead of float values"),
+        (12, "column 'flow' contains text instead of float values"),
         (14, "'country' repeats the key country_name"),
         (15, "'flow' refers to a trade_node that does not exist"),
     ]
@@ -159,7 +159,7 @@ def test_unknown_tables_and_columns_and_empty_tables_are_reported() -> None:
     assert [d.action for d in parsed.defects] == ["ignored", "ignored"]
     parsed = parse_sql(BUILDING_SQL, BUILDING, Path("X.sql"))
     assert len(parsed.situation["building"]) == 0
-    assert [d.problem for d in parsed.defects] == ["'building' has no rows"]
+    assert [d.problem for d in parsed.defects] == ["table 'building' has no rows"]
 
 
 def test_defects_of_the_graph_form_are_read_as_meant() -> None:
@@ -191,7 +191,7 @@ def test_an_edge_needs_nodes_that_exist_before_it() -> None:
     [
         (SQL.replace('"krakow", "baltic", 0.25', '"krakow", 0.25'), 12, "has 2 values; expected 3"),
         (SQL.replace("0.25", "nan"), 12, "expected (...) of quoted strings, numbers"),
-        (SQL.replace("0.25", "'much'"), 12, "holds 'much'; expected float"),
+        (SQL.replace("0.25", "'much'"), 12, "contains 'much'; expected float"),
         (SQL + "DELETE FROM flow;", 14, "found 'DELETE FROM flow'; expected CREATE TABLE"),
         (SQL.replace("(source, dest, flow) VALUES", "(source, flow) VALUES"), 12, "lacks ['dest']"),
         ("", None, "table 'country' is missing; expected CREATE TABLE country("),
@@ -219,7 +219,7 @@ def test_sql_errors_have_the_line_and_the_expected_text(
         (CYPHER.replace("(krakow)-", "(cracow)-"), 4, "'cracow' is not bound"),
         (CYPHER.replace('(SWE:Country {name:"SWE"})', '(SWE:Country {home_node:"baltic"})'), 5,
          "expected its key 'name'"),
-        (CYPHER.replace('home_node:"baltic", ', ""), 3, "'home_node' holds NULL; expected text"),
+        (CYPHER.replace('home_node:"baltic", ', ""), 3, "'home_node' contains NULL; expected text"),
     ],
 )  # fmt: skip
 def test_cypher_errors_have_the_line_and_the_expected_text(

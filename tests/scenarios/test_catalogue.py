@@ -52,7 +52,7 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
         ("suppliers", "a_package:LOST", "cannot be loaded: AttributeError"),
         ("suppliers", "a_package:NOTHING", "is not a folder with a scenario.toml"),
         ("sellers", "a_package:FOLDER", "has the name 'suppliers'"),
-        ("locating", "a_package:FOLDER", "exists twice"),
+        ("locating", "a_package:FOLDER", "Two scenarios have the name"),
     ):
         added(monkeypatch, **{name: value})
         with pytest.raises(PluginError, match=words) as caught:

@@ -54,7 +54,7 @@ def test_a_query_without_every_outcome_is_an_error(tmp_path: Path) -> None:
         ),
         ("SELECT s.name, s.revenue FROM shop s, shop t", "occurs twice"),
         ("SELECT name, 1 / revenue FROM shop", "'zero'.* is NULL: .*leave out the candidate"),
-        ("SELECT name FROM shop", r"outcomes\.sql returns 1 column:"),
+        ("SELECT name FROM shop", r"outcomes\.sql returns 1 column"),
         ("SELECT name, revenue FROM shops", r"outcomes\.sql cannot run: .*no such table"),
         ("DELETE FROM shop", "cannot run"),
     ):

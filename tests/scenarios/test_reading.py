@@ -56,7 +56,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
             "'maximise' or 'minimise', not 'min'",
         ),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
-        ('source = "query"', 'source = "python"', "outcomes", "and the field 'python'"),
+        ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
         ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),
@@ -113,7 +113,12 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         ("candidates.sql", "$days", "$candidates", "there is no parameter 'candidates'"),
         ("outcomes.cypher", "$part", "$prat", "did you mean 'part'"),
         ("context.sql", "$part", "$prat", "did you mean 'part'"),
-        ("outcomes.sql", "SELECT", "SELECT 1;\nSELECT", "it holds 2 statements; write exactly one"),
+        (
+            "outcomes.sql",
+            "SELECT",
+            "SELECT 1;\nSELECT",
+            "it contains 2 statements; write exactly one",
+        ),
     ],
 )
 def test_an_unknown_parameter_is_found_when_the_folder_is_read(
@@ -136,5 +141,5 @@ def test_a_heuristic_uses_the_parameters_of_the_question(folder: Path) -> None:
         read_scenario(folder)
     assert refused.value.line == line_of(folder, "$parts", name)
     change(folder, "LIMIT 1;", "LIMIT 1;\nSELECT 1;", name)
-    with pytest.raises(ParseError, match="it holds 2 statements; write exactly one"):
+    with pytest.raises(ParseError, match="it contains 2 statements; write exactly one"):
         read_scenario(folder)

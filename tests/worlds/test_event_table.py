@@ -117,7 +117,7 @@ def test_events_make_a_position(talks: Path, tmp_path: Path) -> None:
     again = theirs.after("refuse")
     assert (again.mover, again.payoff(), again.events[-1].action) == ("player", None, "refuse")
     assert again.key == position.after("wait").after("refuse").key != position.key
-    with pytest.raises(UsageError, match="nothing that opponent can do"):
+    with pytest.raises(UsageError, match="not an action that opponent can take"):
         theirs.after("ask")
 
 

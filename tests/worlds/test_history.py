@@ -129,7 +129,7 @@ def test_a_process_that_lost_its_game_writes_nothing_more(tmp_path: Path) -> Non
     slow.begin(game(1))
     slow.add(1, [event(1)])
     taking.begin(game(1))
-    with pytest.raises(GameTakenError, match="started game 1 again by another"):
+    with pytest.raises(GameTakenError, match="started game 1 again"):
         slow.add(1, [event(2)])
     taking.add(1, [event(1)])
     with pytest.raises(GameTakenError, match="started game 1 again"):

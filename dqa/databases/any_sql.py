@@ -1,7 +1,7 @@
 """Read-only sessions of any database with an SQLAlchemy dialect.
 
-The driver's ``cancel`` or ``interrupt`` stops a statement at its limit. A driver without either of
-them returns late, with an error.
+The driver's ``cancel`` or ``interrupt`` stops a statement at its limit. Without these methods, a
+statement that exceeds its limit returns late, with an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The built-in backends; other packages register backends by entry point."""
+"""Define the built-in backends. Other packages register their backends by entry point."""
 
 from __future__ import annotations
 

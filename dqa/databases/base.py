@@ -2,7 +2,7 @@
 
 A backend consists of a `Backend` entry, which names it and recognizes its locations, and a subclass
 of `dqa.databases.namespaces.Namespaces`. `Backend` runs the same steps and raises the same errors
-for all of them. The subclass for an embedded engine has a class method ``open_in_memory`` that
+for all backends. The subclass for an embedded engine has a class method ``open_in_memory`` that
 opens a situation or a script.
 """
 
@@ -309,7 +309,7 @@ class Backend:
         )
 
     def _in_memory(self, content: Situation | str) -> Opening:
-        """Return the `open_in_memory` of an engine; raise `UsageError` if the engine has none."""
+        """Return the `open_in_memory` of an engine; raise `UsageError` if the engine lacks it."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database cannot run in memory: give its location, such as "

@@ -1,4 +1,4 @@
-"""Report whether the role on a server can write, and which limits the server lacks."""
+"""Report whether a server's role can write, and which limits are not set on the server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
 
 
 def asker(run: Callable[[str, Limits], Rows]) -> Ask:
-    """Return a function that runs statements. It raises only outages and timeouts."""
+    """Return a function that runs statements. It raises errors only for outages and timeouts."""
 
     def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         try:

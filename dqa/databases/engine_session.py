@@ -138,7 +138,10 @@ class EngineSession(Session):
         self._start()
 
     def _start(self) -> None:
-        """Begin without a connection, because after a fork it belongs to the parent process."""
+        """Reset the session to the state without a connection.
+
+        After a fork, a connection belongs to the parent process.
+        """
         self._owner, self._lock = os.getpid(), Lock()
         self._connection: Connection | None = None
 
@@ -172,10 +175,7 @@ class EngineSession(Session):
         """Set the limits of the next statement in the engine."""
 
     def interrupt(self, connection: Connection) -> Callable[[], object] | None:
-        """Return a function with which another thread stops a statement.
-
-        None if the driver has none.
-        """
+        """Return a function with which another thread stops a statement; None if impossible."""
         stop: Callable[[], object] = connection.driver.interrupt
         return stop
 

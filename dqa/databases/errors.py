@@ -75,7 +75,7 @@ class UnsettledError(errors.DatabaseUnavailableError):
     problem
         The message of the database.
     may_pass
-        Whether to run the statement again.
+        Whether the cause may be temporary, so that the statement runs again.
     """
 
     def __init__(self, database: str, problem: str, *, may_pass: bool = False) -> None:
@@ -109,9 +109,10 @@ class Attempts:
 
     If the cause of a failure may be temporary, the statement runs again. If it fails again, or the
     cause is unclear, a trivial statement follows. If the database answers it, the failed statement
-    is wrong. If the database does not answer, the failed statement may have stopped the server, and
-    is remembered. When that statement is run again later, the database must first answer the
-    trivial statement. If it answers, and the statement fails again, the statement is wrong.
+    is wrong. If the database does not answer, the failed statement may have stopped the server. The
+    session remembers this statement. If the statement comes again, the database must first answer
+    the trivial statement. If the database answers, but the statement fails again, the statement is
+    wrong.
 
     Parameters
     ----------

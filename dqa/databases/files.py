@@ -169,7 +169,7 @@ class FileNamespaces(Namespaces):
 
     @abstractmethod
     def _read_tag(self) -> LoadedSituation | None:
-        """Return the tag of the file; None if it has none."""
+        """Return the tag of the file; None if it has no tag."""
 
     @abstractmethod
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
@@ -214,7 +214,7 @@ class FileNamespaces(Namespaces):
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return the path in the location if a namespace is the same file."""
+        """Return the path of the location if a namespace is the same file."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 

@@ -72,10 +72,10 @@ def _rows(situation: Situation, part: NodeSchema | EdgeSchema) -> GraphRows:
 
 
 def require_graph(situation: Situation) -> None:
-    """Raise `DataError` unless a situation is a graph.
+    """Raise `DataError` if a situation is not a graph.
 
-    Every table must define nodes or relationships, keys must be unique, and every relationship must
-    join existing nodes.
+    In a graph, every table defines nodes or relationships, keys are unique, and every relationship
+    connects existing nodes.
     """
     schema = situation.schema
     mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}

@@ -199,7 +199,7 @@ def write(
 
 
 def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:
-    """Return the tag of a database; None if it has none."""
+    """Return the tag of a database; None if it has no tag."""
     with (
         ladybug.Connection(database) as connection,
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]

@@ -46,7 +46,7 @@ _SESSION_MEMORY = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """What differs between MySQL and MariaDB."""
+    """The differences between MySQL and MariaDB."""
 
     dialect: str
     title: str
@@ -197,7 +197,7 @@ class Mysql(EngineSession):
     def interrupt(self, connection: Connection) -> Callable[[], object]:
         """Return a function that breaks the connection.
 
-        Nothing else stops the server from sending rows.
+        Otherwise the server would continue to send rows.
         """
         wire = connection.driver._sock  # noqa: SLF001
 
@@ -322,7 +322,7 @@ class MysqlNamespaces(ServerNamespaces):
         return MARIADB if "mariadb" in self._driver.get_server_info().lower() else MYSQL
 
     def _database_creation(self, name: str) -> str:
-        """Return a statement that creates a database in which different texts are never equal."""
+        """Return a statement that creates a database that distinguishes all different texts."""
         collation = self._flavour.collation
         return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 

@@ -1,9 +1,9 @@
 """Load each situation of a database into its own namespace.
 
 A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a file (SQLite,
-LadybugDB). Its name contains the scenario, the situation and the content hash, so a loaded
-situation is found again. Its tag is written last: a namespace without a tag is an unfinished load,
-which is not shown and which the next load replaces. Content of other programs is never changed.
+LadybugDB). Its name contains the scenario, the situation and the content hash. A loaded situation
+can therefore be found again. Its tag is written last: a namespace without a tag is an unfinished
+load. It is not shown, and the next load replaces it. Content of other programs is never changed.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Namespaces(ABC):
         )
 
     def load(self, situation: Situation, replace: str | None) -> str:
-        """Write a situation unless the database contains it; return its namespace.
+        """Write a situation if the database does not contain it yet; return its namespace.
 
         Parameters
         ----------

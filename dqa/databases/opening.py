@@ -1,4 +1,4 @@
-"""Describe how to open a session, as data for a worker process."""
+"""Describe, as data for a worker process, how to open a session."""
 
 from __future__ import annotations
 

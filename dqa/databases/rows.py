@@ -203,7 +203,10 @@ class _Page:
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
-    """Return the next rows: only a few at first, because each row may have many megabytes."""
+    """Return the next rows.
+
+    The first chunks are small, because each row may have many megabytes.
+    """
     with driver_reads():
         return list(islice(rows, min(most, _CHUNK, before + 1)))
 
@@ -272,9 +275,10 @@ def _count(
     failures: tuple[type[Exception], ...],
     stop: Callable[[], object],
 ) -> tuple[int | None, int]:
-    """Return the number of rows, or None and a lower bound.
+    """Return the number of rows.
 
-    The lower bound is either `MOST_COUNTED` or 0. It does not depend on the speed of the database.
+    If counting takes too long, return None and a lower bound: `MOST_COUNTED` or 0, independent of
+    the speed of the database.
     """
     if perf_counter() > until:
         return None, 0

@@ -176,9 +176,9 @@ class ServerNamespaces(Namespaces):
     def create(
         self, situation: Situation, tag: LoadedSituation, *, is_finished: bool = True
     ) -> None:
-        """Create and fill the namespace; drop it if that fails.
+        """Create and fill the namespace; drop it if an error occurs.
 
-        Without `is_finished`, an unfinished load remains.
+        Without `is_finished`, leave an unfinished load.
         """
         self._run(self._creation(tag.namespace))
         try:

@@ -123,7 +123,7 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
 def lock_schema(connection: sa.Connection, number: int, name: str) -> Iterator[None]:
     """Let only one process at a time change the tables of a server.
 
-    A file has only one writer anyway.
+    A file needs no lock, because it has only one writer at a time.
     """
     dialect = connection.dialect.name
     if dialect == "postgresql":
@@ -242,7 +242,7 @@ def _begin(connection: sa.Connection) -> None:
 
 
 def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None:
-    """Require an SQLite file, or create one that only its owner may read."""
+    """Require an SQLite file. For writing, create a missing file that only its owner may read."""
     try:
         if not writing and not file.exists():
             raise errors.UsageError(f"{file} does not exist. {location.hint}")

@@ -1,6 +1,7 @@
 """Write SQL that creates and fills tables: the tables of situations, and tables of Python values.
 
-SQLAlchemy could write it, too, but would take longer than the database takes to run it.
+SQLAlchemy is not used, because it would take longer to write the SQL than the database takes to run
+it.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _decode_error(content: object) -> errors.DqaError:
 
 
 def _count_out_of_memory() -> int:
-    """Return how many processes the system has killed for lack of memory (0 if not on Linux)."""
+    """Return the number of processes that Linux killed for lack of memory; 0 on other systems."""
     with suppress(OSError):
         for line in Path("/proc/vmstat").read_text("ascii").splitlines():
             if line.startswith("oom_kill "):
@@ -278,7 +278,10 @@ def _serve(connection: Connection, opening: Opening) -> None:
 
 
 def _become_worker() -> None:
-    """Make this process end with its parent, write no core file, and end first without memory."""
+    """Make this process end with its parent, and write no core file.
+
+    If memory is short, the system kills this process first.
+    """
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

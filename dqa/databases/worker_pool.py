@@ -82,7 +82,10 @@ class IsolatedSession(Session):
         self._idle.append(first)
 
     def _reset(self) -> None:
-        """Begin without workers, because after a fork they belong to the parent process."""
+        """Reset the pool to the state without workers.
+
+        After a fork, workers belong to the parent process.
+        """
         self._owner = os.getpid()
         self._places = Semaphore(MOST_WORKERS)
         self._starts = Semaphore(_MOST_STARTING)
@@ -96,8 +99,8 @@ class IsolatedSession(Session):
         Raises
         ------
         DatabaseUnavailableError
-            The session raised it, no worker was free in time, another process ended the worker, or
-            the server does not answer.
+            The session raised this error, no worker was free in time, another process ended the
+            worker, or the server does not answer.
         """
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE

@@ -6,8 +6,9 @@ candidate occurs in it as whole words. Case, accents, quotes, markup and the sig
 ignored. Of overlapping names, only the longest is used. A number is an id only if it is the only
 number of the answer, and is first, last or after the noun of the scenario.
 
-An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. It is
-refused, like an answer with no candidate or several. The message lists the possible answers.
+An answer with a question mark, "not", "avoid" or a similar word may reject its candidate. Such an
+answer is refused, like an answer with no candidate or with several candidates. The message lists
+the possible answers.
 
 If a question allows a free form (`dqa.core.question.Question.free_form`), an answer in this form is
 accepted unchanged. The form may be the whole answer, or occur once in an answer that names no
@@ -168,7 +169,7 @@ def _names_of(candidates: tuple[Candidate, ...]) -> tuple[_Names, Mapping[str, C
 
 
 def _named_in(text: str, names: _Names, nouns: frozenset[str]) -> tuple[tuple[Candidate, ...], str]:
-    """Return the candidates in a text, each once, and the text without their names."""
+    """Return the candidates in a text without repetition, and the text without their names."""
     found = list(_WORD.finditer(text))
     words = [_folded(word) for word in found]
     longest = max(map(len, names), default=0)

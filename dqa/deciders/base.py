@@ -167,12 +167,15 @@ class DeciderFactory:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The names of its own settings."""
+        """The names of the decider's own settings."""
         return tuple(self._fields())
 
     @property
     def setting_infos(self) -> tuple[SettingInfo, ...]:
-        """The decider's own settings, for lists. Each has the name of the family if possible."""
+        """The decider's own settings, for lists.
+
+        If possible, the name of a setting begins with the family.
+        """
         if self.settings is None:
             return ()
         shown: dict[str, str] = {}
@@ -181,7 +184,7 @@ class DeciderFactory:
         return setting_infos(self.settings, {option: name for name, option in shown.items()})
 
     def _fields(self) -> Mapping[str, str]:
-        """Return the field of each option. Later options have priority over earlier ones."""
+        """Return the field of each option. Later options have priority over earlier options."""
         if self.settings is None:
             return {}
         fields = [name for name in self.settings.model_fields if name not in self.fixed]

@@ -58,9 +58,9 @@ def offer_candidates(
 ) -> tuple[str, WarningEvent | None]:
     """Return a description of the candidates, and a warning if it omits some.
 
-    The description is empty if there is no list. It is also empty if a scenario's question
-    describes the candidates, unless there are so many that queries must narrow them. A free form is
-    always described.
+    The description is empty if there is no list. It is also empty if the text of a scenario's
+    question describes the candidates, except for long lists, which models must narrow by queries. A
+    free form is always described.
 
     Parameters
     ----------

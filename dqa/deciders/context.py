@@ -1,4 +1,4 @@
-"""The context of a decision: the results of a question's queries, which are read once."""
+"""Read the context of a decision once: the results of the question's queries."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
 def _compared(
     question: Question, choices: Choices, tables: tuple[str, ...], method: str
 ) -> tuple[Candidate, ...]:
-    """Return the actions to compare: all of a short list, otherwise the actions that rows name."""
+    """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
     if choices.total <= _FEW:  # one of them may be "none", which no row names
         return choices.candidates
     if not choices.is_large:
@@ -220,7 +220,7 @@ def goal_of(question: Question) -> str:
 def cut_rows(rows: str, most: int, recorder: Recorder, setting: str) -> str:
     """Return as many whole lines as fit.
 
-    If some do not fit, add a warning with the setting's name.
+    If lines are left out, add a warning with the setting's name.
     """
     if len(rows) <= most:
         return rows
@@ -320,7 +320,7 @@ def _columns(table: str) -> Iterator[tuple[object, Sequence[_Key]]]:
 
 
 def _cells(table: str) -> Iterator[tuple[tuple[int, tuple[object, ...]], object]]:
-    """Yield each value of a table, after the number of its column and its location in the cell."""
+    """Yield each value of a table with its column number and its location in the cell."""
     for line in table.split("\n")[1:]:
         if line.startswith("["):  # the last line is the number of rows
             for number, cell in enumerate(json.loads(line)):

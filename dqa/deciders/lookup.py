@@ -50,7 +50,7 @@ class _NamedArguments(Arguments):
 
 
 class _WordsArguments(Arguments):
-    """Say what is looked for."""
+    """Give the words to search for."""
 
     words: Text = Argument(description="words that say what the column holds")
 

@@ -60,14 +60,13 @@ def read_action(
 
     A label such as "Action 2." before a name is ignored. The label alone means the action with that
     number in the list. If another action has this number as its name, the decision is ambiguous. A
-    number without a label is a name if possible, otherwise a number in the list. All other
-    decisions are read by `dqa.deciders.answers.read_answer`.
+    number without a label is an action's name if possible, and otherwise its number in the list.
+    `dqa.deciders.answers.read_answer` reads all other decisions.
 
     Raises
     ------
     InvalidAnswerError
-        The decision names none of the actions, or several. The message tells the model what to
-        write.
+        The decision names no action or several actions. The message tells the model what to write.
     """
     tight = tighten(said)
     similar = [one for one in actions if str(one) == said.strip()]
@@ -123,7 +122,7 @@ def tighten(words: object) -> str:
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the text or number in the field ``decision`` of a reply; None if there is none."""
+    """Return the text or number in the field ``decision`` of a reply; None if it is missing."""
     told = reply.get("decision")
     if isinstance(told, int) and not isinstance(told, bool):
         return str(told)

@@ -1,7 +1,7 @@
 """Reviews of plans, statements and decisions by a person.
 
-Without a reviewer nothing changes. A statement that the guard refuses is not reviewed. The guard
-also checks corrections.
+Without a reviewer, nothing is reviewed. A statement that the guard refuses is not reviewed. The
+guard also checks corrected statements.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Simulations as tools of agents: outcomes of decisions, computed from the rows of the database.
 
-The rows are read by queries, so the guard and the read-only session apply to simulations too. If a
+Queries read the rows, so the guard and the read-only session protect simulations, too. If a
 scenario defines outcomes by a query, the database computes them. The result of a tool has the form
 of a query's result.
 """
@@ -74,7 +74,7 @@ class Simulation:
 
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
-        """Raise the errors of a new `Simulation`, without a database."""
+        """Raise the errors that `Simulation` raises, without a database."""
         name, simulated = question.scenario, plugins.names("simulator")
         if name not in simulated:
             raise UsageError(

@@ -1,1 +1,1 @@
-"""Evaluation: run, store, score, analyse, report."""
+"""Prepare, run, store, score and analyse evaluations."""

@@ -3,8 +3,8 @@
 The audit judges a label under every rule set of its scenario's simulator. A simulator may declare
 which rule set follows the text of the rules, and how every rule set calculates
 (`dqa.core.simulator.CountingRules`). The verdict then says whether the label is right by the text.
-If it is not, the verdict names what the rule sets calculate differently under which the label is
-best, such as a sum that is counted twice.
+If it is not, the label may be best under other rule sets. The verdict then says what these rule
+sets calculate differently, such as a sum that is counted twice.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LabelAudit(Record):
     verdict
         The verdict on the label.
     reason
-        The rank of the label under each rule set, or why the label cannot be judged.
+        The rank of the label under each rule set, or the reason why the label cannot be judged.
     best
         The best candidate under each rule set, without rounding; empty if the label cannot be
         judged. The rule sets are in the order of the simulator.
@@ -223,8 +223,8 @@ def _verdict(
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
     """Return the calculation grounds that the rule sets `those` share.
 
-    Grounds that no rule set in `others` has are preferred. Without shared grounds, return the names
-    of the rule sets `those`.
+    Prefer grounds that no rule set in `others` has. If the rule sets share no grounds, return their
+    names.
     """
     first, *rest = (counting.grounds[name] for name in those)
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
@@ -278,7 +278,8 @@ class Annotation(Record):
     value
         The outcome of the answer, in the unit of the scenario.
     margin
-        The difference between the best outcome and the next one that is not a tie; 0 if all tie.
+        The difference between the best outcome and the best outcome that is worse; 0 if all
+        outcomes are equal.
     official
         The official answer, or None.
     agrees
@@ -307,8 +308,8 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
     question_set
         Questions of scenarios that have a simulator.
     rule_set
-        The rule set. None means the rule set of the question set, or the simulator's first rule set
-        if the question set names none.
+        The rule set. None means the rule set of the question set. If the question set has no rule
+        set, None means the simulator's first rule set.
 
     Raises
     ------
@@ -336,7 +337,7 @@ def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list
 def annotate(question_set: QuestionSet, rule_set: str | None = None) -> list[Annotation]:
     """Return the best decisions of every question, in the order of the set.
 
-    Parameters and errors are those of `simulate_all`.
+    See `simulate_all` for the parameters and errors.
     """
     rule_set = rule_set or usual_rules(question_set)
     simulated = simulate_all(question_set, rule_set)

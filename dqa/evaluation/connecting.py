@@ -67,7 +67,8 @@ def with_each_model(
 ) -> list[NamedDecider]:
     """Return every decider with every model.
 
-    With several models, its name is ``decider@model``. A decider without a model occurs once.
+    With several models, the name of a decider becomes ``decider@model``. A decider that needs no
+    model occurs once.
     """
     found = []
     for name in names:
@@ -157,7 +158,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     resumed: Callable[[], Usage] | None = None,
     given: GivenObjects = GivenObjects(),
 ) -> Connected:
-    """Connect the models that deciders need. Other API keys are not required.
+    """Connect the models that deciders need. Only the API keys of these models are required.
 
     Parameters
     ----------

@@ -35,14 +35,15 @@ from dqa.evaluation.traces import Trace
 
 
 class RunContent(NamedTuple):
-    """All that a run contains.
+    """The whole content of a run.
 
     Attributes
     ----------
     record, results, traces, shortcuts
         See `RunReader`.
     lost
-        Each usage that led to no decision, with the packed trace if the decision was repeated.
+        The usage of each attempt without a decision, with the packed trace if the decision was
+        repeated.
     """
 
     record: RunRecord

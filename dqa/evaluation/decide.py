@@ -1,4 +1,4 @@
-"""Make and judge decisions one by one. The threads of a process share one worker.
+"""Make and judge decisions one by one, with one worker for all threads of a process.
 
 An unexpected error of a decider, a plug-in or a driver is a bug. It ends one decision, which is not
 judged, and the run continues. An error that would end every decision (a wrong key or name, a
@@ -318,7 +318,7 @@ def describe_decision(span: Span, decision: Decision, result: Result | None = No
 
 @dataclass
 class _OpenDatabase:
-    """A database of a group, and the number of its users. None means that it is not open yet."""
+    """A database of a group, and the number of its users. The database is None until it is open."""
 
     database: Database | None = None
     users: int = 0
@@ -344,7 +344,7 @@ class OpenDatabases:
 
     @contextmanager
     def of(self, task: Task) -> Iterator[Database]:
-        """Yield the database of a task. The first task of a group opens it."""
+        """Yield the database of a task. The first task of a group opens the database."""
         with self._lock:
             one = self._open.pop(task.group, None) or _OpenDatabase()
             self._open[task.group] = one  # the latest is the last
@@ -387,7 +387,7 @@ class Patience:
     seconds
         Number of consecutive seconds after which the run stops waiting for the database.
     stopped
-        Event that is set when the run ends. Waiting ends then, too.
+        Event that is set when the run ends. Waiting ends at this event, too.
     """
 
     def __init__(self, seconds: float, stopped: threading.Event) -> None:

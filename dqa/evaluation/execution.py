@@ -37,9 +37,9 @@ class Match:
     Attributes
     ----------
     right
-        Whether the rows match; None if a gold statement has no rows to compare with.
+        Whether the rows match; None if a gold statement returns no comparable rows.
     problem
-        Why a statement has no rows to compare.
+        The reason why a statement has no rows to compare.
     metrics
         The metrics of the benchmark's own evaluation: ``EX`` and ``Soft-F1`` of BIRD, ``Spider
         EX``.
@@ -66,7 +66,7 @@ def compare_statements(
     question, truth
         The question, and its gold statements or tables.
     statement
-        The statement that was decided.
+        The statement that the decider chose.
     repetitions
         Number of time measurements for BIRD's R-VES, which differs from run to run. 0 measures
         nothing.
@@ -125,8 +125,8 @@ def _rows_of(database: Database, statement: str) -> Rows | str:
 def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
     """Mark binary values, so that they differ from equal hexadecimal texts.
 
-    A result shows a binary value as hexadecimal text. The length in the database shows which of
-    both it is: a binary value has half as many bytes as its text has digits.
+    A result shows a binary value as hexadecimal text. The length in the database distinguishes the
+    two: a binary value has half as many bytes as its text has digits.
     """
     found = list(map(list, rows.rows))
     names = [f"c{place}" for place in range(len(rows.columns))]
@@ -147,7 +147,7 @@ def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
 
 
 def _time(database: Database, statement: str, gold: str, repetitions: int) -> dict[str, float]:
-    """Return BIRD's R-VES of a right statement. If a statement now exceeds a limit, return {}."""
+    """Return BIRD's R-VES of a right statement. Return {} if a statement exceeds a limit."""
     ratios = []
     try:
         for _ in range(repetitions):  # alternate, so that both see the same load

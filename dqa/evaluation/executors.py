@@ -83,11 +83,11 @@ class Lane(ABC):
 
     @abstractmethod
     def close(self, *, is_busy: bool, at_once: bool) -> None:
-        """End the worker. `at_once` means that an error or the user ends the run."""
+        """End the worker. `at_once` is set if an error or the user ends the run."""
 
 
 class Executor:
-    """Gives each batch of decisions to a free worker, in a thread of its own.
+    """Gives each batch of decisions to a free worker. Each batch has its own thread.
 
     The threads are daemons, so they do not delay the end of an interrupted command.
 
@@ -96,7 +96,7 @@ class Executor:
     lanes
         The workers.
     batch
-        Maximum number of decisions in a batch. All are of one group.
+        Maximum number of decisions in a batch. All decisions of a batch are of one group.
     is_local
         Whether decisions are made in this process, so that watchers see events immediately.
 
@@ -145,7 +145,7 @@ class Executor:
         return future
 
     def close(self, *, at_once: bool) -> None:
-        """End the workers. `at_once` means that an error or the user ends the run."""
+        """End the workers. `at_once` is set if an error or the user ends the run."""
         free = [lane for lane, _ in self._free]
         for lane in dict.fromkeys(self._lanes):
             is_busy = free.count(lane) < self._lanes.count(lane)
@@ -263,7 +263,10 @@ def needed_variables(run: PreparedRun) -> dict[str, str]:
 def share_options(
     calls: CallOptions, options: RunOptions, threads: Sequence[int]
 ) -> list[tuple[CallOptions, RunOptions]]:
-    """Return the options of each worker. Together, the workers keep the limits of the run."""
+    """Return the options of each worker.
+
+    Together, the workers do not exceed the limits of the run.
+    """
     workers = len(threads)
     most: Sequence[int | None] = [None] * workers
     if calls.max_concurrency is not None:

@@ -121,7 +121,7 @@ def read_cases(run: RunReader | Path) -> Cases:
 
 
 class Finding(NamedTuple):
-    """Whether a decision belongs to the count of a column. The scenario "" means all scenarios."""
+    """Whether a column counts a decision. The scenario "" means all scenarios."""
 
     scenario: str
     decider: str

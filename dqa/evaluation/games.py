@@ -237,7 +237,7 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
-    """Create a program of the world. Add the hash of its weights to `weights`."""
+    """Create a program of the world, and add the hash of its weights to `weights`."""
     made = factory.policies[name]
     if made.trainer is None:
         try:
@@ -250,7 +250,10 @@ def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str,
 
 
 def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -> World:
-    """Create the world of a spec. Raise `UsageError` for a setting that it does not accept."""
+    """Create the world of a spec.
+
+    Raise `UsageError` for a setting that the world does not accept.
+    """
     fields = factory.settings.model_fields
     for name in spec.world_settings:
         if name not in fields:
@@ -276,7 +279,7 @@ def _hash_beginnings(world: World, spec: PlaySpec) -> str:
 
 
 def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> NamedDecider:
-    """Return a program as a decider, which has a different seed in each epoch."""
+    """Return a program as a decider with a different seed in each epoch."""
 
     def make(_: object, settings: Settings) -> Decider:
         return PolicyDecider(name, policies[name], spec.seed + settings.epoch - 1)
@@ -285,7 +288,7 @@ def _as_decider(name: str, policies: Mapping[str, Policy], spec: PlaySpec) -> Na
 
 
 def _find(name: str, factory: WorldFactory, spec: PlaySpec, given: GivenObjects) -> NamedDecider:
-    """Find a decider. Raise `CannotPlayError` for a name that is no program and no decider."""
+    """Find a decider. Raise `CannotPlayError` if the name is neither a program nor a decider."""
     deciders, called = plugins.names("decider"), decider_of(name)
     if called not in {*deciders, *given.deciders}:
         own = sorted({*factory.policies, *given.deciders})

@@ -1,8 +1,8 @@
 """Parse the locations of runs: the option ``--out`` and the argument RUN.
 
-A run is stored in a database, which is a SQLite file or has a SQLAlchemy URL. If the password of a
-URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A folder stands for
-the file ``run.db`` in it. The name of a run follows ``#``::
+A run is stored in a database: a SQLite file, or a database with a SQLAlchemy URL. If the password
+of a URL is masked, the variable ``DQA_STORE_URL`` contains the whole URL. A folder stands for the
+file ``run.db`` in it. The name of a run follows ``#``::
 
     runs/first              a folder with one run
     runs.db                 a SQLite file
@@ -109,7 +109,7 @@ def locate_run(run: RunLocation | Path | str) -> RunLocation:
 
 
 def _is_store(path: Path) -> bool:
-    """Return whether a path that is not a folder names a store, also if it does not exist yet."""
+    """Return whether a path that is not a folder is a store, even if it does not exist yet."""
     if path.suffix.lower() in STORE_SUFFIXES:
         return not path.is_dir()
     try:

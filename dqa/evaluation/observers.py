@@ -1,4 +1,4 @@
-"""Observers of every decision of this process.
+"""Register observers of every decision of this process.
 
 This module has only light imports, so that observing does not slow down test runs.
 """

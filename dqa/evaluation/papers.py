@@ -323,7 +323,7 @@ def _base(decider: str) -> str:
 
 
 def _fits(row: PublishedRow, decider: str, model: str) -> bool:
-    """Return whether a row is about a decider of the run, and about its model if it names one."""
+    """Return whether a row is about a decider of the run, and about its model if it has one."""
     if row.decider not in {decider, _base(decider)}:
         return False
     return row.model is None or _plain(row.model) in _plain(model)

@@ -1,4 +1,4 @@
-"""Play the games of a run. Deciders choose every move as they answer questions.
+"""Play the games of a run. For a decider, every move is a question.
 
 If a decision names no legal action, the fallback of the position is played, and the result counts
 these moves. A server error, a spent budget, a person or a bug of a decider ends a game without
@@ -126,8 +126,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     reference
         Returns the reference's action for a move, or None if the move is not compared.
     moves
-        An empty list, to which each move is added. So it has the moves before an error of the
-        world.
+        An empty list, to which each move is added. After an error of the world, it contains the
+        moves before the error.
 
     Raises
     ------
@@ -166,7 +166,10 @@ def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decisi
 
 
 def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
-    """Return the move of a decision. If it names no legal action, the move is the fallback."""
+    """Return the move of a decision.
+
+    If the decision names no legal action, the move is the fallback.
+    """
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
     is_fallback = choice is None or not move.position.accepts(choice)
     if is_fallback:
@@ -233,7 +236,7 @@ class _Attempt:
     played
         The attempt, if no error ended it.
     trajectory
-        The attempt for the next attempts of the decider, if it reached its end.
+        The trajectory for later attempts of the decider, if the attempt reached its end.
     """
 
     before: Decision | None = None
@@ -325,7 +328,7 @@ class GameOfRun:
         return attempt.played
 
     def _ask_reference(self, move: Move) -> Candidate | None:
-        """Return the action of the reference where the player moves."""
+        """Return the action of the reference if it is the player's turn."""
         compared = self._compared
         if compared is None or move.player != self._seat:
             return None
@@ -344,8 +347,8 @@ class GameOfRun:
         Raises
         ------
         ValueError
-            The decider wants no first attempt, chooses an attempt that does not exist, or the world
-            is not reproducible.
+            The decider does not start a first attempt, the decider chooses an attempt that does not
+            exist, or the world is not reproducible.
         """
         while len(self._attempts) < decider.attempts:
             number = len(self._attempts) + 1
@@ -438,7 +441,7 @@ class GameOfRun:
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game, also if it did not start."""
+        """Return the record of the game, even if it did not start."""
         seats, moves = self._setup.players, played.moves
         compared = [m for m in moves if m.player == self._seat and m.reference is not None]
         actions: dict[str, Counter[str]] = {seat: Counter() for seat in seats}

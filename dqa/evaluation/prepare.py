@@ -1,7 +1,7 @@
 """Prepare a run of questions: look up names, connect models, read the questions, list the tasks.
 
-Databases are embedded ones by name, and servers by URL or by name. The URL of a server that is
-given by name comes from the environment, such as ``DQA_MYSQL_URL`` for ``mysql``.
+Embedded databases are given by name, and servers by URL or by name. If a server is given by name,
+its URL comes from the environment, such as ``DQA_MYSQL_URL`` for ``mysql``.
 """
 
 from __future__ import annotations
@@ -389,10 +389,11 @@ def _select(
     Returns
     -------
     QuestionSet
-        The questions. With `may_leave_out`, scenarios that a decider refuses are missing: the user
-        named no scenario.
+        The questions. With `may_leave_out` (the user named no scenario), questions of scenarios
+        that a decider refuses are removed.
     list of str
-        A line for each decider or scenario that leaves something out.
+        A line for each scenario that is left out, and for each decider that does not answer all
+        questions.
 
     Raises
     ------

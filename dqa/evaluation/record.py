@@ -30,7 +30,7 @@ _PACKAGES = (
 
 
 def _kind_of(spec: object) -> str:
-    """Return the tag of a spec. Only a spec of games has a world."""
+    """Return the kind of a spec. Only a spec of games has a world."""
     played = "world" in spec if isinstance(spec, Mapping) else isinstance(spec, PlaySpec)
     return _GAMES if played else _QUESTIONS
 
@@ -82,7 +82,7 @@ class RunRecord(Record):
     games
         The additional record of a run of games.
     resumable
-        Whether the run can be resumed. False if an older version with other prompts started it.
+        Whether the run can be resumed. False if an older version with different prompts started it.
     """
 
     version: Literal[1] = 1

@@ -59,7 +59,7 @@ class Outcome(StrEnum):
 
     @property
     def judged(self) -> bool:
-        """Whether the outcome counts for or against the decider."""
+        """Whether the outcome counts in the figures of the decider."""
         return not self.repeated and self not in {Outcome.UNLABELLED, Outcome.PLAYED}
 
 
@@ -97,7 +97,8 @@ class PlayedGame(Record):
     facts
         The other facts of the world.
     attempts
-        Number of attempts at the game. One attempt is scored; all other fields are about it.
+        Number of attempts at the game. Only one attempt is scored; all other fields are about this
+        attempt.
     payoffs
         The least and the largest possible payoff in the world; None without a limit.
     """

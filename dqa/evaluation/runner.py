@@ -70,7 +70,7 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     on_result
         Called with each new result.
     watcher
-        Receives the events of the decisions, from several threads at once.
+        Receives the events of the decisions. Several threads may call it at the same time.
     fail_fast
         Whether the first crash stops the run.
 
@@ -84,7 +84,8 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     KeyboardInterrupt
         The user stopped the run. Finished decisions are stored.
     CrashError
-        Too many decisions crashed. All finished decisions are stored, also the crashed ones.
+        Too many decisions crashed. All finished decisions are stored, including the crashed
+        decisions.
     """
     store.plan(tasks)
     watcher = watcher or DecisionWatcher()

@@ -1,8 +1,8 @@
 """Judge decisions: right or wrong, and the loss of a wrong decision.
 
 A decision is right if its choice is best, or equally good, under the rules of the simulator. With
-strict scoring, only the official answer is right. Without a simulator, recorded outcomes replace
-the simulated ones. Without any outcomes, the known answers are right. A statement is right if its
+strict scoring, only the official answer is right. If there is no simulator, recorded outcomes are
+used instead. If there are no outcomes, the known answers are right. A statement is right if its
 rows match the rows of a gold statement (`dqa.evaluation.execution`). Decisions that a server error
 ended, and questions without a known answer, are not judged (`Outcome.judged`).
 """
@@ -167,8 +167,8 @@ class Judge:
     questions
         The questions of the run.
     rule_set
-        The rule set of the simulators. None means the rule set of the question set, or the first
-        rule set of each simulator if the question set names none.
+        The rule set of the simulators. None means the rule set of the question set. If the question
+        set has no rule set, None means the first rule set of each simulator.
     strict_official
         Whether only the official answer is right.
     r_ves

@@ -45,7 +45,7 @@ class RightAnswers(NamedTuple):
 
     @classmethod
     def of(cls, official: Candidate | None, ties: Sequence[Candidate]) -> Self:
-        """Return the right answers, given the ties and the official label, if any."""
+        """Return the right answers, given the ties and the official label if there is one."""
         return cls(ties, ties if official is None else (official,))
 
 
@@ -208,8 +208,8 @@ def count_shortcuts(
     Returns
     -------
     tuple of Shortcut
-        In the order in which scenarios and their heuristics first appear. A heuristic that not all
-        judged questions of a scenario name is left out: its share would not be comparable.
+        In the order in which scenarios and their heuristics first appear. A heuristic is left out
+        if some judged questions of its scenario lack it, because its share would not be comparable.
     """
     judged = [(line, right[line.question]) for line in choices if line.question in right]
     questions = Counter(line.scenario for line, _ in judged)
@@ -235,7 +235,7 @@ def count_shortcuts(
 def count_chance(
     choices: Iterable[ShortcutChoices], right: Right, *, strict_official: bool = False
 ) -> tuple[Chance, ...]:
-    """Return the accuracy of chance by scenario. The parameters are those of `count_shortcuts`."""
+    """Return the accuracy of chance by scenario. See `count_shortcuts` for the parameters."""
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
@@ -264,8 +264,8 @@ def measure_shortcuts(
     question_set
         The questions.
     rule_set
-        The rule set of the simulators. None means the rule set of the question set, or the first
-        rule set of each simulator if the question set names none.
+        The rule set of the simulators. None means the rule set of the question set. If the question
+        set has no rule set, None means the first rule set of each simulator.
     strict_official
         Whether only the official answer is right, and not the candidates tied with it.
 

@@ -205,8 +205,8 @@ class Deciding(Record, use_attribute_docstrings=True):
 class RunSpec(Deciding, use_attribute_docstrings=True):
     """A run of questions: their source, deciders, models, databases, and the rules of judging.
 
-    If `models` is not empty, `model` is the first of them. If the questions are about a user's own
-    databases, they name these databases themselves.
+    If `models` is not empty, `model` is the first of them. Questions about a user's own databases
+    contain the names of these databases.
 
     Raises
     ------
@@ -300,7 +300,10 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         return names
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the spec's own fields)
-        """Return the spec with changed fields. `model` replaces `models`, and the reverse."""
+        """Return the spec with changed fields.
+
+        `model` replaces `models`, and `models` replaces `model`.
+        """
         models = fields.get("models")
         if isinstance(models, list | tuple) and models:
             fields.setdefault("model", models[0])
@@ -362,8 +365,8 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     """A run of games: a world, contestants in pairs, and the number of games.
 
     A contestant is a program of the world, or a decider. A decider uses `model`, or the model after
-    ``@`` in its name (``bidder@openai:gpt-5``). In `settings`, the name of the world precedes a
-    setting of the world.
+    ``@`` in its name (``bidder@openai:gpt-5``). In `settings`, the name of a world's setting begins
+    with the name of the world.
 
     Raises
     ------
@@ -424,10 +427,10 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return self.seed * DEALS + number
 
     def first_number(self, match: int) -> int:
-        """Return the number to add to a world's numbers, so that games of a run begin with 1.
+        """Return the number to add to a world's numbers of games so that a run begins with game 1.
 
-        A world numbers a game by twice its seed, and adds one for a mirrored game. The games of two
-        matches have the same seeds and need different numbers.
+        A world numbers a game by twice its seed, plus one for a mirrored game. The games of two
+        matches have the same seeds, but need different numbers.
         """
         return 2 * (match * self.games - self.deal(1)) + 1
 

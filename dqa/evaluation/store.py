@@ -262,7 +262,7 @@ class RunStore:
         return []
 
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
-        """Return the next tasks, all of one group; `group` comes before groups without a worker."""
+        """Return the next tasks of one group: first `group`, then groups without a worker."""
         working = {self._tasks[key].group for key in busy if key in self._tasks}
 
         def free() -> Iterator[Task]:
@@ -285,7 +285,10 @@ class RunStore:
             self._left.pop(key, None)
 
     def _stored(self, connection: Connection, among: Sequence[Task] = ()) -> set[DecisionKey]:
-        """Return the keys of the stored decisions, only of tasks in `among` if it is not empty."""
+        """Return the keys of the stored decisions.
+
+        If `among` is not empty, only return the keys of its tasks.
+        """
         found = select(*key_of(RESULTS)).where(RESULTS.c.run_id == self._run)
         if among:
             found = found.where(RESULTS.c.question.in_({task.question.key for task in among}))
@@ -296,8 +299,8 @@ class RunStore:
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
 
-        If another process has already stored this decision, the stored one remains. Only the
-        usage of the new decision is then added, to the usage of abandoned attempts.
+        If another process has already stored this decision, the stored decision remains. Only the
+        usage of the new decision is added, as the usage of an abandoned attempt.
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)
@@ -363,7 +366,10 @@ class RunStore:
             RunReader(self.location).write_lines(self.location.folder)
 
     def discard(self, *, whole: bool = False) -> None:
-        """Remove a new run with its folder; unless `whole`, only a run without decisions."""
+        """Remove a new run with its folder.
+
+        A run with decisions is removed only if `whole` is set.
+        """
         if self._stopped.is_set():
             return
         is_gone = whole and self.is_new

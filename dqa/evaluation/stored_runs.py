@@ -164,7 +164,7 @@ def create_tables(engine: Engine, location: RunLocation) -> None:
 
 
 def require_version(connection: Connection, location: RunLocation) -> None:
-    """Raise `UsageError` unless a database is a store of this version."""
+    """Raise `UsageError` if a database is not a store of this version."""
     found = version_of(connection)
     if found is None:
         raise UsageError(
@@ -271,9 +271,9 @@ class RunReader:
     ------
     UsageError
         The store does not exist or contains no run, or it contains several runs and the location
-        names none.
+        has no run name.
     UnknownNameError
-        The store contains no run of this name.
+        The store does not contain a run of this name.
     """
 
     def __init__(self, location: RunLocation) -> None:

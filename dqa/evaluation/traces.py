@@ -46,7 +46,7 @@ class Alternative(Record):
     def among(
         cls, outcomes: Outcomes, chosen: Iterable[Candidate], best: int, worst: int
     ) -> tuple[Self, ...]:
-        """Return all alternatives by rank, or only the `best`, the `worst` and the chosen ones."""
+        """Return all alternatives by rank, or only the chosen, `best` and `worst` alternatives."""
         listed = outcomes.best_first()
         if len(listed) > best + worst:
             picked = (one for one in chosen if one in outcomes)
@@ -142,7 +142,7 @@ class Trace(Record):
     ending, answer, choice, steps, seconds, usage, error, outage, plans, evidence, ended_by
         See `dqa.core.decision.Decision`.
     warnings
-        Gaps of the decision, such as candidates that were not compared.
+        Limitations of the decision, such as candidates that were not compared.
     asked
         The question and its candidates, for a decision of ``dqa ask``; None in a run.
     provenance

@@ -33,7 +33,7 @@ class AuditEntry:
     allowed
         Whether the guard allowed the statement and no person rejected it.
     reason
-        Why the statement did not run; empty if it was allowed.
+        The reason why the statement did not run; empty if it was allowed.
     rows
         The number of rows returned; None if the statement did not finish.
     cut

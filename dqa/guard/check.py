@@ -37,13 +37,13 @@ class GuardVerdict:
     allowed
         Whether the statement may run.
     reason
-        Why the statement may not run; empty if it may.
+        The reason why the statement may not run; empty if it may run.
     statement
         The text that the database runs in place of the author's text; empty if the statement is
         refused.
     form
-        What a statement such as DESCRIBE describes; None for a query. dqa answers such a statement
-        from the schema, and the database does not run it.
+        The subject of a statement such as DESCRIBE; None for a query. dqa answers such a statement
+        from the schema, without the database.
     """
 
     allowed: bool
@@ -90,9 +90,10 @@ class ScriptStatement:
         script
             The script.
         tokens
-            The start and the end of each token, and whether it is a semicolon.
+            The start and the end of each token, and whether the token is a semicolon.
         problem, position
-            Why the rest of the script cannot be read with certainty, and where that rest begins.
+            The reason why the rest of the script cannot be read with certainty, and the start of
+            this rest.
         """
         first, last = None, 0
         for start, end, is_semicolon in tokens:

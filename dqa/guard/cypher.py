@@ -161,7 +161,7 @@ def _restrict_relationship(reader: CypherReader, element: Element, types: frozen
 
 
 def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
-    """Require an element to have each of these labels. Bars in a label separate alternatives."""
+    """Limit an element to these labels. A bar (|) in a label separates alternatives."""
     if not wanted:
         return
     spelled = reader.spelled
@@ -240,7 +240,10 @@ def _whole(name: str) -> Refusal:
 def _restrict_properties(
     reader: CypherReader, shown: Policy, owners: Mapping[str, set[str]]
 ) -> None:
-    """Replace a property by null for labels that hide it. If every label hides it, refuse it."""
+    """Replace a property by null for labels that hide it.
+
+    Refuse a property that every label hides.
+    """
     for element in reader.elements:
         for i in element.keys:
             _require_not_denied(reader, i, shown)

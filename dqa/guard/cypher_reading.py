@@ -69,7 +69,7 @@ class CypherReader(ValueReader):
     def _show(self) -> None:
         """Read SHOW and its object.
 
-        Other methods read the clauses YIELD, WHERE and RETURN after it.
+        Other methods read the following clauses YIELD, WHERE and RETURN.
         """
         begin = self.i = self.i + 1
         while self.keys[self.i] in self.words["shown"]:

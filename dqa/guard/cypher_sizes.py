@@ -94,8 +94,9 @@ def require_fast_pattern(text: str, searched: float) -> None:
     """Refuse a regular expression whose search may be long: a server cannot interrupt it.
 
     A search for k quantifiers in n characters takes up to n to the power of k steps, and each
-    alternative may double them. It is exponential if a repeated group contains a quantifier or
-    alternatives. Flags, quotations and references that change how a pattern is read are refused.
+    alternative may double them. The number of steps is exponential if a repeated group contains a
+    quantifier or alternatives. Flags, quotations and references that change how a pattern is read
+    are refused.
 
     Parameters
     ----------

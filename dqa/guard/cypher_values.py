@@ -211,10 +211,7 @@ class ValueReader:
 
     @contextmanager
     def _inside(self, around: str = "") -> Iterator[int]:
-        """Step into a bracket for the body, which must read up to its end.
-
-        Step over the end afterwards.
-        """
+        """Step into a bracket. The block must read its whole content. Then step over its end."""
         end, outer = self.closing[self.i], self._around
         self.i, self._around = self.i + 1, around
         yield end
@@ -223,7 +220,7 @@ class ValueReader:
         self.i, self._around = end + 1, outer
 
     def _unexpected(self, problem: str = "") -> NoReturn:
-        """Refuse the statement because of its next token."""
+        """Refuse the statement, and quote its next token."""
         key, text = self.keys[self.i], self.texts[self.i]
         if key == ";":
             raise Refusal(SEVERAL)
@@ -295,7 +292,7 @@ class ValueReader:
         return ONE if is_short or (_COMPARISONS | _BOOLEAN).intersection(operators) else size
 
     def _is_one_name(self, begin: int) -> bool:
-        """Return whether the value that begins at `begin` is so far a single name."""
+        """Return whether the tokens from `begin` to the current position are a single name."""
         return self.i == begin + 1 and is_word(self.keys[begin])
 
     def _operand(self) -> Size:

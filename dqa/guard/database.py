@@ -268,7 +268,7 @@ class GuardedDatabase:
     # Statements
 
     def check(self, statement: str) -> GuardVerdict:
-        """Return whether `query` would run a statement, and the reason if not; do not run it."""
+        """Return whether `query` would run a statement, or the reason why not. Do not run it."""
         verdict = check(statement, self.dialect, self.policy)
         found = [verdict, *(other for _, other in self._other_meanings(statement, verdict))]
         return next((one for one in found if one.allowed), found[-1])
@@ -363,7 +363,7 @@ class GuardedDatabase:
     def _other_meanings(
         self, statement: str, verdict: GuardVerdict
     ) -> Iterator[tuple[str, GuardVerdict]]:
-        """Yield the verdict with a known schema, if it differs, and allowed translations."""
+        """Yield other allowed readings of a statement: with the schema, and as translations."""
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
         if not is_final and ("." in statement or ":" in statement):
             # The schema is needed to distinguish columns from functions, and known from unknown

@@ -50,7 +50,7 @@ def closest(
 
 
 def instead_of(function: str, dialect: str) -> str:
-    """Return ``In place of f use ...``, or an empty string if no advice is known."""
+    """Return ``Instead of f, use ...``, or an empty string if no advice is known."""
     advice = lists(dialect).instead.get(function.lower())
     return f"Instead of {function}, use {advice}." if advice else ""
 

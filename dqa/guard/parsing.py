@@ -306,7 +306,7 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
 
 
 def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
-    """Return a name, a call or a query that is missing in the tree; empty if none is."""
+    """Return a name, a call or a query that is missing in the tree; empty if nothing is missing."""
     starts = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
     found = Counter(
         word

@@ -1,4 +1,4 @@
-"""The policy of a database: which functions may be called and which data may be read."""
+"""Define the policy of a database: which functions may be called and which data may be read."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class SchemaScope:
         return SchemaScope.of(own[:1] or self.schemas)
 
     def holds(self, name: str, dialect: str, *, quoted: bool) -> bool:
-        """Return whether a schema name in a statement can only mean a schema of this scope."""
+        """Return whether a schema name in a statement always refers to a schema of this scope."""
         folds = dialect in {"postgres", "duckdb", "ansi"}
         if name in self.schemas and (quoted or not folds):
             return True
@@ -118,10 +118,10 @@ class Policy:
     procedures
         Additional procedures of a graph that may be called: ``"apoc.meta.schema"``.
     schemas
-        The schemas (or databases of a server) whose tables may be read. For an opened database,
-        they are added to its own schemas. Without a database, only these schemas may be read; None
-        means all. ``"*"`` allows every schema and the catalogue. A table without a schema prefix is
-        not checked against this attribute.
+        The schemas (or databases of a server) whose tables may be read. If a database is opened
+        with the policy, these schemas are added to the schemas of the database. Without a database,
+        only these schemas may be read; None means all. ``"*"`` allows every schema and the
+        catalogue. A table without a schema prefix is not checked against this attribute.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
         all. A view needs its own entry. For an opened database, an entry with a schema may name a
@@ -385,7 +385,7 @@ class Policy:
 
     @cached_property
     def restricted_names(self) -> frozenset[str]:
-        """The tables that a restriction names. An empty name stands for all tables."""
+        """The tables in the restrictions. An empty name stands for all tables."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
         return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 

@@ -68,7 +68,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Raises
     ------
     Refusal
-        The text is not a single query, or the query is not known to only read.
+        The text is not a single query, or a part of the query is not on the allow-lists.
     """
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
@@ -108,7 +108,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
 
 @dataclass
 class _Rules:
-    """Rules for nodes of one statement that the lists alone cannot check."""
+    """Checks of one statement that need more than the lists."""
 
     parsed: Parsed
     policy: Policy
@@ -155,7 +155,7 @@ class _Rules:
     # Functions
 
     def _check_function(self, node: exp.Anonymous) -> None:
-        """Refuse a function whose name in the statement is not on the list."""
+        """Refuse a function whose name is not on the list."""
         name = str(node.this).removeprefix(MARK).lower()
         if not str(node.this).startswith(MARK) and name not in self.known["special functions"]:
             self._refuse_function(str(node.this))
@@ -404,7 +404,7 @@ class _Rules:
     def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
         """Return the sources, the columns of functions in FROM, and the column aliases.
 
-        The value of a source is True if it is a table that the schema lacks.
+        The value of a source is True if it is a table that is not in the schema.
         """
         sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}

@@ -132,10 +132,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
 
 
 def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
-    """Refuse a hidden table.
-
-    Otherwise return whether the policy's restrictions apply to the table.
-    """
+    """Refuse a hidden table. For any other table, return whether the policy restricts it."""
     known, name = lists(dialect)["tables"], node.name.casefold()
     full = f"{node.db}.{name}".casefold()
     names, table = {name, full.strip(".")}, policy.known_tables.get(name)
@@ -187,7 +184,7 @@ def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> N
 
 
 def protected(policy: Policy, session: Session) -> Policy:
-    """Return a restrictive policy with the schema and the views of the database, which it needs.
+    """Add the schema and the views of the database to a policy that needs them.
 
     Raises
     ------
@@ -228,7 +225,7 @@ def protected(policy: Policy, session: Session) -> Policy:
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:
-    """Raise `UsageError` unless every row filter only compares columns of its table with values."""
+    """Raise `UsageError` if a row filter does more than compare its table's columns with values."""
     for name, condition in policy.row_filters.items():
         table = policy.known_tables.get(name)
         if table is None or policy.schema is None:
@@ -275,7 +272,7 @@ def _folded(value: object) -> str:
 
 
 def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
-    """Return whether a restricted table hides all that its partition or ancestor hides.
+    """Return whether a restricted table hides as much as the other tables with the same rows.
 
     `row` contains the names of the table and of the other table with the same rows.
     """
@@ -287,7 +284,7 @@ def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> 
 
 
 def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden and masked columns of a table if `hidden` is set; otherwise all others."""
+    """Return the hidden and masked columns of a table; without `hidden`, the other columns."""
     table = policy.known_tables.get(name)
     columns = {column.name.casefold() for column in table.columns} if table is not None else set()
     shown = {c for c in columns if policy.allows_column(name, c)}

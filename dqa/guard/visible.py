@@ -32,7 +32,8 @@ _KINDS = {
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read.
 
-    A comment that contains a hidden name is omitted. So are all notes if a table may be hidden.
+    A comment that contains a hidden name is omitted. If a table may be hidden, all notes are
+    omitted.
     """
     shown, form = (policy.in_small_letters, str.lower) if dialect == "ladybug" else (policy, str)
 
@@ -127,7 +128,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
     Raises
     ------
     UsageError
-        A name is in none of the schemas; the message suggests the most similar name.
+        None of the schemas contains a name; the message suggests the most similar name.
     """
     elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
     parts = [part for schema in schemas for part in schema.parts]

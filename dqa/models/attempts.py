@@ -1,4 +1,4 @@
-"""Identify which decision requests a reply from a model.
+"""Identify the decision that requests a reply from a model.
 
 Two questions may have equal texts, so a request alone does not identify its recorded reply.
 `attempt_by` names the requester of all requests of a decision.
@@ -27,7 +27,7 @@ class Attempt:
     requester
         The requester; empty outside of `attempt_by`.
     played
-        The requests that a cassette has answered. The replies to these requests cost nothing.
+        The requests that a cassette has answered. These replies cost nothing.
     positions
         For each cassette, the number of answers to each request that the attempt has used.
     """
@@ -52,13 +52,13 @@ def claim_reply() -> bool:
 
 
 def current_attempt() -> Attempt:
-    """Return the attempt of this context; outside of `attempt_by` it has no requester."""
+    """Return the attempt of this context. Outside of `attempt_by`, the attempt has no requester."""
     return _attempt.get()
 
 
 @contextmanager
 def attempt_by(*names: str) -> Iterator[Attempt]:
-    """Begin an attempt of a requester for all requests to models in this context.
+    """Assign all requests to models in this context to a new attempt of a requester.
 
     Each attempt replays the recorded replies of its requester from the beginning. So a decision
     that is repeated after an outage or in a resumed run reuses its earlier replies.

@@ -54,8 +54,8 @@ def call_model(
 ) -> ModelReply:
     """Ask the model for one reply. Ask again after faults of its provider.
 
-    If the model refuses an optional setting, this request and all later ones omit the setting. The
-    caller records the reply itself, because only the caller can parse it.
+    If the model refuses an optional setting, this request and all later requests omit the setting.
+    The caller records the reply, because only the caller can parse it.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def call_model(
     ModelUnavailableError
         The provider failed repeatedly, or rejects this request.
     UsageError
-        The key, the model's name or the address is wrong, or the quota is exhausted. No other
-        request would succeed either.
+        The key, the model's name or the address is wrong, or the quota is exhausted. All other
+        requests would fail, too.
     BudgetSpentError
         The budget of the run is spent.
     """
@@ -243,7 +243,7 @@ class _Call:
             self.policy.budget.spend(usage)
 
     def counted(self, reply: AIMessage) -> Usage:
-        """Return the tokens of a reply; an estimate if the provider counts none."""
+        """Return the tokens of a reply. If the provider did not count them, return an estimate."""
         usage = ModelReply(reply).usage
         if not usage.uncounted or isinstance(self.chat, ProgramModel):
             return usage

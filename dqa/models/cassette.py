@@ -99,7 +99,7 @@ class _Request:
 class Cassette:
     """Recorded replies, and the file for further replies while recording.
 
-    `record` and `replay` create it. Threads may share it.
+    `record` and `replay` create cassettes. Threads may share a cassette.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class Cassette:
         return self._file is None
 
     def find(self, request: _Request) -> _Answer | None:
-        """Return the next recorded answer to a request; None if it must be recorded.
+        """Return the next recorded answer to a request; None if the answer must be recorded.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Cassette:
         answers[position : position + 1] = [answer]
 
     def _missing(self, request: _Request) -> str:
-        """Describe the request without a recorded reply, and the fix."""
+        """Describe a request without a recorded reply, and say how to fix the problem."""
         requester, number = request.key[0], len(self._answers.get(request.key, ()))
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
         others = [_by(one) for one, asked in self._answers if asked == request.hash and not number]

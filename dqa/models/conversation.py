@@ -14,7 +14,7 @@ EMPTY_REPLY = "(empty reply)"
 
 
 class StepPrompt(HumanMessage):
-    """The prompt of a method's step. A model receives a plain message.
+    """The prompt of a method's step. Language models receive it as a plain message.
 
     Scripted models read the values of the prompt instead of parsing it.
 

@@ -35,7 +35,7 @@ class FaultKind(StrEnum):
     """The kind of a fault.
 
     `UNSUPPORTED` means that the model refuses a setting. The request is repeated without it.
-    `FILTERED` means that a content filter refuses the request, which is a reply.
+    `FILTERED` means that a content filter refuses the request. This refusal counts as a reply.
     """
 
     RATE_LIMIT = "rate_limit"
@@ -118,7 +118,7 @@ class Fault:
     attempt
         The number of the attempt, from 1.
     wait
-        The seconds until the next attempt; None without one.
+        The seconds until the next attempt; None if there is no next attempt.
     usage
         The usage of the attempt; `uncounted` if the provider may have charged for it.
     """
@@ -260,7 +260,7 @@ def _code(error: BaseException) -> str:
 
 
 def _status(error: BaseException) -> int | None:
-    """Return the HTTP status of an error response of any package; None without one."""
+    """Return the HTTP status of an error response of any package; None without a status."""
     response = getattr(error, "response", None)
     holders = (error, "status_code"), (error, "http_status"), (response, "status_code")
     for holder, name in (*holders, (error, "code")):

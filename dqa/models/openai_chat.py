@@ -1,4 +1,4 @@
-"""A chat model for OpenAI's protocol, which validates replies and adapts to its server."""
+"""A chat model for OpenAI's protocol that validates replies and adapts to its server."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def _bound(most: int, seconds: float, response: httpx.Response) -> None:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """The bytes of a response. Raises an error if the response is too large or too slow."""
+    """The bytes of a response. Reading raises an error if the response is too large or too slow."""
 
     def __init__(self, stream: httpx.SyncByteStream, most: int, seconds: float) -> None:
         self._stream = stream

@@ -87,7 +87,9 @@ class Limiter:
 
     @contextmanager
     def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
-        """Wait until a call may start. Yield a function that accepts the call's true tokens.
+        """Wait until a call may start.
+
+        Yield a function to which the caller passes the true number of tokens.
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class Budget:
             self._spent += usage
 
     def learn(self, spent: Usage) -> None:
-        """Set the usage of the whole run, if it is more than the usage known to this process."""
+        """Set the usage of the whole run, if it exceeds the usage that this process knows."""
         with self._lock:
             if _tokens(spent) > _tokens(self._spent):
                 self._spent = spent
@@ -183,7 +185,7 @@ def _tokens(usage: Usage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When a failed request is repeated.
+    """Determines when a failed request is repeated.
 
     Pauses double from `first` to `longest`. Each pause is multiplied by a random share from 0.5 to
     1. So threads that fail at the same time do not retry at the same time. The seed, the request

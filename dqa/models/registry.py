@@ -28,7 +28,7 @@ _PROBE_SECONDS = (2.0, 10.0)
 
 
 def is_scripted(name: str) -> bool:
-    """Return whether a name, or a part of it between ``+`` signs, is a scripted model."""
+    """Return whether one of the names in `name` (joined by ``+``) is a scripted model."""
     return any(part.split(":", 1)[0] == SCRIPTED for part in name.split(" + "))
 
 

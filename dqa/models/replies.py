@@ -124,7 +124,7 @@ class ModelReply:
         raise UnparsableReplyError(problem)
 
     def event(self, step: int, text: str, thought: str | None, **more: Any) -> ReplyEvent:  # noqa: ANN401
-        """Return the event of the reply, with the text and the thought that the caller parsed."""
+        """Return the event of the reply, with the text and the thought from the caller's parser."""
         usage = self.usage
         return ReplyEvent(
             step=step,
@@ -140,7 +140,7 @@ class ModelReply:
 
 
 def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
-    """Return a checked reply. The refusal of a request by a content filter is a reply too."""
+    """Return a checked reply. If a content filter refuses the request, the refusal is the reply."""
     try:
         return _checked(invoke(), reply_limit)
     except Exception as error:
@@ -153,7 +153,7 @@ def ask_once(invoke: Callable[[], AIMessage], reply_limit: int) -> AIMessage:
 
 
 def original_error(error: BaseException) -> DqaError | None:
-    """Return the first `DqaError` among an error and its causes; None without one."""
+    """Return the first `DqaError` among an error and its causes; None if there is no `DqaError`."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, DqaError):
         cause = cause.__cause__

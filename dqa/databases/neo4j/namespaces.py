@@ -1,8 +1,8 @@
-"""Write situations into Neo4j, each under a label of its own, and drop them.
+"""Write situations into Neo4j, each under its own label, and drop them.
 
 Indexes are created first. Then one transaction locks the tag, and writes the nodes, the
-relationships and the tag. Because of the lock, two processes that load the same situation wait for
-each other.
+relationships and the tag. If two processes load the same situation, the lock makes the second
+process wait.
 """
 
 from __future__ import annotations

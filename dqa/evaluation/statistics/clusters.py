@@ -259,7 +259,7 @@ def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
 
 
 def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) -> Interval | None:
-    """Return the 95 % interval of a share, with only different questions as independent.
+    """Return the 95 % interval of a share. Only answers to different questions are independent.
 
     It is the Wilson interval for the number of questions. A question that was asked in several
     epochs or on several databases counts once. If some questions have more answers than others, the

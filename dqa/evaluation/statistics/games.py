@@ -5,8 +5,8 @@ measure. If the world names kinds of tasks, both are also reported by kind.
 
 A game and its mirror share a deal, so the luck of the deal cancels out. Intervals therefore treat a
 deal as one observation, and leave out incomplete deals. Contestants play the same deals against all
-opponents, so means over opponents are clustered by deal. Two players are compared on the same
-deals, so that the luck of the deals cancels out here, too.
+opponents, so means over opponents are clustered by deal. Two players are compared only on common
+deals, so that the luck of the deals cancels out in comparisons, too.
 """
 
 from __future__ import annotations
@@ -89,13 +89,13 @@ class GameFigures(Record):
     actions
         The number of times that the player took each action (BIDDER, figure 3).
     facts
-        The facts of the world. The figure of a true-or-false fact is its share of games; of a
-        number, it is the mean. Games without a value are left out.
+        The facts of the world. The figure of a true-or-false fact is the share of games in which it
+        is true. The figure of a number is its mean. Games without a value are left out.
     agreed_facts
         The facts over the games that ended in an agreement.
     success
         In a world of one player, the share of games that accomplished their task. Its interval is
-        Wilson's for the number of independent games (`clustered_share`).
+        the Wilson interval for the number of independent games (`clustered_share`).
     tasks
         The figures by kind of task, in the order of their names.
     length

@@ -46,8 +46,8 @@ def sign_test(differences: Sequence[float]) -> SignTest:
     ----------
     differences
         For each question, the accuracy of the first contestant minus that of the second, in -1..1.
-        A question counts once, by the sign of its difference, also if it was answered several
-        times.
+        Only the sign of a difference counts. A question counts once, even if it was answered
+        several times.
     """
     from scipy.special import bdtr  # without scipy.stats, which takes two seconds to import
 
@@ -154,7 +154,7 @@ def count_needed(difference: Difference, size: float) -> int | None:
 
 
 def _of_equals(value: float, count: float) -> tuple[float, float, float]:
-    """Return the interval and the p-value if all pairs have the same difference."""
+    """Return the interval and the p-value for pairs that all have the same difference."""
     if value == 0.0:
         # Newcombe's interval (1998, method 10). It is widest if both accuracies are one half.
         margin = (score_interval(0.5, count)[1] - 0.5) * sqrt(2.0 * min(1.0, 2.0 / count))

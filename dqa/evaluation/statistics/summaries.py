@@ -139,7 +139,7 @@ class Summary(Record):
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """The number of decisions with each outcome, also if it is 0."""
+        """The number of decisions with each outcome, including outcomes that did not occur."""
         return {outcome: getattr(self, outcome.value) for outcome in OF_QUESTIONS}
 
     @property
@@ -149,7 +149,7 @@ class Summary(Record):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval for tables: the clustered interval, or by questions without one."""
+        """The interval for tables: clustered if possible, otherwise by questions."""
         if self.clustered_low is not None and self.clustered_high is not None:
             return self.clustered_low, self.clustered_high
         return None if self.low is None or self.high is None else (self.low, self.high)

@@ -72,7 +72,7 @@ class Responder(Protocol):
 
 @runtime_checkable
 class Wording(Responder, Protocol):
-    """A `Responder` that can write a given statement or decision in its method's reply format."""
+    """A `Responder` that can write a statement or a decision in the reply format of its method."""
 
     def word(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], move: Step | Answer
@@ -141,7 +141,7 @@ class ScriptedModel(ProgramModel):
 
 
 def _responder(messages: Sequence[BaseMessage]) -> Responder | None:
-    """Return the responder for a conversation; None without one."""
+    """Return the responder for a conversation; None if no responder fits."""
     return next((found for found in plugins.responders() if found.answers(messages)), None)
 
 

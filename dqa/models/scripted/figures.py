@@ -49,7 +49,7 @@ def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[st
 
 
 def _rows(text: str) -> Iterator[list[object]]:
-    """Yield the lines of a text that are JSON arrays; an empty list for other lines."""
+    """Yield each line of a text as a JSON array, or as an empty list if it is not a JSON array."""
     for line in text.split("\n"):
         row = line.lstrip(QUOTE)
         try:

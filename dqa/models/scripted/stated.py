@@ -120,7 +120,7 @@ class _Statements:
         return self._required(self.scenario.outcome_queries.get(self.kind), "outcomes")
 
     def filled(self, template: Template, listed: tuple[Candidate, ...]) -> str:
-        """Return a statement about the question and its candidates."""
+        """Fill in a statement's template with the question and its candidates."""
         values: Values = {**self.scenario.values(self._target), "candidates": listed}
         return filled(template, self.kind, values)
 

@@ -97,7 +97,8 @@ def next_move(
     observed
         The results of its statements so far.
     closing
-        Whether no further statement is allowed. If the script needs one, it decides nothing.
+        Whether no further statement is allowed. If the script needs a further statement, it does
+        not decide.
     """
     seen = list(observed)
     if closing and seen:

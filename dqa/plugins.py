@@ -112,7 +112,7 @@ def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # n
 
 
 def _object(value: str, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
-    """Load an instance of `contract`, or with `is_class` a subclass, and check its type."""
+    """Load an instance of `contract` (with `is_class`, a subclass), and check its type."""
     try:
         loaded = resolve_name(value)
     except DqaError:
@@ -191,7 +191,7 @@ def analyse(paper: str | None = None) -> Analyse:
     Raises
     ------
     UsageError
-        The paper, or every installed package, lacks such a function.
+        The paper has no such function, or no installed package has one.
     """
     listed = _loadable("publication", publication) if paper is None else [publication(paper)]
     analysis = next((one.analysis for one in listed if one.analysis is not None), None)

@@ -171,7 +171,7 @@ class Bidder(TaskDecider):
     ) -> Mapping[Candidate, float]:
         """Ask for at most `most` likely actions of another player, with their probabilities.
 
-        The prompt omits what only the viewer knows. The probabilities add up to 1.
+        The prompt omits information that only the viewer has. The probabilities add up to 1.
         """
         label = f"expected move of {position.mover}"
         open_task = replace(task, rows="")
@@ -196,7 +196,8 @@ class Bidder(TaskDecider):
     ) -> Payoffs:
         """Ask for the payoffs of actions.
 
-        They are in the unit of the game, or from 0 to 1 for a question that is not a move.
+        Payoffs are in the unit of the game. For a question that is not a move, they are from 0 to
+        1.
         """
         root = unknown.position is None or unknown.position is task.position
         values = {
@@ -318,7 +319,7 @@ class Bidder(TaskDecider):
 
 
 def _has_shown_something(position: Position | None) -> bool:
-    """Return whether another player has acted, so that hidden states can be inferred."""
+    """Return whether another player has acted. Only then can hidden states be inferred."""
     if position is None or not position.hidden:
         return False
     return any(event.actor not in (position.viewer, CHANCE) for event in position.events)

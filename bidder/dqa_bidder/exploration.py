@@ -41,8 +41,8 @@ class ExploredTree(Finding):
     asked
         The number of requests.
     unasked, unusable
-        The number of states about which a limit prevented a request, and the number of states
-        without a usable reply.
+        The number of states for which a limit prevented a request, and the number of states without
+        a usable reply.
     scale
         The payoffs that correspond to the rewards 0 and 1.
     outline
@@ -94,7 +94,7 @@ class Node:
     in_turn
         Whether the mover continues a turn that began after the root.
     asked
-        Whether the model was asked about the state, or need not be asked.
+        Whether the model was asked about the state, or no question is necessary.
     unusable
         Whether no reply about the state was usable.
     """
@@ -244,7 +244,7 @@ class Tree:
     ) -> None:
         """Explore in waves. The requests of a wave are independent and run in parallel.
 
-        If no requests are left, the states found last stay without a reply.
+        If the maximum number of requests is reached, the states that were found last have no reply.
 
         Parameters
         ----------
@@ -262,7 +262,7 @@ class Tree:
         UnparsableReplyError
             No reply about the first state is usable. Later states may stay without a reply.
         OutOfBudgetError, InfrastructureError, BudgetSpentError
-            `Asking.ask` raised the error. The tree contains the states found so far.
+            `Asking.ask` raised the error. The tree contains the states that were found before.
         """
         most, parallel = bounds
         self._find(position, 0)

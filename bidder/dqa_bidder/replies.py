@@ -86,7 +86,7 @@ class Unknown:
 
 
 class _Numbers(Reply):
-    """A number for each action, in the only field without a default.
+    """A number for each action. The numbers are in the only field without a default.
 
     The model is asked again if a number is missing or out of range. If this does not help, numbers
     are clipped, and missing numbers are unknown.

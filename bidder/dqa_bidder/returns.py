@@ -9,7 +9,7 @@ The paper's sum ``G(tau)`` adds ``beta**k * r(s_{t+k})`` for k from 0 to T. ``G(
 sum of a trajectory that begins with a. Algorithm 2 writes the exponent as i, which is not defined;
 here it is k, as in equation 3. The paper leaves four points open:
 
-- The reward of a state on a trajectory is the reward of the action taken there. The last state has
+- The reward of a state on a trajectory is the reward of the action that follows. The last state has
   the reward of its best action.
 - Several actions of the decision maker in one turn have the reward of the last one.
 - A trajectory that ends before T, at a terminal or by chance, repeats its last reward (``padded``)
@@ -133,8 +133,8 @@ class _Courses:
     Attributes
     ----------
     weights, last
-        The weight of the reward of the decision maker's move k: if further rewards follow, and if
-        none follow.
+        The weights of the reward of the decision maker's move k: `weights` if further rewards
+        follow, and `last` if no rewards follow.
     step
         The increase of k with each turn of the decision maker; 0 if the weights do not depend on k.
     """
@@ -159,7 +159,7 @@ class _Courses:
         return _Best(first, self.weights[k] * first + after.total, path)
 
     def _of_node(self, node: Node, k: int) -> _Best:
-        """Return the best course from a node. The decision maker's next move has the number `k`."""
+        """Return the best course from a node. The decision maker's next move is move `k`."""
         key = (node.number, k)
         if key not in self._found:
             self._found[key] = _Best()  # a position that returns to itself adds nothing

@@ -52,7 +52,7 @@ class Task:
     states_form
         Whether the goal may prescribe the form of the answer. A user's own question may do so.
     position
-        The current position if the question is a move in a game; else None.
+        The current position if the question is a move in a game; otherwise None.
     form
         The form of further actions; see `dqa.core.question.Question.free_form`.
     """

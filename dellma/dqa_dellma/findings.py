@@ -96,7 +96,7 @@ class NamedFactors(Finding):
 
 
 class Likelihood(Finding):
-    """How likely a value is: one of the six phrases, and the probability."""
+    """The likelihood of a value: one of the six phrases, and the probability."""
 
     words: str
     probability: float
@@ -154,7 +154,8 @@ class Ranking(Finding):
     explanation
         The model's reasons for the first of `items`.
     problem
-        Why no item was ranked, if the model's replies could not be read; otherwise empty.
+        The reason if no item was ranked because the model's replies could not be read; otherwise
+        empty.
     """
 
     model_config = ConfigDict(title="ranking")
@@ -221,7 +222,7 @@ class Utilities(Finding):
     chosen, why
         The decision, and its reason in a sentence.
     objective
-        The function that the scores minimise.
+        A description of the function that the scores minimise.
     aversion
         The aversion of the attitude; None for the mean.
     elicitation, alpha, scale, temperature, attitude

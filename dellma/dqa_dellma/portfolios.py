@@ -133,8 +133,8 @@ def combine_actions(  # noqa: PLR0913  (one parameter per limit)
         By name of an action: the cost of an amount of 1 (default 1), and the largest amount
         (default: as much as the budget can buy).
     attitude, aversion
-        ``mean`` or ``cvar``, and the worst share of states for ``cvar``. None takes the value of
-        the decision, or an aversion of 0.2 if the decision has none.
+        ``mean`` or ``cvar``, and the worst share of states for ``cvar``. None means the value of
+        the decision. If the decision has no aversion, it means 0.2.
 
     Raises
     ------
@@ -259,7 +259,7 @@ def _by_action(
     *,
     zero: bool = False,
 ) -> Floats:
-    """Return a number for each action: the given number, or `usual` if none is given."""
+    """Return a number for each action: the number in `given`, or `usual`."""
     figures = {str(action): usual for action in actions}
     for name, figure in (given or {}).items():
         if name not in figures:

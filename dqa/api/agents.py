@@ -156,7 +156,7 @@ class Decisions:
     Raises
     ------
     UsageError
-        An argument is wrong, or the decider needs a model and `deciding` names none.
+        An argument is wrong, or the decider needs a model and `deciding` has no model.
     """
 
     def __init__(
@@ -292,8 +292,8 @@ def agent_tools(
     Parameters
     ----------
     databases
-        An open database, or several by name. With several, every call names its database. Each
-        database keeps the policy and the audit with which it was opened.
+        An open database, or several by name. With several databases, every call contains the name
+        of its database. Each database keeps the policy and the audit with which it was opened.
     limits
         The limits of a statement of ``query``.
     decisions
@@ -357,7 +357,7 @@ def _tool(
 
 
 def is_fixable(error: DqaError) -> bool:
-    """Whether an agent can fix the cause of an error."""
+    """Return whether an agent can fix the cause of an error."""
     if isinstance(error, AuditError):
         return False
     mendable = errors.QueryError | UnknownNameError | errors.UnparsableReplyError | UsageError

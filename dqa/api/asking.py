@@ -133,7 +133,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     calls
         How models are called.
     policy, audit, tables
-        As in `open_database`; only if `database` is a location.
+        As in `open_database`. Only allowed if `database` is a location.
     watcher
         Receives the events of the decision as they happen.
     reviewer, review

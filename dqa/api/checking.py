@@ -24,7 +24,7 @@ class CheckedStatement(Record):
     statement
         The text of the statement, without the semicolon.
     reason
-        The reason why the statement is refused, and the fix. Empty if it is allowed.
+        The reason why the statement is refused, and the fix; empty if the statement is allowed.
     """
 
     file: str

@@ -291,7 +291,7 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
 
 
 def _missing(backend: Backend) -> tuple[HealthState, str] | None:
-    """Return why a backend cannot be used yet, and how to set it up; None if it can be used."""
+    """Say why a backend cannot be used yet, and how to set it up. Return None if it can be used."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"

@@ -57,7 +57,8 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     world
-        The name of a world, or a spec, whose fields `fields` replace. Not needed to resume a run.
+        The name of a world, or a spec, whose fields `fields` replace. Not necessary if a run is
+        resumed.
     players, opponents
         Programs of the world, or deciders. Each is a name or an object. Every player plays against
         every opponent. A world for one player has no opponents.
@@ -155,7 +156,7 @@ def _absolute(location: str) -> str:
 
 
 def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
-    """Return the location of the history if the caller does not name it."""
+    """Return the location of the history for a caller who does not give one."""
     if recorded is not None:
         if "***" in recorded:
             raise UsageError(

@@ -207,7 +207,7 @@ def describe_database(
 ) -> ToolText:
     """List the tables, columns, types and keys of a database, or the contents of a graph.
 
-    A question selects what matters if not everything can be described.
+    If not everything can be described, a question determines the most relevant parts.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def query(
 def check_statement(
     database: str | Path | Database, statement: str, **access: Unpack[Access]
 ) -> StatementVerdict:
-    """Return whether a statement may run on a database, and if not, why. Nothing is run.
+    """Return whether a statement may run on a database, or the reason why not. Nothing is run.
 
     Parameters
     ----------
@@ -283,8 +283,8 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     database
         An open database. Data that its policy hides is not described.
     table
-        A table; in a graph database, a label or relationship type. Upper or lower case matters only
-        if names differ in case alone.
+        A table; in a graph database, a label or relationship type. The case of the name matters
+        only if two names differ only in case.
 
     Raises
     ------

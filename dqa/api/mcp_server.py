@@ -121,8 +121,8 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
         The address of the HTTP server. Port 0 selects a free port.
     allowed_hosts
         Host names that clients use, in addition to `host` (the ``Host`` header). A server that
-        other machines can reach needs at least one. All other host names are rejected, so that a
-        web page cannot reach the server through DNS rebinding.
+        other machines can reach needs at least one name. All other host names are rejected, so that
+        a web page cannot reach the server through DNS rebinding.
 
     Raises
     ------

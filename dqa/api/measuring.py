@@ -158,7 +158,7 @@ def export_run(
         The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
         ``.parquet``.
     for_spreadsheets
-        Whether texts of a CSV that a spreadsheet would run as formulas get an apostrophe in front.
+        Whether to put an apostrophe before texts of a CSV that a spreadsheet would run as formulas.
     questions
         The questions, whose texts and candidates a log contains. By default they are read or
         generated again. If that fails, a log contains the prompts of the model.
@@ -211,7 +211,7 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return the questions passed by the caller, or read again if they have not changed.
+    """Return the questions from the caller, or read the questions again if they have not changed.
 
     Questions about a user's own database are not read again, because traces have the prompts.
     """

@@ -45,7 +45,7 @@ def read_release(
     form
         The form of the databases. It determines which files are read.
     strict
-        Whether a defect raises an error. Otherwise it is fixed and listed in
+        Whether a defect raises an error. Otherwise the defect is fixed, and listed in
         `QuestionSet.defects`.
 
     Raises
@@ -103,7 +103,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     databases
         A URL or file, several of them, or a mapping from the names in the field ``database``.
     name
-        The name of a list of questions. A file gives its own name to its questions.
+        The name of the set, for a list of questions. A set from a file has the name of the file.
     scenario
         The name or folder of the scenario for questions that name no scenario. These questions need
         only a target.

@@ -100,7 +100,7 @@ class StoredWork:
 
     @property
     def resumed(self) -> Callable[[], Usage] | None:
-        """A function that returns the recorded usage; None if no recording can be continued."""
+        """A function that returns the recorded usage; None if there is no recording to continue."""
         if self.location is None or not self._may_continue(self.location):
             return None
         return lambda: Usage() if self._store is None else self._store.used_elsewhere
@@ -284,7 +284,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     ----------
     what
         Questions, their source, or a spec. `deciders` and `fields` replace fields of a spec. Not
-        needed to resume a run, unless its questions were passed as objects.
+        necessary if a run is resumed, unless its questions were passed as objects.
     deciders
         One or more deciders or their names.
     out
@@ -294,9 +294,9 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         one run. None keeps results in memory.
     resume
         Whether to resume the run at `out` with its recorded settings. Arguments that are passed
-        must equal the recorded ones. Passwords and keys are not stored: pass the URL with its
-        password, or set the variable that the error names. Pass decider and question objects
-        again. Decisions that could not be judged are repeated.
+        must equal the recorded arguments. Passwords and keys are not stored: pass the URL with its
+        password, or set the variable that the error names. Pass decider and question objects again.
+        Decisions that could not be judged are repeated.
     retry_failed
         Whether a resumed run repeats decisions that a failing server or a bug ended.
     options, calls

@@ -199,7 +199,7 @@ class Run:
 
     @property
     def strict_official(self) -> bool:
-        """Whether only the official answer is right, and not a tied best answer."""
+        """Whether only the official answer is right, and not other, equally good answers."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
 
     @cached_property
@@ -280,7 +280,7 @@ class Run:
         return f"{text} All other results are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
-        """Return the tables and the lines below them as text."""
+        """Return the tables, and the lines below the tables, as text."""
         figures = self.figures()
         shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in figures.tables()]
         return "\n".join([*shown, *figures.lines()])

@@ -221,7 +221,8 @@ def check_scenario(
     database
         A URL, files, or an open database.
     target
-        Values for some parameters of the target. The others are taken from the database.
+        Values for some parameters of the target. The values of all other parameters come from the
+        database.
     seconds
         The time limit of a statement in seconds.
     **access

@@ -56,13 +56,14 @@ class StoredRun(Record):
     model
         The chat models that answered; None if no model was called.
     epochs
-        How often each question is asked.
+        The number of times that each question is asked.
     games
         Whether the run is of games. Then `deciders` has the players.
     counts
         The progress.
     problem
-        Why the run cannot be read, e.g. because a newer version wrote it; None if it can be read.
+        The reason why the run cannot be read, e.g. because a newer version wrote it; None if it can
+        be read.
     """
 
     folder: str

@@ -113,11 +113,11 @@ _OF_READING = {"statements": "statement", "rows": "row"}
 
 
 class Meter:
-    """Reports when only the last request still fits into a budget. Used by one thread.
+    """Reports when a budget has room for only one more request. Used by one thread.
 
     When the budget ends a run, the model is asked one last time, for its decision. The cost of this
-    last request is estimated as the cost of the largest step so far. So a run continues only while
-    there is room for two steps of that size.
+    last request is estimated as the cost of the largest step so far. A run therefore continues only
+    while there is room for two steps of that size.
     """
 
     def __init__(self, budget: DecisionBudget) -> None:

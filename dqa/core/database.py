@@ -42,7 +42,7 @@ class Limits:
         `StatementTimeoutError`.
     cell
         The maximum number of characters of one cell's text. A longer cell is cut, and its length is
-        noted. So one huge cell leaves room for the rest of the result.
+        noted. One huge cell therefore leaves room for the rest of the result.
 
     Raises
     ------

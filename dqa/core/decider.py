@@ -13,7 +13,7 @@ from dqa.core.truth import Truth
 
 
 class Decider(ABC):
-    """Answers questions. It keeps no state between questions, so threads can share it.
+    """Answers questions. A decider has no state between questions, so threads can share it.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class EpisodeDecider(Decider):
 
 
 class UpperBound(Decider):
-    """A decider that knows the right answers, so no other decider can be better."""
+    """A decider that knows the right answers. No other decider can be better."""
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:

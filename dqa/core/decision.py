@@ -53,7 +53,8 @@ class Usage:
     reasoning_tokens
         The part of `output_tokens` that was reasoning.
     uncounted
-        Calls whose tokens are unknown: the provider reported none, or the reply was lost.
+        Calls with an unknown number of tokens, because the provider did not report it or the reply
+        was lost.
     """
 
     input_tokens: int = 0
@@ -72,7 +73,7 @@ _numbers = attrgetter(*(field.name for field in fields(Usage)))  # `astuple` cop
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The outcome of asking one decider one question.
+    """The result of one decider for one question.
 
     Attributes
     ----------

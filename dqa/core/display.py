@@ -128,7 +128,7 @@ def round_rows(
     A number is rounded to `digits` significant digits if that makes it shorter. Digits before the
     decimal point never change. A result without a fraction becomes a whole number, because ".0"
     would look exact. Different values of one column stay different: they keep as many digits as
-    needed, so rankings and ids remain correct.
+    necessary. Rankings and ids therefore remain correct.
 
     Parameters
     ----------

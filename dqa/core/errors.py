@@ -98,7 +98,10 @@ class UnrecordedRequestError(UsageError):
 
 
 class AuditError(UsageError):
-    """A statement cannot be recorded, so it returns no rows. Another statement does not help."""
+    """A statement cannot be recorded, so it returns no rows.
+
+    The same applies to any other statement.
+    """
 
 
 class PluginError(DqaError):
@@ -137,7 +140,7 @@ class SituationError(DataError):
 
 
 class QueryError(DqaError):
-    """A statement that returned no rows; its message is for the author of the statement."""
+    """A statement returned no rows. The message is for the author of the statement."""
 
 
 class RefusedStatementError(QueryError):
@@ -159,8 +162,8 @@ class NotUnderstoodError(StatementError):
 class UnknownReferenceError(StatementError):
     """The statement names something that the database lacks.
 
-    A session raises this error. The guard adds the most similar name among those that statements
-    may read.
+    A session raises this error. The guard adds the most similar of the names that statements may
+    read.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ def event_of(evidence: Evidence, step: int) -> Event:
 class StepEvent(Event):
     """The typed result of one step of a method. A model's reply or a calculation gives the result.
 
-    Separate events before it record the prompts, the replies and their problems.
+    Separate, earlier events record the prompts, the replies and their problems.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class ReviewEvent(Event):
     Attributes
     ----------
     about
-        What is reviewed: a plan, a statement or the decision.
+        The kind of the reviewed text: a plan, a statement or the decision.
     text, thought
         The reviewed text, and the model's reason for it.
     verdict

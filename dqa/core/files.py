@@ -1,7 +1,7 @@
 """Read files within limits, write private files, and check the paths that a user gives.
 
-A release, a run or a recording may come from an untrusted source. So these functions read only
-regular files inside the expected folder, with limited size, and JSON with limited depth.
+A release, a run or a recording may come from an untrusted source. These functions therefore read
+only regular files of limited size in the expected folder, and JSON of limited depth.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def read_text(
     home, most
         See `open_regular`.
     hint
-        A sentence that says which file to name instead.
+        A sentence that tells the user which file to give instead.
 
     Raises
     ------
@@ -280,13 +280,13 @@ def open_to_add(file: Path, *, new: bool = False) -> FileIO:
 
 
 def add_line(opened: FileIO, line: str) -> None:
-    """Append a line to a file from `open_to_add`. If that fails, append nothing.
+    """Append a line to a file from `open_to_add`, or append nothing if an error occurs.
 
     Raises
     ------
     OSError
         The line cannot be written, e.g. on a full disk. A partly written line is removed, unless
-        another process has written to the file since.
+        another process has written to the file in the meantime.
     """
     rest = memoryview(f"{line}\n".encode())
     began, whole = os.fstat(opened.fileno()).st_size, len(rest)
@@ -366,14 +366,14 @@ def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
 
 
 def require_folder(path: Path, hint: str = "") -> None:
-    """Raise `UsageError` with `hint` unless the path is a folder."""
+    """Raise `UsageError` with `hint` if the path is not a folder."""
     if not path.is_dir():
         problem = "is a file, but a folder is expected" if path.exists() else "does not exist"
         raise UsageError(f"{path} {problem}. {hint}".rstrip())
 
 
 def require_new_file(path: Path) -> None:
-    """Raise `UsageError` unless a new file can be created at the path."""
+    """Raise `UsageError` if no new file can be created at the path."""
     if os.path.lexists(path):
         raise UsageError(f"{path} already exists: choose another name for the file.")
     if not path.parent.exists():
@@ -382,14 +382,14 @@ def require_new_file(path: Path) -> None:
 
 
 def require_new_folder(path: Path) -> None:
-    """Raise `UsageError` unless the path is an empty folder or can be created as a folder."""
+    """Raise `UsageError` if the path is not an empty folder and cannot be created as a folder."""
     require_room(path)
     if path.is_dir() and any(path.iterdir()):
         raise UsageError(f"The folder {path} is not empty: choose a new folder.")
 
 
 def require_room(path: Path) -> None:
-    """Raise `UsageError` unless the folder is writable or can be created."""
+    """Raise `UsageError` if the folder is neither writable nor can be created."""
     nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
     if not nearest.is_dir():
         raise UsageError(f"{nearest} is a file, but a folder is needed: choose another path.")

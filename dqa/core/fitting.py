@@ -8,8 +8,9 @@ remaining parts are listed by name while there is room.
 Relevance compares the words of names, columns and comments in the singular. The weight of a word
 depends on its rarity and on its field (BM25F: Robertson and Zaragoza, 2009, section 3.7). An
 abbreviation or another form of the same stem has half the weight. A part also receives a share of
-the scores of the parts that it refers to, that refer to it, or that refer to the same part (unless
-very many do). The package `bm25s` is not used, because it has no weights for fields.
+the scores of related parts: parts that it refers to, parts that refer to it, and parts that refer
+to the same part (unless these are very many). The package `bm25s` is not used, because it has no
+weights for fields.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def fit_schema(
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most relevant first, and the number of parts the text names."""
+    """Return all parts, the most relevant first, and the number of parts that occur in the text."""
     positions, named = _rank(schema, about)
     return tuple(schema.parts[position] for position in positions), named
 
@@ -179,7 +180,7 @@ def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
 
 
 def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
-    """Return the positions of the parts by relevance, and the number of parts the text names."""
+    """Return the positions of the parts by relevance, and the number of parts in the text."""
     parts, (_, references) = schema.parts, _part_index(schema)
     words, wanted = set(words_in(about)), {name.casefold() for name in first}
     named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]

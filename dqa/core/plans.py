@@ -79,7 +79,7 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return the text from the start of its numbered list; None without a list.
+    """Return the part of a text that begins with its numbered list; None without a list.
 
     A list consists of lines that begin with a number, or of consecutive numbers within a line.
     """
@@ -151,7 +151,7 @@ def _mark(line: str) -> re.Match[str] | None:
 
 
 def _number(mark: re.Match[str]) -> int | None:
-    """Return the number in a mark; None without a number or for a dotted number."""
+    """Return the number in a mark; None if there is no number, or if the number is dotted."""
     number: str | None = mark["number"]
     return int(number) if number is not None and number.isdecimal() else None
 

@@ -1,7 +1,7 @@
 """The last module that a fork server imports.
 
-It exempts all imported objects from garbage collection, because a collection in a forked process
-would copy the memory of each object, and a collection at exit would visit each object for nothing.
+It exempts all imported objects from garbage collection. In a forked process, a collection would
+copy the memory of each object. At exit, a collection would visit each object without need.
 """
 
 import gc

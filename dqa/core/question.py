@@ -73,7 +73,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """``scenario/id``, which is unique in a question set and names the question in commands."""
+        """The name of the question in commands: ``scenario/id``. It is unique in a question set."""
         return f"{self.scenario}/{self.id}"
 
     @property
@@ -104,7 +104,7 @@ def fits_form(text: str, form: str) -> bool:
 
 
 def forms_of(form: str) -> tuple[str, ...]:
-    """Return the forms in a `Question.free_form`; none if it is empty."""
+    """Return the forms in a `Question.free_form`. If it is empty, there are no forms."""
     return tuple(one for one in form.split(_OR) if one)
 
 

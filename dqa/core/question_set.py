@@ -18,7 +18,7 @@ from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A problem in data, and how the reader handled it.
+    """A problem in data, and what the reader did about it.
 
     Attributes
     ----------
@@ -61,14 +61,14 @@ class QuestionSet:
     situations
         The situations by name.
     defects
-        Problems in the files, and how the reader handled them.
+        Problems in the files, and what the reader did about them.
     truths
         The truths by question key. They are used only for scoring; deciders never see them.
     rule_set
         The rule set of the truths; None for the first rule set of each simulator.
     places
-        The locations of the user's own databases, by name. These databases are not loaded. A
-        situation with the name of one of these databases was read from it.
+        The locations of the user's own databases, by name. These databases are not loaded. If a
+        situation has the name of one of these databases, it was read from the database.
 
     Raises
     ------

@@ -121,7 +121,8 @@ class Recorder:
     def branch(cls) -> Recorder:
         """Return a recorder for another thread. `merge` adds its events later.
 
-        The new recorder has no budget, watcher or reviews. `merge` applies those of this recorder.
+        The new recorder has no budget, watcher or reviews. `merge` applies the budget, watcher and
+        reviews of this recorder.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()

@@ -17,7 +17,7 @@ _LONGEST = 60
 
 
 class Record(BaseModel):
-    """Immutable data with known fields. An unknown field is an error."""
+    """Immutable data with a fixed set of fields. Any other field is an error."""
 
     model_config = ConfigDict(
         frozen=True,

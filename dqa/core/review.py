@@ -34,7 +34,7 @@ class Review(Record):
     Attributes
     ----------
     kind
-        What is reviewed: a plan, a statement before it runs, or the decision.
+        The kind of the text: a plan, a statement before it runs, or the decision.
     text
         The plan, the statement, or the choice.
     question
@@ -42,9 +42,9 @@ class Review(Record):
     step
         The number of the model's reply with this text; 0 without a model.
     thought
-        The model's reason; empty without one.
+        The model's reason; empty if there is none.
     plan
-        The current plan; empty without one.
+        The current plan; empty if there is none.
     database, language
         The database of a statement and its language; empty for other kinds.
     verdict

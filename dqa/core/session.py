@@ -14,7 +14,7 @@ from dqa.core.schema import DatabaseSchema
 
 
 class Source(NamedTuple):
-    """A data file and its state. Another file at the same path has another state.
+    """A data file and its state. If another file replaces the file, the state differs.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Session(ABC):
         The visible schemas (MySQL: databases), in the server's spelling; None if statements cannot
         name other schemas.
     search_path
-        The schemas in which the engine looks for tables without a schema, in order.
+        The schemas in which the engine looks for a table without a schema prefix, in order.
     file
         The file of the database; None without a file or with several files.
     sources

@@ -93,7 +93,7 @@ class Outcomes:
         return float(behind.min()) if behind.size else 0.0
 
     def best_first(self, chosen: Sequence[Candidate] | None = None) -> list[Candidate]:
-        """Return candidates, the best first. Of equal candidates, `answer` is first.
+        """Return candidates, the best first. Among equal candidates, `answer` is first.
 
         Parameters
         ----------

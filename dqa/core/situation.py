@@ -1,8 +1,8 @@
 """Situations: the immutable tables of a decision question.
 
-A situation contains tables and a mapping of their rows to a labelled property graph (LPG). So one
-situation can be written as a relational database or as a graph database (PlanRAG, section 3: "D is
-either an LPG or a relational database").
+A situation contains tables and a mapping of their rows to a labelled property graph (LPG). One
+situation can therefore be written as a relational database or as a graph database (PlanRAG, section
+3: "D is either an LPG or a relational database").
 """
 
 from __future__ import annotations

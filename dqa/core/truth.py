@@ -59,11 +59,11 @@ class Truth:
     source
         The file and entry of the official answer, for messages.
     tables
-        Right results in the form of rows. A statement may match these instead of `answers`.
+        Right results in the form of rows. A statement is also right if its rows match one of them.
     forbidden
         Candidates that the rules forbid. Each has the worst outcome of all other candidates.
     heuristics
-        The choices of the heuristics that a user's own question names, by name.
+        The choices of the heuristics in a user's own question, by name of the heuristic.
     """
 
     answers: tuple[Candidate, ...] = ()
@@ -85,7 +85,7 @@ class Truth:
         return self.answers[0] if self.answers else None
 
     def check(self, question: Question) -> None:
-        """Raise `DataError` unless this truth fits the answer form and candidates of a question."""
+        """Raise `DataError` if this truth does not fit a question's answer form and candidates."""
         if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
                 f"The answer to question '{question.key}' is a {question.answer_form}, but "

@@ -1,6 +1,6 @@
 """The loop that all agents share (PlanRAG, Figure 3).
 
-The loop asks the model for a reply and carries it out. It records a plan, runs tools and shows
+The loop asks the model for a reply and carries it out: it records a plan, runs tools and shows
 their results, or ends with the decision. After an unreadable reply, it asks for a correction. When
 the budget is spent, it asks once more for a decision from the evidence so far.
 """
@@ -94,7 +94,7 @@ class Loop:
             run.failures = 0
 
     def _carry_out(self, run: Run) -> Decision | None:
-        """Carry out the last reply. Return the decision; None if the reply does not decide."""
+        """Carry out the last reply. Return the decision, or None if the reply does not decide."""
         reply = run.reply
         if reply is None:
             run.note_failure()
@@ -134,7 +134,7 @@ class Loop:
         return (*run.toolbox.tools, *(["replan"] if recipe.replans else []), "decide")
 
     def _read(self, turn: ModelReply, run: Run, tools: tuple[str, ...]) -> tuple[Reply | None, str]:
-        """Return the content of a reply; if it is unusable, None and the problem for the model."""
+        """Return the content of a reply, or None and the problem if the reply is unusable."""
         try:
             turn.check()
             reply = self._protocol.read(turn.reply, run.recorder.steps, tools, run.toolbox)

@@ -227,7 +227,7 @@ def _is_over(text: str, place: int) -> bool:
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
-    """Return a reply whose action is to think, or "none"; None if it acts or has no thought.
+    """Return a reply whose action is to think or to do nothing; None if it acts or has no thought.
 
     An answer after the thought counts, because it does not depend on the result of an action.
     """

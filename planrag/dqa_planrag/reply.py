@@ -93,7 +93,7 @@ def is_thinking(tool: str) -> bool:
 
 
 def named(action: str) -> tuple[str, str]:
-    """Split an action into its name and the rest, in brackets or after a colon or dash."""
+    """Split an action into its name and its input (in brackets, or after a colon or dash)."""
     name, *rest = _BEHIND_A_NAME.split(action.strip(" `*\"'[]"), maxsplit=1)
     return name, "".join(rest).strip(" `*\"'()[]")
 

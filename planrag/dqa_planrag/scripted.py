@@ -50,7 +50,7 @@ class _AgentScripts:
         return any(isinstance(message, TaskPrompt) for message in messages)
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
-        """Return the next reply of a script: as tool calls if there are tools, else as text."""
+        """Return the next reply of a script: tool calls if there are tools, otherwise text."""
         prompt = _prompt(messages)
         scenario = scripted_scenario(prompt.task.question, script)
         started: Script = plugins.script(script, scenario)(prompt.task, seed)
@@ -63,7 +63,7 @@ class _AgentScripts:
     def word(
         self, messages: _Messages, tools: Sequence[str], move: Step | Answer
     ) -> tuple[AIMessage, bool]:
-        """Return a move as labelled text or as tool calls, and whether it is more than a plan."""
+        """Return a move as labelled text or tool calls, and whether it does more than plan."""
         prompt = _prompt(messages)
         plans: list[str] = prompt.recorder.plans
         evidence, own_plan = prompt.recorder.evidence, move.plan if isinstance(move, Step) else None

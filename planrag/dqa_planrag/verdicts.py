@@ -64,7 +64,7 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 
 
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
-    """Return whether the "no" up to `end` is the verdict, and not the start of a sentence.
+    """Return whether the "no" that ends at `end` is the verdict, and not the start of a sentence.
 
     It is the verdict if it is alone on its line, or if the line ``Plan:`` or a reason after
     punctuation follows. Before a list of steps, a "no" with a reason may also introduce a new plan,
@@ -79,7 +79,7 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the new plan after a "yes". It is in the verdict, below it, or else above it."""
+    """Return the new plan after a "yes": in the verdict, otherwise below it, otherwise above it."""
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()

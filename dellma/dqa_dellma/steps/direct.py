@@ -24,10 +24,11 @@ class ZeroShot(ProblemDecider):
 
 
 class SelfConsistency(ProblemDecider):
-    """Ask several times with some randomness and take the majority (Wang et al., 2022).
+    """Ask several times with random sampling, and take the majority (Wang et al., 2022).
 
-    Differently worded votes for the same action count together. If several actions have the most
-    votes, the action that was named first is chosen. Unusable votes do not count.
+    Votes for the same action count together, even if they are worded differently. If several
+    actions have the most votes, the action that was named first is chosen. Unusable votes do not
+    count.
     """
 
     def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:

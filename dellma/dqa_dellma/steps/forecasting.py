@@ -21,7 +21,7 @@ _LONGEST = 60
 def read_forecast(reply: str, factors: Factors) -> Forecast:
     """Read a verbalised probability of every value (Algorithm 1).
 
-    Names that were not asked for do not count; the result lists them.
+    Names that were not asked for are ignored. The result lists them.
 
     Raises
     ------
@@ -79,5 +79,5 @@ def _words(said: Any) -> str:  # noqa: ANN401  (JSON from a model)
 
 
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (JSON from a model)
-    """Return an object with folded names; an empty object for any other value."""
+    """Return a JSON object with folded names; an empty object if the value is not an object."""
     return {fold(name): part for name, part in value.items()} if isinstance(value, dict) else {}

@@ -242,7 +242,7 @@ class DecisionTree(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The deviations from the settings and prompts, with the number of each."""
+        """The kinds of deviations from the settings and prompts, each with its number."""
         counts: dict[str, int] = {}
         if context := self.context:
             counts["queries of the context that failed"] = context.failed
@@ -277,7 +277,7 @@ def has_tree(trace: Trace) -> bool:
 
 
 def find_tree(traces: Sequence[Trace]) -> DecisionTree:
-    """Build the tree of the only decision that has one.
+    """Build the tree of the only DeLLMa decision.
 
     Raises
     ------

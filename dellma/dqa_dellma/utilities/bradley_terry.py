@@ -98,7 +98,7 @@ def fit_scores(
         The rankings. An item may be in many of them. If a ranking repeats an item, as in the
         release, each occurrence counts. An item is never compared with itself.
     count
-        n, the number of items. An item without a ranking gets the mean weight, 1.
+        n, the number of items. An item without a ranking gets the mean weight 1.
     elicitation
         ``pairs`` fits all pairs of each ranking (Rank2Pairs, choix's ``ilsr_pairwise``). ``top1``
         fits the choice of the first item among all items of the ranking (One-vs-All, choix's

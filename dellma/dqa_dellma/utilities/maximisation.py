@@ -2,9 +2,9 @@
 
 The scores of the state-action pairs become utilities. The expected utility of an action is the mean
 over its pairs, because its states are drawn from the beliefs. A pair that was shown but not ranked
-stays in this mean with the score of the regulariser. Models omit the worst items, so a mean over
-the ranked pairs alone would favour actions with a high variance. Pairs that no ranking showed do
-not count.
+stays in this mean with the score of the regulariser. Models tend to omit the worst items, so a mean
+over only the ranked pairs would favour actions with a high variance. Pairs that no ranking showed
+do not count.
 
 The attitudes to risk, the intervals and the probabilities of being best are additions to the paper.
 Of these, only the attitude can change the decision.
@@ -261,8 +261,8 @@ def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floa
     Utilities have no unit, so only differences between actions count: the mean over all actions is
     fixed. The largest of several uncertain values is too large on average (the winner's curse), so
     errors are widened by the ratio of their size to the size of the differences. In generated
-    worlds, choices are right about as often as these probabilities predict, and at least nine of
-    ten intervals contain the true value (docs/dellma.md).
+    worlds, choices are right about as often as these probabilities predict. At least nine of ten
+    intervals contain the true value (docs/dellma.md).
 
     Parameters
     ----------

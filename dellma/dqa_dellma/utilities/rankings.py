@@ -53,12 +53,11 @@ def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (JSON from a mo
       ("State-Action Pair 5", "5. Action 2").
     - An object has the place of its member with "pair" or "item" in the name, or its only number.
 
-    The entries of a nested list are tied, and so are numbers joined by "=". An entry without a
+    The entries of a nested list are tied. Numbers joined by "=" are tied, too. An entry without a
     place becomes 0, which is invalid.
 
-    Returns
-    -------
-    For each entry, a list of at least one place. Empty if the value is not a ranking.
+    Returns ------- For each entry, a list of at least one place. The result is empty if the value
+    is not a ranking.
     """
     if isinstance(value, str) and _LISTED.fullmatch(value.strip()):
         entries = re.split(_BETWEEN, value.strip())

@@ -76,7 +76,7 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
 
 
 def _marks(run: AnalysedRun, kinds: Collection[str] | None) -> Iterator[tuple[str, str, bool]]:
-    """Yield the measures and columns in which a run counts, and whether it counts as true.
+    """Yield each measure and column that includes a run, and whether the run counts as true there.
 
     `kinds` are the kinds of re-planning in all runs; None if the decider makes no plans.
     """
@@ -180,7 +180,7 @@ def failure_of(
 
 
 def _gains_nothing(result: Result) -> bool:
-    """Return whether a choice is known to be no better than doing nothing."""
+    """Return whether a choice is not better than doing nothing, as far as its outcome is known."""
     if result.relative_regret is not None:
         return result.relative_regret >= _WORTHLESS
     return result.value is not None and result.baseline is not None  # nothing gains anything

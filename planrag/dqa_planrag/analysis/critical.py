@@ -49,7 +49,7 @@ class Relevance:
     data
         The content of the database; None if it is unknown.
     keys
-        By node table, the keys of the relevant nodes. Tables without relevant nodes are not listed.
+        By node table, the keys of the relevant nodes. Tables without relevant nodes are missing.
     """
 
     data: Situation | None = None
@@ -183,7 +183,8 @@ class RowView:
     def _narrow(self, term: Term, values: Iterable[Any]) -> None:
         """Keep the rows in which a term and all equal terms have one of some values.
 
-        Values that would leave no row are ignored, because the statement must have computed them.
+        If no row has one of the values, the values are ignored, because the statement must have
+        computed them.
         """
         for instance, column in self.reading.same(term):
             place = self._relevance, self.reading.tables[instance] or "", column

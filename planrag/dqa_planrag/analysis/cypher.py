@@ -111,7 +111,10 @@ class _CypherReading(Reading):
             self._restrict(instance, element)
 
     def _element(self, element: Element, kinds: Sequence[NodeSchema | EdgeSchema]) -> int:
-        """Return the instance of a node or relationship; a known variable is reused."""
+        """Return the instance of a node or relationship.
+
+        A known variable refers to its earlier instance.
+        """
         texts = self._tokens.texts
         labels = [texts[i].lower() for i in element.names if element.is_plain]
         table = next((kind.table for kind in kinds if [kind.label.lower()] == labels), None)

@@ -167,7 +167,7 @@ class Reading:
         return known[0] if isinstance(node, _SAME) and len(known) == 1 else Value.made_of(parts)
 
     def _used(self, node: exp.Expr) -> Value:
-        """Return the value of all columns in an expression, with those that it only tests."""
+        """Return the value of all columns in an expression, including columns in tests."""
         return Value.made_of(map(self.column, node.find_all(exp.Column)))
 
     def _aggregate(self, node: exp.AggFunc, groups: Sequence[Value]) -> Value:

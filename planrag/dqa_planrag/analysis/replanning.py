@@ -92,7 +92,10 @@ def kind_of(old: str, new: str, taken: int = 0) -> str:
 
 
 def _matches(old: _Steps, new: _Steps) -> dict[int, int]:
-    """Match new steps with old steps: equal steps first, then the most similar, then nearest."""
+    """Match new steps with old steps: first equal steps, then the most similar steps.
+
+    Prefer the nearest of equally similar steps.
+    """
     found: dict[int, int] = {}
     pairs = sorted(
         (one.bare != other.bare, -_likeness(one, other), abs(i - j), i, j)

@@ -71,8 +71,8 @@ class Economy:
     inputs : array of shape (b,)
         The number of goods that each building needs.
     scale : array of shape (b,)
-        Raising the level of a building multiplies its quantities by (level + 5) / level. The
-        scale is 1 at level 0, because the tables lack the needs and the output of a level.
+        Raising the level of a building multiplies its quantities by (level + 5) / level. The scale
+        is 1 at level 0, because the tables do not contain the needs and the output of one level.
     supply_goods, supply_building, max_supply, output : arrays of shape (s,)
         The goods and the building of each row of `supply`, as rows of their tables, and the
         columns max_supply and current_output.

@@ -190,7 +190,7 @@ def _buildings(
 
 
 def _pop_demand(rng: np.random.Generator, sold: _Floats) -> _Floats:
-    """Draw the demand of the population for each goods: often 0, else a share of the output."""
+    """Draw the population's demand for each goods: often 0, otherwise a share of the output."""
     goods = len(sold)
     consumed = np.where(rng.random(goods) < 0.55, sold * rng.uniform(0.1, 0.9, goods), 0.0)
     missed = (sold == 0.0) & (rng.random(goods) < 0.3)

@@ -165,7 +165,7 @@ class Books:
         )
 
     def _write_orders(self, report: Report, period: int) -> None:
-        """Write the orders of a period, and remember the rows that their arrival completes."""
+        """Write the orders of a period, and remember their rows until they arrive."""
         plan, company, rows = report.plan, self.company, self.tables["orders"]
         for item, site in np.argwhere(plan.quantity).tolist():
             supplier, number = int(plan.supplier[item, site]), len(rows)

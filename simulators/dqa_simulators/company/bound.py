@@ -1,11 +1,11 @@
 """Compute an upper bound on the profit of an episode. It holds even if the future is known.
 
-The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee.
-A sold unit costs as much as the cheapest order that brings it to the site in time. With these
+The bound relaxes the rules: units are divisible, storage is unlimited, small orders cost no fee. A
+sold unit costs as much as the cheapest order that brings it to the site in time. With these
 relaxations, items are independent, and a dynamic program over the price levels and the competitor's
-price computes the best profit of each item. The competitor's price is continuous. So the program
-divides it into intervals, and takes the better end of each interval. Every relaxation can only
-raise the profit, so no plan exceeds the bound.
+price computes the best profit of each item. The competitor's price is continuous. The program
+therefore divides this price into intervals, and uses the better end of each interval. Every
+relaxation can only raise the profit, so no plan exceeds the bound.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _solve(  # noqa: PLR0913, PLR0917
     """Return the best value by scenario, or by row of shadow prices.
 
     Shadow prices have the axes row, batch and site. The first batch is the units that can be sold
-    in the first period. The second batch is the units on their way, which can be sold from their
-    first arrival on.
+    in the first period. The second batch is the ordered units, which can be sold after their first
+    arrival.
     """
     prices = np.round(company.reference[item] * LEVELS, 2)[:, None, None]
     now = state.stock[item].sum(1) + state.coming[item, :, 0]

@@ -208,7 +208,10 @@ def _begun(seed: int, settings: CompanySettings) -> tuple[Company, State, Books]
 
 @lru_cache(maxsize=4096)
 def _compute_anchors(seed: int, settings: CompanySettings) -> tuple[float, float]:
-    """Return the naive policy's profit, and the bound. Only finished episodes need them."""
+    """Return the two anchors of the score: the naive policy's profit, and the bound.
+
+    Only finished episodes need them.
+    """
     company, state, books = _begun(seed, settings)
     return play_naive(company, state, books), bound_profit(company, state)
 

@@ -171,7 +171,7 @@ class PokerPosition(Position):
 
     @property
     def fallback(self) -> Candidate:
-        """Check if that is legal, otherwise fold."""
+        """The action 'check' if it is legal, otherwise 'fold'."""
         return CHECK if CHECK in self.betting.actions else FOLD
 
     def describe(self) -> str:
@@ -203,7 +203,7 @@ class PokerPosition(Position):
         return replace(self, viewer=self.mover or self.viewer, hole=())
 
     def told_by(self, text: str) -> Told:
-        """Return "all" if the text describes the state, else "nothing"."""
+        """Return "all" if the text describes the state, otherwise "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     @classmethod
@@ -360,8 +360,8 @@ def describe_events(events: Iterable[GameEvent]) -> str:
 class PokerWorld(GameWorld[BaseModel, PokerEpisode]):
     """A world of poker for two. All players may read its settings.
 
-    In a mirrored game, the players swap seats and cards. So the advantage of a seat and its cards
-    goes to each player once. A player whose choices depend only on its view has a total payoff of
+    In a mirrored game, the players swap seats and cards. Each player therefore has the advantage of
+    a seat and its cards once. A player whose choices depend only on its view has a total payoff of
     exactly 0 against itself.
 
     Parameters

@@ -341,7 +341,10 @@ class _Adviser:
         return f"put {self.known.held} in/on {here}" if here else None
 
     def _target(self) -> str | None:
-        """Return the target receptacle. The second of two things belongs in that of the first."""
+        """Return the target receptacle.
+
+        The second of two things belongs in the receptacle of the first.
+        """
         goal, known = self.goal, self.known
         places = known.of_kind(goal.place)
         if goal.count > 1:
@@ -353,7 +356,10 @@ class _Adviser:
         return min(places, key=lambda one: (one in known.closed, self._key(one)), default=None)
 
     def _at(self, place: str, command: str) -> str:
-        """Return the command, or first the command to go to the receptacle or to open it."""
+        """Return the command.
+
+        If the receptacle is elsewhere or closed, return the command to go to it or open it.
+        """
         if self.known.here != place:
             return f"go to {place}"
         return f"open {place}" if place in self.known.closed else command

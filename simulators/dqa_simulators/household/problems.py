@@ -113,7 +113,7 @@ class _Index:
         return set(names[:1])
 
     def first_that_holds(self, thing: str) -> set[str]:
-        """Return a set with the first receptacle into which a thing fits; empty if none fits."""
+        """Return a set with the first receptacle into which a thing fits; it may be empty."""
         own = {fact[2] for fact in self.of("objecttype") if fact[1] == thing}
         fitting = sorted(fact[1].lower() for fact in self.of("cancontain") if fact[2] in own)
         return self.first_of_type(fitting[0]) if fitting else set()

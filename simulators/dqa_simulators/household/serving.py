@@ -1,4 +1,4 @@
-"""Run TextWorld in a separate process, which plays all open games, one request at a time.
+"""Run TextWorld in a separate process that plays all open games, one request at a time.
 
 TextWorld does not run in the user's process for two reasons. Its translator changes ``sys.argv``,
 ``sys.stdout`` and global state. Its C++ library prints and can end the process. This module imports

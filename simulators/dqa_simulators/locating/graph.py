@@ -109,9 +109,9 @@ class FlowGraph:
         """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.
 
         A direct edge to the home is preferred. Otherwise the merchant supports the first edge from
-        whose end the home can be reached. If `by_name`, the first edge is that with the first name
-        of its end (code points). Otherwise, edges are in table order. The result is -1 if the home
-        cannot be reached.
+        whose end the home can be reached. With `by_name`, the first edge is the edge whose end has
+        the first name, ordered by code points. Without `by_name`, edges are in table order. The
+        result is -1 if the home cannot be reached.
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)

@@ -81,7 +81,8 @@ def possible_values(known: NegotiationPosition) -> NDArray[np.int64]:
 
     With each of these values, the pool has the same total value as with the viewer's values. An
     opponent who declines a proposal is assumed to ask for at least the value of its part in the
-    declined proposal. This assumption is dropped for a proposal that no remaining values explain.
+    declined proposal. If no remaining values satisfy this assumption for a proposal, the proposal
+    is ignored.
     """
     pool = np.array(known.pool)
     found: NDArray[np.int64] = VALUES[VALUES @ pool == known.total]

@@ -194,11 +194,14 @@ class NegotiationPosition(Position):
         return replace(self, viewer=self.mover or self.viewer, own_values=(0, 0, 0))
 
     def told_by(self, text: str) -> Told:
-        """Return "all" if the text describes the state, else "nothing"."""
+        """Return "all" if the text describes the state, otherwise "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:
-        """Describe the legal actions if there are too many to list, else return an empty string."""
+        """Describe the legal actions if there are too many to list.
+
+        Otherwise return an empty string.
+        """
         splits = [action for action in actions if action != AGREE]
         if len(splits) < len(list_splits(self.pool)) or len(splits) <= _LISTED:
             return ""

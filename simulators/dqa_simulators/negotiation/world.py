@@ -165,9 +165,9 @@ def compare(
     Returns
     -------
     tuple[bool, float]
-        First, whether the scores are Pareto optimal: no split is better for one player and no worse
-        for the other. Second, the distance to the closest Nash bargaining solution, as a share of
-        the pool's value. This solution maximises the product of both scores (Nash, 1950).
+        First, whether the scores are Pareto optimal: every split that is better for one player is
+        worse for the other. Second, the distance to the closest Nash bargaining solution, as a
+        share of the pool's value. This solution maximises the product of both scores (Nash, 1950).
     """
     splits = np.array(list_splits(pool))
     first = splits @ np.array(values)
@@ -184,8 +184,8 @@ def compare(
 class Negotiation(GameWorld[NegotiationSettings, NegotiationEpisode]):
     """Negotiations about random pools.
 
-    In a mirrored game, the players swap values and turns. So the advantage of a turn and its values
-    goes to each player once.
+    In a mirrored game, the players swap values and turns. Each player therefore has the advantage
+    of a turn and its values once.
     """
 
     name = NAME

@@ -1,6 +1,7 @@
 """Build and open the catalogue of a shop: a SQLite file and a search index in the user's cache.
 
-A catalogue is built in a temporary folder that is renamed at the end, so it is always complete.
+A catalogue is built in a temporary folder, which is renamed at the end. A catalogue in the cache is
+therefore always complete.
 
 The search is WebShop's: BM25 with Lucene's weights and analysis over the texts of products. bm25s
 builds and stores the index. The documents are in the order of product ids, so products with equal
@@ -60,7 +61,8 @@ class Source(NamedTuple):
     Attributes
     ----------
     products
-        The number of products. None means `PRODUCTS` generated products, or all in the files.
+        The number of products. None means `PRODUCTS` generated products, or all products in the
+        files.
     seed
         The seed of a generated catalogue.
     folder

@@ -71,7 +71,7 @@ class Page:
     actions
         The actions that are listed as candidates.
     free_form
-        The form of additional actions: a search on the search page, else empty.
+        The form of additional actions: a search on the search page, otherwise empty.
     """
 
     strings: tuple[str, ...]
@@ -207,7 +207,10 @@ def _look(view: View, label: str, product: Product) -> View:
 
 
 def _choose(view: View, value: str, product: Product) -> tuple[tuple[str, str], ...]:
-    """Choose a value. If several options have this value, prefer one that does not have it yet."""
+    """Choose a value.
+
+    If several options offer this value, prefer an option for which it is not chosen yet.
+    """
     names = [name for name, values in product.choices.items() if value in values]
     free = [name for name in names if (name, value) not in view.chosen]
     name = (free or names)[0]

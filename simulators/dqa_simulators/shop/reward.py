@@ -6,7 +6,7 @@
              / (number of attributes + number of options + 1)
 
 Similarity ratios come from rapidfuzz. They are rounded to whole numbers from 0 to 100, as in the
-library that WebShop uses. So a ratio above 85 is at least 86.
+library that WebShop uses. The condition "above 85" therefore means 86 or more.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ The algorithms are external-sampling MCCFR, deep Q-networks and Deep CFR. A trai
 as arrays, so it needs only NumPy to play.
 
 `LearningGame` has the interface that the algorithms expect. Hands come from a fixed set of deals,
-and players see the strength of their cards instead of the cards. Otherwise a small training budget
-would never meet the same hand twice. The betting is that of `dqa_simulators.games.betting`.
+and players see the strength of their cards instead of the cards. Without these restrictions, a
+small training budget would never see the same hand twice. The betting is that of
+`dqa_simulators.games.betting`.
 """
 
 from __future__ import annotations
@@ -223,7 +224,7 @@ def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
 
 @contextmanager
 def _seeded(seed: int, number: int, iterations: int) -> Iterator[LearningGame]:
-    """Seed NumPy's global random state, which the algorithms use, and yield the game to learn."""
+    """Seed NumPy's global random state, which the algorithms use. Yield the game to learn."""
     before = np.random.get_state()  # noqa: NPY002
     random = np.random.default_rng([seed, number])
     game = LearningGame(min(_DEALS, _DEALS_PER_ITERATION * iterations), random)

@@ -14,7 +14,6 @@ from pathlib import Path
 from dqa.core.database import Database, Limits
 from dqa.core.display import cell_of
 from dqa.core.errors import ParseError, QueryError, UnknownNameError, UsageError
-from dqa.core.files import read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Cell, Situation
 from dqa.loaders.readback import read_situation
@@ -24,7 +23,6 @@ from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import live_table, order_of
-from dqa.scenarios.toml_lines import lines_of
 
 _KNOWN = 10_000
 """Maximum number of values that are compared with an unknown one for a suggestion."""
@@ -81,8 +79,7 @@ def require_confirmed(scenario: Scenario) -> None:
     """Raise a `ParseError` if the goal and the outcomes are unconfirmed guesses of ``dqa init``."""
     if not scenario.outcomes.confirmed:
         file = Path(scenario.folder) / DOCUMENT
-        line = lines_of(read_text(file)).get(("outcomes", "confirmed"))
-        raise ParseError(file, line, f"outcomes.confirmed: {unconfirmed(scenario)}")
+        raise ParseError(file, None, f"outcomes.confirmed: {unconfirmed(scenario)}")
 
 
 def unconfirmed(scenario: Scenario) -> str:

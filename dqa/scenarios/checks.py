@@ -18,7 +18,7 @@ from dqa.scenarios.document import (
     ScenarioDocument,
     TablePart,
 )
-from dqa.scenarios.toml_lines import FieldPath
+from dqa.scenarios.including import FieldPath
 
 Problem = tuple[FieldPath, str]
 

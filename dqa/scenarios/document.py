@@ -1,7 +1,7 @@
 """``scenario.toml`` as typed data.
 
-The classes define the format. An unknown field is an error. `dqa.scenarios.reading` reports its
-line and how to fix it.
+The classes define the format. An unknown field is an error. `dqa.scenarios.reading` reports the
+field and how to fix it.
 """
 
 from __future__ import annotations

@@ -7,24 +7,24 @@ scenario replaces an included one with the same name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.files import parse_toml, read_text
 from dqa.scenarios.document import SharedParts
-from dqa.scenarios.toml_lines import FieldPath, lines_of
+
+FieldPath: TypeAlias = tuple[str | int, ...]
+"""The path of a field: keys of tables, and indices of arrays."""
 
 INCLUDE = "include"
 _TYPES: Mapping[str, type[Any]] = {
     name: dict if name in ("parameters", "settings") else list for name in SharedParts.model_fields
 }
 """The type of each part that an included file can contain."""
-_LINE = re.compile(r"at line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,29 @@ class MergedDocument:
         The ``scenario.toml``.
     values
         The values, as one document.
-    lines
-        Maps the path of a field to its file and its line.
+    origins
+        Maps the path of each shared item, such as ``("tables", 2)``, to its file.
     """
 
     file: str
     values: Mapping[str, Any]
-    lines: Mapping[FieldPath, tuple[str, int]]
+    origins: Mapping[FieldPath, str] = field(default_factory=dict)
 
     def wrong(self, path: FieldPath, problem: str) -> ParseError:
-        """Return an error with the file and the line of a field, or of the part around it."""
-        around = (path[:length] for length in range(len(path), 0, -1))
-        file, line = next(
-            (self.lines[one] for one in around if one in self.lines), (self.file, None)
-        )
-        field = ".".join(map(str, path)) or "the file"
-        return ParseError(file, line, f"{field}: {problem}")
+        """Return an error with the file and the path of a field.
+
+        The path names an item of a list by its name or label, or else by its number from 1.
+        """
+        names: list[str] = []
+        part: Any = self.values
+        for step in path:
+            is_item = isinstance(step, int) and isinstance(part, list) and step < len(part)
+            part = part[step] if is_item else part.get(step) if isinstance(part, dict) else None
+            about = part if is_item and isinstance(part, dict) else {}
+            number = step + 1 if isinstance(step, int) else step
+            names.append(str(about.get("name") or about.get("label") or number))
+        file = self.origins.get(path[:2], self.file)
+        return ParseError(file, None, f"{'.'.join(names) or 'the file'}: {problem}")
 
 
 def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
@@ -75,26 +82,20 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         problem = 'it must be a list of files, such as ["../tables.toml"]'
         raise own.wrong((INCLUDE,), problem)
+    values, origins = dict(own.values), dict[FieldPath, str]()
     parts = [*(_included(folder, name, own, (INCLUDE, i)) for i, name in enumerate(names)), own]
-    values = dict(own.values)
-    lines = {path: line for path, line in own.lines.items() if path[0] not in _TYPES}
     for key, kind in _TYPES.items():
         merged = kind()
         for part in parts:
             added = part.values.get(key, kind())
             if not isinstance(added, kind):
-                raise part.wrong((key,), f"it must be a {'list' if kind is list else 'table'}")
-            if isinstance(added, dict):
-                replaced = {(key, name) for name in added}
-                lines = {path: line for path, line in lines.items() if path[:2] not in replaced}
-            for path, line in part.lines.items():
-                if path[0] == key and len(path) > 1:
-                    first = path[1] + len(merged) if isinstance(path[1], int) else path[1]
-                    lines[key, first, *path[2:]] = line
+                raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
+            items = added if kind is dict else range(len(merged), len(merged) + len(added))
+            origins |= {(key, item): part.file for item in items}
             merged = merged + added if kind is list else merged | added
         if merged or key in values:
             values[key] = merged
-    return MergedDocument(file, values, lines)
+    return MergedDocument(file, values, origins)
 
 
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
@@ -122,10 +123,6 @@ def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath
 
 def _read(file: str, text: str) -> MergedDocument:
     try:
-        values = parse_toml(text)
+        return MergedDocument(file, parse_toml(text))
     except ValueError as error:
-        found = _LINE.search(str(error))
-        line = int(found[1]) if found else None
-        raise ParseError(file, line, f"it is not TOML: {error}") from error
-    lines = {path: (file, line) for path, line in lines_of(text).items()}
-    return MergedDocument(file, values, lines)
+        raise ParseError(file, None, f"it is not TOML: {error}") from error

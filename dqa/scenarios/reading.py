@@ -65,7 +65,7 @@ class ReadFolder:
     problems
         The problems, in the order in which they were found.
     document
-        The document with the lines of its fields; None if it is not TOML.
+        The values of the document; None if it is not TOML.
     """
 
     scenario: Scenario | None
@@ -79,7 +79,7 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
     Raises
     ------
     ParseError
-        A file is missing or wrong; names the file, line and field, and how to fix it.
+        A file is missing or wrong; names the file and the field, and how to fix it.
     """
     found = read_folder(folder)
     if found.scenario is not None and not found.problems:

@@ -1,4 +1,4 @@
-"""The doctor reports the problems of a scenario's folder with file and line."""
+"""The doctor reports the problems of a scenario's folder with the file and the field or line."""
 
 from __future__ import annotations
 
@@ -120,14 +120,15 @@ def test_a_good_folder_has_no_findings(folder: Path, firm: Path) -> None:
     assert "0 errors, 0 warnings, 0 notes (10 statements for 2 targets)" in checked.to_text()
 
 
-MISTAKES: list[tuple[str, str, str, tuple[str, int], str]] = [
+MISTAKES: list[tuple[str, str, str, tuple[str, int | None], str]] = [
     (
-        *("../tables.toml", '"staff"', '"stuff"', ("error tables.toml", 12)),
-        "'branch' 'stuff' (it has: id, name, region, staff); did you mean 'staff'?",
+        *("../tables.toml", '"staff"', '"stuff"', ("error tables.toml", None)),
+        "tables.branch.columns.stuff: the database has no column of 'branch' 'stuff' (it has: id, "
+        "name, region, staff); did you mean 'staff'?",
     ),
     (
         *("../tables.toml", '"amount", type = "float"', '"amount", type = "text"'),
-        ("error tables.toml", 21),
+        ("error tables.toml", None),
         "'amount' of 'sale' is REAL in the database, which holds float values, not text",
     ),
     (
@@ -160,7 +161,7 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int], str]] = [
         "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
     ),
     (
-        *("scenario.toml", "maximise", "maximize", ("error scenario.toml", 9)),
+        *("scenario.toml", "maximise", "maximize", ("error scenario.toml", None)),
         "outcomes.goal: must be 'maximise' or 'minimise', not 'maximize'",
     ),
 ]
@@ -173,7 +174,7 @@ def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
     name: str,
     old: str,
     new: str,
-    location: tuple[str, int],
+    location: tuple[str, int | None],
     problem: str,
 ) -> None:
     """One mistake each, in a folder that has no other."""

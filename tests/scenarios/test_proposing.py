@@ -124,16 +124,17 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     folder = tmp_path / "close"
     dqa.propose_scenario(file, folder, question="Which plant to close?")
     document = folder / "scenario.toml"
-    lines = document.read_text("utf-8").split("\n")
-    line = next(n for n, text in enumerate(lines, 1) if text.startswith("confirmed = false"))
     checked = dqa.check_scenario(folder, file)
     (error,) = [found for found in checked.findings if found.level == "error"]
-    assert (error.file, error.line) == (str(document), line)
-    assert "The goal (maximise the total revenue)" in error.problem
+    assert error.file == str(document)
+    assert (
+        "outcomes.confirmed: 'dqa init' guessed the goal (maximise the total revenue)"
+        in error.problem
+    )
     asked = dqa.AskedQuestion(scenario=str(folder))
     with pytest.raises(ParseError, match="write confirmed = true") as raised:
         dqa.ask(file, asked, decider="oracle")
-    assert (raised.value.file, raised.value.line) == (document, line)
+    assert raised.value.file == document
     with pytest.raises(UsageError, match="write confirmed = true"):
         dqa.read_questions([{"target": {}}], file, scenario=folder)
     done = CliRunner().invoke(

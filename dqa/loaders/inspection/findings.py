@@ -1,4 +1,4 @@
-"""The problems of a scenario's folder, with their lines."""
+"""The problems of a scenario's folder, with their files, and the lines of statements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from dqa.core.files import read_text
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.text import shortened, visible
-from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.toml_lines import FieldPath
+from dqa.scenarios.including import FieldPath, MergedDocument
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 

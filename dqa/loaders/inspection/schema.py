@@ -13,7 +13,7 @@ from dqa.loaders.inspection.findings import Findings
 from dqa.scenarios.checks import hint
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, ScenarioDocument
-from dqa.scenarios.toml_lines import FieldPath
+from dqa.scenarios.including import FieldPath
 
 _FOLDED = frozenset({"sqlite", "duckdb", "ladybug", "ansi"})
 """Dialects that ignore the case of names."""

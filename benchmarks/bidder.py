@@ -21,12 +21,13 @@ from benchmarks.needs import require
 from dqa import plugins
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.method import Asking, find_step
+from dqa.deciders.method import Asking
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_bidder.bidder import Bidder
 from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.settings import BidderSettings
 from dqa_bidder.task import Task
+from tests.stored import find_step
 
 WORLDS = ("kuhn", "leduc", "holdem", "negotiation")
 MOST_MILLISECONDS = 1.0

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from dqa.core.events import StepEvent
+
+_Found = TypeVar("_Found", bound=BaseModel)
 
 
 def record_of(folder: Path) -> dict[str, Any]:
@@ -37,3 +43,9 @@ def change_results(folder: Path, change: Callable[[dict[str, Any]], dict[str, An
                 assignments = ", ".join(f"{name} = ?" for name in (*columns, "result"))
                 statement = f"UPDATE dqa_results SET {assignments} WHERE rowid = ?"
                 connection.execute(statement, values)
+
+
+def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
+    """Return the last result of a step in a trace; None without one."""
+    steps = [one for one in events if isinstance(one, StepEvent) and one.purpose == purpose]
+    return kind.model_validate(steps[-1].result) if steps else None

@@ -13,7 +13,7 @@ import pytest
 from dqa import Settings
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.models.scripted import GivenReplies
+from dqa.testing.fake_models import GivenReplies
 from tests.programs import run_python
 from tests.suppliers import BUY, suppliers
 

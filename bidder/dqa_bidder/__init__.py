@@ -5,7 +5,7 @@ modelling, reward estimation, reward aggregation and decision making. A subclass
 
     class Greedy(Bidder):
         def make_decision(self, task, hidden, returns, asking):
-            return Choice.only(returns.best, "It has the largest return.").chosen
+            return Choice.of(returns.best, "It has the largest return.")
 
 
     GREEDY = method("greedy", "takes the largest return", Greedy, BidderSettings, family="bidder")

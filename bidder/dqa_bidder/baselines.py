@@ -8,8 +8,8 @@ from pydantic import ConfigDict, Field
 
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.method import Asking, Finding, Options
-from dqa.deciders.replies import Chosen
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Choice, Finding, Options
 from dqa_bidder.bidder import TaskDecider, ask_choice, shown
 from dqa_bidder.replies import Thought, Thoughts, Vote
 from dqa_bidder.settings import ReflexionSettings, ThoughtsSettings
@@ -26,9 +26,9 @@ class Direct(TaskDecider):
 class ChainOfThought(TaskDecider):
     """Let the model think before it decides, in the same reply (Wei et al.)."""
 
-    def solve(self, task: Task, asking: Asking) -> Chosen:
+    def solve(self, task: Task, asking: Asking) -> Choice:
         """Return the decision."""
-        return ask_choice("cot", task, asking).chosen
+        return ask_choice("cot", task, asking)
 
 
 class Revision(Finding):
@@ -43,7 +43,7 @@ class Revision(Finding):
 class Reflexion(TaskDecider):
     """Decide with thoughts, then let the model check and correct the decision (Shinn et al.)."""
 
-    def solve(self, task: Task, asking: Asking) -> Chosen:
+    def solve(self, task: Task, asking: Asking) -> Choice:
         """Return the last decision before the rounds or the budget end."""
         choice = ask_choice("cot", task, asking)
         for number in range(1, self.settings.own_as(ReflexionSettings).rounds + 1):
@@ -54,9 +54,9 @@ class Reflexion(TaskDecider):
                 choice = ask_choice("reflection", task, asking, label=label, draft=draft)
             except OutOfBudgetError:
                 asking.recorder.close_by_budget()
-                return before.chosen
+                return before
             asking.note("revision", Revision(before=before.action, after=choice.action))
-        return choice.chosen
+        return choice
 
 
 class Level(Finding):
@@ -93,7 +93,7 @@ class TreeOfThoughts(TaskDecider):
         """The settings of the tree."""
         return self.settings.own_as(ThoughtsSettings)
 
-    def solve(self, task: Task, asking: Asking) -> Chosen:
+    def solve(self, task: Task, asking: Asking) -> Choice:
         """Return the decision of the thought with the most votes."""
         kept: list[tuple[Thought, ...]] = [()]
         for level in range(1, self.own.depth + 1):
@@ -106,8 +106,8 @@ class TreeOfThoughts(TaskDecider):
             kept = self._best(task, proposed, level, asking)
         thought = kept[0][-1]
         if thought.action is None:
-            raise ValueError("The thoughts of the last level must decide for an action.")
-        return Chosen(str(thought.action), thought.action, thought.text)
+            raise ValueError("The thoughts of the last level decide for an action.")
+        return Choice.of(thought.action, thought.text)
 
     def _propose(
         self, task: Task, path: Sequence[Thought], asking: Asking, *, last: bool

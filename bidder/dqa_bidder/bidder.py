@@ -18,8 +18,8 @@ from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.context import check_question
-from dqa.deciders.method import Asking, Choice, MethodDecider, Options
-from dqa.deciders.replies import Chosen
+from dqa.deciders.method import Asking, MethodDecider
+from dqa.deciders.replies import Choice, Options
 from dqa.worlds.base import is_move, require_foreseen
 from dqa.worlds.world import CHANCE, Position
 from dqa_bidder.exploration import Answer, ExploredTree, Node, Tree
@@ -110,22 +110,22 @@ class TaskDecider(MethodDecider[Task]):
         own = self.settings.own_as(TaskSettings)
         return read_task(question, database, recorder, self.settings, own.context)
 
-    def choose(self, task: Task, question: Question, asking: Asking) -> Chosen:
+    def choose(self, task: Task, question: Question, asking: Asking) -> Choice:
         """Choose an action. If only one is legal, the model is not asked."""
         del question
         if len(task.actions) == 1 and not task.form:
-            choice = Choice.only(task.actions[0], "It is the only legal action.")
+            choice = Choice.of(task.actions[0], "It is the only legal action.")
             asking.note("decision", choice)
-            return choice.chosen
+            return choice
         return self.solve(task, asking)
 
-    def solve(self, task: Task, asking: Asking) -> Chosen:
+    def solve(self, task: Task, asking: Asking) -> Choice:
         """Choose one of at least two actions, by default in one reply."""
-        return ask_choice("direct", task, asking).chosen
+        return ask_choice("direct", task, asking)
 
-    def choose_at_once(self, task: Task, asking: Asking) -> Chosen:
+    def choose_at_once(self, task: Task, asking: Asking) -> Choice:
         """Choose an action in one reply."""
-        return ask_choice("direct", task, asking).chosen
+        return ask_choice("direct", task, asking)
 
 
 def ask_choice(
@@ -222,7 +222,7 @@ class Bidder(TaskDecider):
         """Combine the rewards of each action into its return."""
         return aggregate(tree, self.own.beta, self.own.returns)
 
-    def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
+    def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Choice:
         """Ask for the decision, given the past, the hidden states and the returns."""
         is_mean = self.own.returns != "collected" and returns.horizon > 0
         values = {
@@ -238,15 +238,15 @@ class Bidder(TaskDecider):
             "scale": [rounded(end) for end in returns.scale],
         }
         context = Options(task.actions, task.noun)
-        return asking.ask("decision", Choice, context=context, **values).chosen
+        return asking.ask("decision", Choice, context=context, **values)
 
-    def solve(self, task: Task, asking: Asking) -> Chosen:
+    def solve(self, task: Task, asking: Asking) -> Choice:
         """Take the steps of the method."""
         own, hidden, left = self.own, {}, self.own.calls - 1
         if own.inference and left and _has_shown_something(task.position):
             hidden, left = self.infer_hidden(task, asking), left - 1
         if own.returns == "none":
-            return ask_choice("direct", task, asking, hidden=hidden).chosen
+            return ask_choice("direct", task, asking, hidden=hidden)
         replies = own.replies if own.returns == "expected" else 1
         tree, spent = Tree(own.horizon, own.breadth, replies), None
         try:
@@ -298,7 +298,7 @@ class Bidder(TaskDecider):
         returns: Returns,
         asking: Asking,
         spent: OutOfBudgetError | None,
-    ) -> Chosen:
+    ) -> Choice:
         """Decide. If the budget is spent, decide in one last reply or by the largest return."""
         if spent is None:
             try:
@@ -313,9 +313,9 @@ class Bidder(TaskDecider):
                     raise
         if returns.best is None:
             raise spent
-        choice = Choice.only(returns.best, "It has the largest return.")
+        choice = Choice.of(returns.best, "It has the largest return.")
         asking.note("decision", choice)
-        return choice.chosen
+        return choice
 
 
 def _has_shown_something(position: Position | None) -> bool:

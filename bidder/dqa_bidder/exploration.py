@@ -21,7 +21,8 @@ from pydantic import ConfigDict, Field
 
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.method import Asking, Finding
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Finding
 from dqa.worlds.world import Position
 from dqa_bidder.replies import Payoffs
 

@@ -13,9 +13,8 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_v
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.core.text import shortened
-from dqa.deciders.method import Options, Reply
 from dqa.deciders.prompting import fold
-from dqa.deciders.replies import action_text, read_action, tighten
+from dqa.deciders.replies import Options, Reply, action_text, read_action, tighten
 from dqa.worlds.world import HiddenVariable, Position
 
 _DIGITS = 4

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pydantic import ConfigDict, Field
 
 from dqa.core.question import Candidate
-from dqa.deciders.method import Finding
+from dqa.deciders.replies import Finding
 from dqa_bidder.exploration import Node, Tree
 from dqa_bidder.replies import rounded
 from dqa_bidder.settings import Aggregation

@@ -13,7 +13,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.context import check_question, list_actions
 from dqa.deciders.method import Asking, MethodDecider
-from dqa.deciders.replies import Chosen
+from dqa.deciders.replies import Choice
 from dqa_dellma.findings import ContextRead, OnlyAction
 from dqa_dellma.problem import METHOD, Decided, Problem, read_problem
 
@@ -27,7 +27,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
     package = "dqa_dellma"
 
     @abstractmethod
-    def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
+    def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Decide a problem with at least two actions.
 
         Parameters
@@ -60,7 +60,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
             return actions.candidates[0]
         return read_problem(question, actions, database, recorder, self.settings)
 
-    def choose(self, task: Problem | Candidate, question: Question, asking: Asking) -> Chosen:
+    def choose(self, task: Problem | Candidate, question: Question, asking: Asking) -> Choice:
         """Solve the problem, or choose the only action without asking the model."""
         if not isinstance(task, Problem):
             return _choose_only(question, task, asking)
@@ -70,13 +70,13 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         asking.note("context", task.read)
         return self.solve(task, question.key, asking)
 
-    def choose_at_once(self, task: Problem | Candidate, asking: Asking) -> Chosen:
+    def choose_at_once(self, task: Problem | Candidate, asking: Asking) -> Choice:
         """Return the decision of a single reply."""
         if not isinstance(task, Problem):
-            return Chosen(str(task), task)
+            return Choice.of(task)
         return ask_decision("zero_shot", task, asking).chosen
 
-    def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Chosen | None:
+    def last_choice(self, task: Problem | Candidate, recorder: Recorder) -> Choice | None:
         """Return the decision of the last reply that contains one, such as a vote."""
         for event in reversed(recorder.events):
             if isinstance(task, Problem) and isinstance(event, ReplyEvent):
@@ -98,11 +98,11 @@ def ask_decision(
     return asking.ask(purpose, Decided, context=problem, label=label, **values)
 
 
-def _choose_only(question: Question, action: Candidate, asking: Asking) -> Chosen:
+def _choose_only(question: Question, action: Candidate, asking: Asking) -> Choice:
     """Choose the only action, without reading the database or asking the model."""
     context = ContextRead(
         goal=question.text, rules=question.rules, actions=(action,), text="", failed=0, cut=0
     )
     asking.note("context", context)
     asking.note("only_action", OnlyAction(action=action))
-    return Chosen(str(action), action)
+    return Choice.of(action)

@@ -8,7 +8,7 @@ from typing import Annotated, Self, TypeAlias
 from pydantic import ConfigDict, Field, model_validator
 
 from dqa.core.question import Candidate
-from dqa.deciders.method import Finding
+from dqa.deciders.replies import Finding
 from dqa_dellma.settings import Attitude, Elicitation, Scale
 
 Number: TypeAlias = Annotated[int, Field(ge=0)]

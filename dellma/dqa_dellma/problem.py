@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,9 +15,8 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.candidates import Choices
 from dqa.deciders.context import cut_rows, read_context
-from dqa.deciders.method import Reply
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.replies import Chosen, read_action, read_decision, read_object
+from dqa.deciders.replies import Choice, Reply, read_action, read_object
 from dqa_dellma.findings import ContextRead
 from dqa_dellma.settings import DirectSettings
 
@@ -112,6 +112,14 @@ class Decided(Reply):
         return cls(decision=read_action(said, problem.actions, problem.noun), said=said)
 
     @property
-    def chosen(self) -> Chosen:
+    def chosen(self) -> Choice:
         """The choice that a decider returns."""
-        return Chosen(self.said, self.decision)
+        return Choice.of(self.decision, said=self.said)
+
+
+def read_decision(reply: Mapping[str, Any]) -> str | None:
+    """Return the text or number in the field ``decision`` of a reply; None if there is none."""
+    said = reply.get("decision")
+    if isinstance(said, int) and not isinstance(said, bool):
+        return str(said)
+    return said.strip() or None if isinstance(said, str) else None

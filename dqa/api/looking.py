@@ -332,8 +332,7 @@ def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
     from dqa.deciders.parts import look_at_rows
 
     schema = database.schema()
-    limited = database.dialect != "ansi"
-    statement = look_at_rows(schema, _find(schema, table)[0], rows, limited=limited)
+    statement = look_at_rows(database, schema, _find(schema, table)[0], rows)
     return QueriedRows.of(database, statement, Limits(rows=rows, cell=_LONGEST_CELL))
 
 

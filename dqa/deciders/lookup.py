@@ -7,7 +7,6 @@ name, the observation contains the most similar name.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from time import perf_counter
 
 from langchain_core.tools import StructuredTool
@@ -18,7 +17,7 @@ from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UnknownReferenceError
 from dqa.core.evidence import DESCRIBE, FIND, SAMPLE, Evidence
 from dqa.core.fitting import rank_fields
-from dqa.core.schema import DatabaseSchema, Part
+from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens, shortened
 from dqa.deciders.parts import (
     describe_field,
@@ -55,75 +54,6 @@ class _WordsArguments(Arguments):
     words: Text = Argument(description="words that say what the column holds")
 
 
-class Lookup:
-    """Looks up parts of a database's schema. Results have limited length.
-
-    Parameters
-    ----------
-    database
-        The guarded database.
-    display
-        How values are shown.
-    """
-
-    def __init__(self, database: Database, display: Display = DEFAULT_DISPLAY) -> None:
-        self._database, self._display = database, display
-
-    def describe(self, name: str) -> Evidence:
-        """Describe the columns, keys and comments of a table, and the tables that refer to it."""
-        started = perf_counter()
-        parts = find_parts(self._schema, name)
-        if not parts:
-            return self._unknown(DESCRIBE, name)
-        text = self._described(parts)
-        return Evidence(name, text, seconds=perf_counter() - started, tool=DESCRIBE)
-
-    def find_columns(self, words: str) -> Evidence:
-        """Find the columns that match words best, by names and comments of columns and tables."""
-        started = perf_counter()
-        found = rank_fields(self._schema, words, _FOUND)
-        lines = [describe_field(self._schema, part, field) for part, field in found]
-        text = "\n".join(lines) or "No column matches these words. Try others, one at a time."
-        seconds = perf_counter() - started
-        return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
-
-    def sample_rows(self, name: str) -> Evidence:
-        """Show some rows of a table, label or relationship type.
-
-        Raises
-        ------
-        InfrastructureError
-            The database failed.
-        """
-        parts = find_parts(self._schema, name)
-        if not parts:
-            return self._unknown(SAMPLE, name)
-        limited = self._database.dialect != "ansi"
-        statement = look_at_rows(self._schema, parts[0], _ROWS.rows, limited=limited)
-        seen = observe(self._database, statement, _ROWS, self._display)
-        return replace(seen, statement=name, tool=SAMPLE)
-
-    @cached_property
-    def _schema(self) -> DatabaseSchema:
-        return self._database.schema()
-
-    def _unknown(self, tool: str, name: str) -> Evidence:
-        near = closest(name, (part.name for part in self._schema.parts))
-        what = kind_of_parts(self._schema)
-        problem = f"Error: there is no {what} '{shortened(name, _NAME)}'.{near}"
-        text = f"{problem} {FIND} finds columns by words."
-        return Evidence(name, text, error=UnknownReferenceError.__name__, tool=tool)
-
-    def _described(self, parts: tuple[Part, ...]) -> str:
-        own = self._schema.replace_parts([narrow_part(part) for part in parts])
-        sampled = sampled_schema(self._database, self._display.samples, schema=own)
-        told = describe_parts(sampled, sampled.parts)
-        lines = [*told, *describe_neighbours(self._schema, parts)]
-        while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
-            lines.pop()
-        return "\n".join(lines)
-
-
 def lookup_tools(
     database: Database, display: Display = DEFAULT_DISPLAY
 ) -> tuple[StructuredTool, ...]:
@@ -136,13 +66,51 @@ def lookup_tools(
     display
         How values are shown.
     """
-    look = Lookup(database, display)
+
+    def describe(name: str) -> Evidence:
+        started, schema = perf_counter(), database.schema()
+        parts = find_parts(schema, name)
+        if not parts:
+            return _unknown(schema, DESCRIBE, name)
+        own = schema.replace_parts([narrow_part(part) for part in parts])
+        shown = sampled_schema(database, display.samples, schema=own)
+        lines = [*describe_parts(shown, shown.parts), *describe_neighbours(schema, parts)]
+        while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
+            lines.pop()
+        seconds = perf_counter() - started
+        return Evidence(name, "\n".join(lines), seconds=seconds, tool=DESCRIBE)
+
+    def find(words: str) -> Evidence:
+        started, schema = perf_counter(), database.schema()
+        found = rank_fields(schema, words, _FOUND)
+        lines = [describe_field(schema, part, field) for part, field in found]
+        text = "\n".join(lines) or "No column matches these words. Try others, one at a time."
+        seconds = perf_counter() - started
+        return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
+
+    def sample(name: str) -> Evidence:
+        schema = database.schema()
+        parts = find_parts(schema, name)
+        if not parts:
+            return _unknown(schema, SAMPLE, name)
+        statement = look_at_rows(database, schema, parts[0], _ROWS.rows)
+        seen = observe(database, statement, _ROWS, display)
+        return replace(seen, statement=name, tool=SAMPLE)
+
     one = "table" if database.kind == "relational" else "node label or relationship type"
     described = f"It returns all columns, keys and comments of one {one}."
     sampled = f"It returns some rows of one {one}, {_ROWS.rows} rows at most."
     found = f"It returns the {_FOUND} columns that fit some words best."
     return (
-        evidence_tool(look.describe, DESCRIBE, described, _NamedArguments),
-        evidence_tool(look.sample_rows, SAMPLE, sampled, _NamedArguments),
-        evidence_tool(look.find_columns, FIND, found, _WordsArguments),
+        evidence_tool(describe, DESCRIBE, described, _NamedArguments),
+        evidence_tool(sample, SAMPLE, sampled, _NamedArguments),
+        evidence_tool(find, FIND, found, _WordsArguments),
     )
+
+
+def _unknown(schema: DatabaseSchema, tool: str, name: str) -> Evidence:
+    """Return the evidence of a name that the schema lacks, with the most similar name."""
+    near = closest(name, (part.name for part in schema.parts))
+    problem = f"Error: there is no {kind_of_parts(schema)} '{shortened(name, _NAME)}'.{near}"
+    text = f"{problem} {FIND} finds columns by words."
+    return Evidence(name, text, error=UnknownReferenceError.__name__, tool=tool)

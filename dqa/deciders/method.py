@@ -8,12 +8,12 @@ problem and asks again. It records the result as one `StepEvent`. `Asking.note` 
 step in the same way. Readers see the titles of a class and its fields. A field without a title is
 stored but not shown.
 
-Scripted models (`ScriptedReplies`) reply by the name of the step and the values of the prompt.
+Scripted models (`dqa.models.scripted.ScriptedReplies`) reply by the name of the step and the values
+of the prompt.
 """
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -21,9 +21,9 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from dqa.core.database import Database
 from dqa.core.decider import Decider
@@ -36,30 +36,22 @@ from dqa.core.events import (
     ReplyEvent,
     StepEvent,
 )
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.replies import (
-    Chosen,
-    action_text,
-    listed,
-    problems_of,
-    read_action,
-    read_object,
-)
+from dqa.deciders.replies import Choice, Finding, listed
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import BaseMessage
 
     from dqa.models.calling import ChatRunnable
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-_Kind = TypeVar("_Kind", bound="Finding")
-_Found = TypeVar("_Found", bound=BaseModel)
+_Kind = TypeVar("_Kind", bound=Finding)
 
 
 class MethodSettings(BaseModel):
@@ -79,122 +71,6 @@ class MethodSettings(BaseModel):
             return values
         preset = cls.presets.get(str(values.get("preset")), {})
         return {name: preset[name] for name in preset if name in cls.model_fields} | {**values}
-
-
-class Finding(BaseModel):
-    """Base class of the result of a step. The docstring of this module describes titles."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    @property
-    def flaws(self) -> Sequence[str]:
-        """The flaws of a usable reply.
-
-        The model is asked again. If flaws remain, the reply with the fewest flaws is used.
-        """
-        return ()
-
-    @classmethod
-    def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401  (each class has its own)
-        """Read a reply.
-
-        Raises
-        ------
-        UnparsableReplyError
-            The text is not a valid reply. The message tells the model what to write.
-        """
-        required = (name for name, one in cls.model_fields.items() if one.is_required())
-        try:
-            return cls.model_validate(read_object(text, *required), context=context)
-        except ValidationError as error:
-            raise UnparsableReplyError(problems_of(error)) from error
-
-
-class Reply(Finding):
-    """Base class of a model's reply: a JSON object. Other text and other fields are ignored.
-
-    A validator may use ``info.context``, the context of `Asking.ask`. It raises `ValueError` or
-    `UnparsableReplyError` with an instruction for the model.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The possible actions. Validators of a `Choice` receive them as their context.
-
-    Attributes
-    ----------
-    actions
-        The actions.
-    noun
-        The noun for an action in the prompt.
-    form
-        The free form of actions; see `Question.free_form`.
-    """
-
-    actions: Sequence[Candidate]
-    noun: str = "action"
-    form: str = ""
-
-
-class Choice(Reply):
-    """A reply that chooses one of the `Options`, in any spelling.
-
-    Attributes
-    ----------
-    action
-        The action.
-    reasoning
-        The model's reasons.
-    said
-        The action in the model's words.
-    """
-
-    model_config = ConfigDict(title="decision")
-
-    action: Candidate = Field(title="action")
-    reasoning: str = Field(default="", title="reasoning")
-    said: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _choose(cls, told: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        options: Options | None = info.context
-        if options is None:
-            return told  # read back from a trace
-        if "action" not in told:
-            raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
-        said = action_text(told["action"])
-        action = read_action(said, options.actions, options.noun, options.form)
-        reasoning = told.get("reasoning")
-        reasoning = reasoning if isinstance(reasoning, str) else ""
-        return {"action": action, "reasoning": reasoning, "said": said}
-
-    @classmethod
-    def only(cls, action: Candidate, why: str) -> Self:
-        """Return the choice of the only action, without asking a model."""
-        return cls(action=action, reasoning=why, said=str(action))
-
-    @property
-    def chosen(self) -> Chosen:
-        """The choice as the result of `MethodDecider.choose`."""
-        return Chosen(self.said, self.action, self.reasoning)
-
-
-class Words(Reply):
-    """A reply in plain text."""
-
-    text: str
-
-    @classmethod
-    def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
-        """Return the unchanged text."""
-        del context
-        if not text:
-            raise UnparsableReplyError("The reply is empty.")
-        return cls(text=text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,24 +227,11 @@ class Asking:
                 for ask, branch in zip(asks, branches, strict=True)
             ]
             wait(futures, return_when=FIRST_EXCEPTION)
-        except BaseException:  # an interrupt must not leave paid requests in the queue
-            executor.shutdown(wait=False, cancel_futures=True)
-            raise
-        executor.shutdown(cancel_futures=True)
+        finally:  # an interrupt must not leave paid requests in the queue
+            executor.shutdown(cancel_futures=True)
         for branch in branches:
             self.recorder.merge(branch.recorder)
         return [future.result() for future in futures]
-
-
-def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
-    """Return the last result of the class `kind` in a trace; None without such a result."""
-    for event in reversed(events):
-        if isinstance(event, StepEvent) and event.purpose == purpose:
-            try:
-                return kind.model_validate(event.result)
-            except ValidationError:
-                return None
-    return None
 
 
 class MethodDecider(Decider, Generic[_Task]):
@@ -415,22 +278,22 @@ class MethodDecider(Decider, Generic[_Task]):
             return self._decide_out_of_budget(task, asking)
         except EXPECTED_FAILURES as failure:
             return recorder.failed(failure)
-        return recorder.answered(chosen.answer, chosen.action)
+        return recorder.answered(chosen.said, chosen.action)
 
     @abstractmethod
     def read(self, question: Question, database: Database, recorder: Recorder) -> _Task:
         """Read the task of a question. Every statement is recorded as evidence."""
 
     @abstractmethod
-    def choose(self, task: _Task, question: Question, asking: Asking) -> Chosen:
+    def choose(self, task: _Task, question: Question, asking: Asking) -> Choice:
         """Choose one of the task's actions."""
 
-    def choose_at_once(self, task: _Task, asking: Asking) -> Chosen | None:
+    def choose_at_once(self, task: _Task, asking: Asking) -> Choice | None:
         """Choose with one last request after the budget is spent; None if this is impossible."""
         del task, asking
         return None
 
-    def last_choice(self, task: _Task, recorder: Recorder) -> Chosen | None:
+    def last_choice(self, task: _Task, recorder: Recorder) -> Choice | None:
         """Return the last choice before the budget was spent; None without a choice."""
         del task, recorder
         return None
@@ -442,7 +305,7 @@ class MethodDecider(Decider, Generic[_Task]):
             recorder.close_by_budget()
         asked = [one for one in recorder.events if isinstance(one, PromptEvent | BudgetEvent)]
         may_ask = isinstance(asked[-1], BudgetEvent) and asked[-1].asked
-        chosen: Chosen | None = None
+        chosen: Choice | None = None
         if task is not None and may_ask:
             try:
                 chosen = self.choose_at_once(task, replace(asking, tries=1))
@@ -453,7 +316,7 @@ class MethodDecider(Decider, Generic[_Task]):
         if chosen is None and task is not None:
             chosen = self.last_choice(task, recorder)
         if chosen is not None:
-            return recorder.answered(chosen.answer, chosen.action)
+            return recorder.answered(chosen.said, chosen.action)
         problem = f"The budget of {recorder.spent} was spent before a decision was made."
         return recorder.ended(Ending.NO_DECISION, problem)
 
@@ -486,41 +349,3 @@ def method(
         return made
 
     return DeciderFactory(name, description, make, settings=settings, protocols=("react",), **more)
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedReplies:
-    """The scripted replies to the prompts of a method. An entry point of ``dqa.scripted`` names it.
-
-    Parameters
-    ----------
-    package
-        The method's package.
-    replies
-        A function for each purpose. It receives the values of the prompt, and returns a text or a
-        JSON value. The values also contain the ``prompt`` itself, the name of the ``script``, such
-        as ``analyst``, and the ``seed``.
-    """
-
-    package: str
-    replies: Mapping[str, Callable[[Mapping[str, Any]], object]]
-
-    def answers(self, messages: Sequence[BaseMessage]) -> bool:
-        """Return whether a conversation belongs to a step of the method."""
-        from dqa.models.conversation import StepPrompt
-
-        first = messages[0] if messages else None
-        return isinstance(first, StepPrompt) and first.package == self.package
-
-    def reply(
-        self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
-    ) -> AIMessage:
-        """Return the reply of a script to a step."""
-        from langchain_core.messages import AIMessage
-
-        del tools
-        step: Any = messages[0]
-        told = self.replies[step.purpose](
-            {**step.values, "prompt": step.text, "script": script, "seed": seed}
-        )
-        return AIMessage(told if isinstance(told, str) else json.dumps(told, ensure_ascii=False))

@@ -77,15 +77,15 @@ def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterat
     if isinstance(parts[0], NodeInfo):
         edges = [edge for edge in schema.edges if names & {edge.source, edge.target}]
         yield from describe_parts(schema, edges)
-    found = [
-        schema.spell(table.name)
-        for table in schema.tables
-        if names & {other for _, other, _ in table.references}
-    ]
-    if isinstance(parts[0], TableInfo) and found:
+    elif isinstance(parts[0], TableInfo):
+        referring = (
+            one for one in schema.tables if names & {other for _, other, _ in one.references}
+        )
+        found = [schema.spell(one.name) for one in referring]
         more = len(found) - _MOST_NEIGHBOURS
         ending = f" and {more:,} more" if more > 0 else ""
-        yield visible(f"Referred to by: {', '.join(found[:_MOST_NEIGHBOURS])}{ending}")
+        if found:
+            yield visible(f"Referred to by: {', '.join(found[:_MOST_NEIGHBOURS])}{ending}")
 
 
 def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
@@ -101,33 +101,26 @@ def narrow_part(part: Part) -> Part:
     return replace_fields(part, part.fields[:MOST_COLUMNS], omitted=omitted) if omitted else part
 
 
-def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool = True) -> str:
-    """Return the statement that selects some rows of a part.
+def look_at_rows(database: Database, schema: DatabaseSchema, part: Part, rows: int) -> str:
+    """Return the statement that selects some rows of a part of a schema.
 
     It selects columns by name, because a policy may hide some columns.
-
-    Parameters
-    ----------
-    schema
-        The schema of the part.
-    part
-        A table, label or relationship type.
-    rows
-        The maximum number of rows.
-    limited
-        Whether the statement has a LIMIT. Some SQL dialects lack LIMIT.
     """
     names = [field.name for field in part.fields[:MOST_COLUMNS]]
     if isinstance(part, TableInfo):
         columns = ", ".join(map(schema.spell, names)) or "*"
-        limit = f" LIMIT {rows}" if limited else ""
-        return f"SELECT {columns} FROM {schema.spell(part.name)}{limit}"  # noqa: S608
+        return f"SELECT {columns} FROM {schema.spell(part.name)}{_limit(database, rows)}"  # noqa: S608
     values = (f"e.{cypher_name(name)} AS {cypher_name(name)}" for name in names)
     selected = ", ".join(values) or "count(*) AS how_many"
-    return f"MATCH {match_pattern(part)} RETURN {selected} LIMIT {rows}"
+    return f"MATCH {_pattern(part)} RETURN {selected}{_limit(database, rows)}"
 
 
-def match_pattern(part: Part) -> str:
+def _limit(database: Database, rows: int) -> str:
+    """Return the clause that limits the rows. Some SQL dialects lack it."""
+    return "" if database.dialect == "ansi" else f" LIMIT {rows}"
+
+
+def _pattern(part: Part) -> str:
     """Return the pattern of a label or relationship type, with the variable ``e``."""
     element = f"e:{cypher_name(part.name)}"
     return edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
@@ -136,8 +129,10 @@ def match_pattern(part: Part) -> str:
 _LONGEST = 40
 """The maximum number of characters of a sample."""
 _TEXT = re.compile(r"char|text|string|clob|enum", re.IGNORECASE)
-_SAMPLED = re.compile(rf"{_TEXT.pattern}|bool|tinyint\(1\)", re.IGNORECASE)
-_NESTED = re.compile(r"\[|list|map|struct", re.IGNORECASE)
+_SAMPLED = re.compile(
+    rf"(?!.*(?:\[|list|map|struct)).*(?:{_TEXT.pattern}|bool|tinyint\(1\))", re.IGNORECASE
+)
+"""The types of columns with samples: texts and booleans, but not lists or maps of them."""
 
 
 _NAMED = 8
@@ -251,30 +246,22 @@ def sampled_schema(
     schema = database.schema() if schema is None else schema
     if not samples:
         return schema
-    limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)
     until = perf_counter() + seconds
 
     def sampled(part: Part, field: Field) -> Field:
-        left = until - perf_counter()
-        if not _is_sampled(field) or left <= 0.0:
+        left = min(seconds / 3.0, until - perf_counter())
+        if not _SAMPLED.match(field.type) or left <= 0.0:
             return field
         statement = _sample_statement(database, schema, part, field, samples)
         try:
-            within = replace(limits, seconds=min(limits.seconds, left))
-            rows = database.query(statement, within).rows
+            rows = database.query(statement, Limits(samples, seconds=left, cell=_LONGEST)).rows
         except QueryError:
             return field
         return replace(field, samples=tuple(row[0] for row in rows))
 
-    parts = schema.parts
     return schema.replace_parts(
-        [replace_fields(part, [sampled(part, one) for one in part.fields]) for part in parts]
+        [replace_fields(part, [sampled(part, one) for one in part.fields]) for part in schema.parts]
     )
-
-
-def _is_sampled(field: Field) -> bool:
-    """Return whether a column contains texts or booleans."""
-    return bool(_SAMPLED.search(field.type)) and not _NESTED.search(field.type)
 
 
 def _sample_statement(
@@ -286,13 +273,9 @@ def _sample_statement(
         # The order of texts of a server depends on its locale.
         by_code = database.dialect == "postgres" and _TEXT.search(field.type)
         value = f'{column} COLLATE "C"' if by_code else column
-        most = "" if database.dialect == "ansi" else f" LIMIT {rows}"
-        return (
-            f"SELECT DISTINCT {value} AS shown FROM {table} WHERE {column} IS NOT NULL "  # noqa: S608
-            f"ORDER BY shown{most}"
-        )
-    value = f"e.{cypher_name(field.name)}"
-    return (
-        f"MATCH {match_pattern(part)} WHERE {value} IS NOT NULL RETURN DISTINCT {value} AS shown "
-        f"ORDER BY shown LIMIT {rows}"
-    )
+        chosen = f"SELECT DISTINCT {value} AS shown FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608
+    else:
+        value = f"e.{cypher_name(field.name)}"
+        found = f"MATCH {_pattern(part)} WHERE {value} IS NOT NULL"
+        chosen = f"{found} RETURN DISTINCT {value} AS shown"
+    return f"{chosen} ORDER BY shown{_limit(database, rows)}"

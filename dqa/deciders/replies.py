@@ -1,4 +1,8 @@
-"""Read the JSON object in a model's reply, and the action that it chooses."""
+"""Typed replies of models: the JSON object in a reply, its fields, and the action that it chooses.
+
+A method defines a class for each reply. Readers see the titles of the class and of its fields. A
+field without a title is stored but not shown.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate, fits_form
@@ -42,15 +46,6 @@ def read_object(text: str, *names: str) -> Mapping[str, Any]:
             f"The reply contains no JSON object. Reply with one{wanted}, and nothing else."
         )
     return next((one for one in reversed(found) if not one.keys().isdisjoint(names)), found[-1])
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A choice: in words, as an action, and its reasons."""
-
-    answer: str
-    action: Candidate
-    reasoning: str = ""
 
 
 def read_action(
@@ -121,14 +116,6 @@ def tighten(words: object) -> str:
     return fold(words).replace(" ", "").strip("\"'`<>.*")
 
 
-def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the text or number in the field ``decision`` of a reply; None if it is missing."""
-    told = reply.get("decision")
-    if isinstance(told, int) and not isinstance(told, bool):
-        return str(told)
-    return told.strip() or None if isinstance(told, str) else None
-
-
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     """Yield every JSON object that is not inside another one, in order."""
     decoder = json.JSONDecoder()
@@ -160,3 +147,114 @@ def _problem(error: Any) -> str:  # noqa: ANN401  (pydantic's own dictionary)
     where = ".".join(map(str, error["loc"]))
     what = str(error["msg"]).removeprefix("Value error, ")
     return f'"{where}": {what}' if where else what
+
+
+class Finding(BaseModel):
+    """Base class of the result of a step. Readers see the titles of the class and of its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @property
+    def flaws(self) -> Sequence[str]:
+        """The flaws of a usable reply.
+
+        The model is asked again. If flaws remain, the reply with the fewest flaws is used.
+        """
+        return ()
+
+    @classmethod
+    def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401  (each class has its own)
+        """Read a reply.
+
+        Raises
+        ------
+        UnparsableReplyError
+            The text is not a valid reply. The message tells the model what to write.
+        """
+        required = (name for name, one in cls.model_fields.items() if one.is_required())
+        try:
+            return cls.model_validate(read_object(text, *required), context=context)
+        except ValidationError as error:
+            raise UnparsableReplyError(problems_of(error)) from error
+
+
+class Reply(Finding):
+    """Base class of a model's reply: a JSON object. Other text and other fields are ignored.
+
+    A validator may use ``info.context``, the context of `Asking.ask`. It raises `ValueError` or
+    `UnparsableReplyError` with an instruction for the model.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The possible actions. Validators of a `Choice` receive them as their context.
+
+    Attributes
+    ----------
+    actions
+        The actions.
+    noun
+        The noun for an action in the prompt.
+    form
+        The free form of actions; see `Question.free_form`.
+    """
+
+    actions: Sequence[Candidate]
+    noun: str = "action"
+    form: str = ""
+
+
+class Choice(Reply):
+    """A reply that chooses one of the `Options`, in any spelling.
+
+    Attributes
+    ----------
+    action
+        The action.
+    reasoning
+        The model's reasons.
+    said
+        The action in the model's words.
+    """
+
+    model_config = ConfigDict(title="decision")
+
+    action: Candidate = Field(title="action")
+    reasoning: str = Field(default="", title="reasoning")
+    said: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _choose(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        options: Options | None = info.context
+        if options is None:
+            return given  # read back from a trace
+        if "action" not in given:
+            raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
+        said = action_text(given["action"])
+        action = read_action(said, options.actions, options.noun, options.form)
+        reasoning = given.get("reasoning")
+        reasoning = reasoning if isinstance(reasoning, str) else ""
+        return {"action": action, "reasoning": reasoning, "said": said}
+
+    @classmethod
+    def of(cls, action: Candidate, why: str = "", said: str = "") -> Self:
+        """Return the choice of an action that a method calculated or read in its own way."""
+        return cls(action=action, reasoning=why, said=said or str(action))
+
+
+class Words(Reply):
+    """A reply in plain text."""
+
+    text: str
+
+    @classmethod
+    def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401
+        """Return the unchanged text."""
+        del context
+        if not text:
+            raise UnparsableReplyError("The reply is empty.")
+        return cls(text=text)

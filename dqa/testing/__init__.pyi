@@ -1,8 +1,5 @@
 # The public names of dqa.testing and their modules.
 
-from dqa.models.scripted import GivenReplies as GivenReplies
-from dqa.models.scripted import Reply as Reply
-from dqa.models.scripted import Request as Request
 from dqa.testing.containers import SERVERS as SERVERS
 from dqa.testing.containers import run_container as run_container
 from dqa.testing.databases import DatabaseMaker as DatabaseMaker
@@ -13,6 +10,9 @@ from dqa.testing.decisions import assert_at_most as assert_at_most
 from dqa.testing.decisions import assert_choice as assert_choice
 from dqa.testing.decisions import assert_ending as assert_ending
 from dqa.testing.decisions import assert_reads as assert_reads
+from dqa.testing.fake_models import GivenReplies as GivenReplies
+from dqa.testing.fake_models import Reply as Reply
+from dqa.testing.fake_models import Request as Request
 from dqa.testing.models import ModelRecorder as ModelRecorder
 from dqa.testing.models import ModelScripter as ModelScripter
 from dqa.testing.models import answer as answer

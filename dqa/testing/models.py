@@ -15,8 +15,8 @@ from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, write_private
 from dqa.models.cassette import Cassette
 from dqa.models.registry import Connection, chat_model
-from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies, Reply, Request
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

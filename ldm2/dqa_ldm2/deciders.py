@@ -17,8 +17,8 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.method import Asking, Choice, MethodDecider
-from dqa.deciders.replies import Chosen
+from dqa.deciders.method import Asking, MethodDecider
+from dqa.deciders.replies import Choice
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.replies import Subgoal
 from dqa_ldm2.retrieval import OpenedMemory, Retriever, whole_examples
@@ -83,18 +83,18 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         """Read the situation of a question."""
         return read_situation(question, database, recorder, self.settings, self._context)
 
-    def choose(self, task: Situation, question: Question, asking: Asking) -> Chosen:
+    def choose(self, task: Situation, question: Question, asking: Asking) -> Choice:
         """Return the only action, or the action that the chooser selects."""
         del question
         if task.only_action is not None:
-            choice = Choice.only(task.only_action, "the only action")
+            choice = Choice.of(task.only_action, "the only action")
             note_imitation(asking, choice, ())
-            return choice.chosen
-        return (self._playing or self._chooser(None)).choose(task, asking).chosen
+            return choice
+        return (self._playing or self._chooser(None)).choose(task, asking)
 
-    def choose_at_once(self, task: Situation, asking: Asking) -> Chosen:
+    def choose_at_once(self, task: Situation, asking: Asking) -> Choice:
         """Return the action of a single reply, without using the memory."""
-        return act(asking, task, Known(), self._context).chosen
+        return act(asking, task, Known(), self._context)
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Return the player of the next attempt; None if there are no more attempts."""

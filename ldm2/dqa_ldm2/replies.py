@@ -19,9 +19,8 @@ from pydantic import (
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
-from dqa.deciders.method import Finding, Options, Reply
 from dqa.deciders.prompting import fold, on_one_line
-from dqa.deciders.replies import action_text, read_action
+from dqa.deciders.replies import Finding, Options, Reply, action_text, read_action
 from dqa_ldm2.records import Remembered
 
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

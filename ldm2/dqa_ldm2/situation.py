@@ -12,8 +12,8 @@ from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.candidates import Choices
 from dqa.deciders.context import check_question, cut_rows, goal_of, list_actions, read_context
-from dqa.deciders.method import Options
 from dqa.deciders.prompting import fold
+from dqa.deciders.replies import Options
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.observed import (

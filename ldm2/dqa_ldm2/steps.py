@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypeAlias
 from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import WarningEvent
-from dqa.deciders.method import Asking, Choice
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Choice
 from dqa_ldm2.likeness import nearest_tuple, nearest_type
 from dqa_ldm2.records import MemoryType, Remembered
 from dqa_ldm2.replies import (

@@ -10,10 +10,10 @@ from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.method import Asking, Choice
-from dqa.deciders.replies import Chosen
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Choice
 from dqa.models.conversation import StepPrompt
-from dqa.models.scripted import GivenReplies, Request
+from dqa.testing.fake_models import GivenReplies, Request
 from dqa.worlds.world import Position
 from dqa_bidder.bidder import Bidder, Hidden
 from dqa_bidder.replies import Payoffs, Unknown
@@ -85,7 +85,7 @@ def bidder(
     return kind("bidder", model or GivenReplies([]), settings)  # type: ignore[arg-type]
 
 
-def solved(decider: Bidder, task: Task) -> tuple[Chosen, Recorder]:
+def solved(decider: Bidder, task: Task) -> tuple[Choice, Recorder]:
     """Return the choice of a decider and its recorder."""
     asking = Asking("dqa_bidder", decider.model, recorder=decider.settings.recorder())
     return decider.solve(task, asking), asking.recorder
@@ -124,10 +124,10 @@ class Exact(Bidder):
         worth = {a: self.world.reward(unknown.position, a) for a in unknown.actions}
         return Payoffs(payoffs=worth)
 
-    def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
+    def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Choice:
         """Choose the largest return."""
         assert returns.best is not None
-        return Choice.only(returns.best, "It has the largest return.").chosen
+        return Choice.of(returns.best, "It has the largest return.")
 
 
 def exact(world: World, own: BidderSettings | None = None, *, even: bool = False) -> Exact:

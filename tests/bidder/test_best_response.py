@@ -10,7 +10,7 @@ import pytest
 
 from dqa.core.events import StepEvent
 from dqa.core.question import Candidate
-from dqa.deciders.method import Asking, find_step
+from dqa.deciders.method import Asking
 from dqa.models.scripted import scripted_model
 from dqa.worlds.world import Position
 from dqa_bidder.bidder import Hidden
@@ -31,6 +31,7 @@ from dqa_simulators.negotiation.position import (
     write,
 )
 from tests.bidder.exact import Exact, World, bidder, chosen_by, exact, solved, task_of
+from tests.stored import find_step
 
 STYLES = ("bold", "timid", "honest")
 """How an opponent bets: always raise, always fold, or by the card."""

@@ -19,9 +19,9 @@ from dqa.core.events import (
 )
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
-from dqa.deciders.method import find_step
-from dqa.deciders.replies import Chosen
-from dqa.models.scripted import GivenReplies, Request, scripted_model
+from dqa.deciders.replies import Choice
+from dqa.models.scripted import scripted_model
+from dqa.testing.fake_models import GivenReplies, Request
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
 from dqa_bidder.returns import Returns, aggregate
@@ -30,6 +30,7 @@ from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition
 from tests.bidder.exact import bidder, model_saying, scripted_reply, solved, step_of, task_of
+from tests.stored import find_step
 from tests.worlds.nim import NimPosition
 
 Kind = TypeVar("Kind", bound=Event)
@@ -44,7 +45,7 @@ SECRET = replace(
 
 def decided(
     model: object, position: Position, settings: BidderSettings | None = None, name: str = "game"
-) -> tuple[Chosen, Recorder]:
+) -> tuple[Choice, Recorder]:
     """Return BIDDER's choice and its recorder."""
     return solved(bidder(model, settings), task_of(position, name))
 

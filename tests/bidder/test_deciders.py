@@ -16,13 +16,13 @@ from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
-from dqa.deciders.method import find_step
 from dqa.evaluation.play import play_episode
 from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move
 from dqa_bidder.returns import Returns
 from tests.bidder.exact import model_saying
+from tests.stored import find_step
 from tests.suppliers import BUY
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")

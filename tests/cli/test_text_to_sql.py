@@ -11,7 +11,7 @@ import dqa as api
 from dqa.core.errors import StatementTimeoutError
 from dqa.deciders.base import ProtocolName
 from dqa.evaluation import execution
-from dqa.models.scripted import GivenReplies, Reply, Request
+from dqa.testing.fake_models import GivenReplies, Reply, Request
 from dqa.testing.models import answer, query
 from tests.cli.conftest import Command
 from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird, write_spider

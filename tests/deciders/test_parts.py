@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import dqa
 from dqa.core.fitting import FittedSchema
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
@@ -53,7 +54,9 @@ def test_a_part_is_found_however_it_is_written(name: str) -> None:
     """By quotes, a schema before it, or another case; looked at by names in quotes."""
     schema = DatabaseSchema((TableInfo("a b", (Field("c d", "INT"),)), TableInfo("ab", ())))
     (found,) = find_parts(schema, name)
-    assert look_at_rows(schema, found, 3) == 'SELECT "c d" FROM "a b" LIMIT 3'
+    with dqa.temporary_database({"a": {"b": [1]}}) as database:
+        statement = look_at_rows(database, schema, found, 3)
+    assert statement == 'SELECT "c d" FROM "a b" LIMIT 3'
     assert find_parts(schema, "a") == ()
 
 

@@ -23,7 +23,7 @@ from dqa.deciders.tools import (
     simulation_tools,
     use_tool,
 )
-from dqa.models.scripted import GivenReplies
+from dqa.testing.fake_models import GivenReplies
 
 COUNT = {
     "relational": "SELECT COUNT(*) AS nodes FROM trade_node",

@@ -17,7 +17,7 @@ from dqa.core.events import Event, StepEvent
 from dqa.core.question import Candidate, Question
 from dqa.deciders.base import Settings
 from dqa.deciders.method import Asking
-from dqa.models.scripted import GivenReplies, Reply, Request
+from dqa.testing.fake_models import GivenReplies, Reply, Request
 from dqa_dellma.deciders import ProblemDecider
 from dqa_dellma.findings import ContextRead, Ranking
 from dqa_dellma.problem import Problem

@@ -13,7 +13,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import ModelUnavailableError
 from dqa.deciders.base import Settings
 from dqa.models.policy import Budget, CallPolicy
-from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted import scripted_model
+from dqa.testing.fake_models import GivenReplies
 from tests.dellma.talking import (
     analyst_but,
     analyst_reply,

@@ -10,8 +10,8 @@ from langchain_core.outputs import ChatResult
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
-from dqa.deciders.replies import Chosen, read_action
-from dqa.models.scripted import GivenReplies
+from dqa.deciders.replies import Choice, read_action
+from dqa.testing.fake_models import GivenReplies
 from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
 from tests.dellma.talking import PROBLEM, conversation, data_of, decider, prompts_of
@@ -81,7 +81,7 @@ def test_self_consistency_takes_the_majority_of_five_at_one_half(
 
     monkeypatch.setattr(GivenReplies, "_generate", record)
     found = conversation(*map(decision, votes))
-    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice(
         "pear", "pear"
     )
     assert temperatures == [0.5] * 5
@@ -98,7 +98,7 @@ def test_of_equal_votes_the_first_counts() -> None:
     found = conversation(
         *map(decision, ("pear", "apple")), "", "", "", *map(decision, ("apple", "pear"))
     )
-    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice(
         "pear", "pear"
     )
     (event,) = data_of(found.recorder.events, "votes")
@@ -110,7 +110,7 @@ def test_of_equal_votes_the_first_counts() -> None:
 def test_chain_of_thought_asks_three_times() -> None:
     """Each prompt holds the earlier replies; an empty reply is asked again."""
     found = conversation("", "Frost matters.", "Frost is likely.", decision("pear"))
-    assert decider(ChainOfThought).solve(PROBLEM, "q/1", found) == Chosen("pear", "pear")
+    assert decider(ChainOfThought).solve(PROBLEM, "q/1", found) == Choice("pear", "pear")
     _, again, chances, decide = prompts_of(found)
     assert again == "The reply could not be used. The reply is empty."
     assert "Frost matters." in chances

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.deciders.method import Choice, Options
 from dqa.deciders.prompting import fold, on_one_line
-from dqa.deciders.replies import read_object
+from dqa.deciders.replies import Choice, Options, read_object
 from dqa_dellma.utilities.rankings import rank_places, read_places
 from tests.dellma.talking import ranking
 

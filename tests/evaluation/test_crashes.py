@@ -18,9 +18,9 @@ from dqa.evaluation.games import GameSetup
 from dqa.evaluation.prepare import PreparedRun
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.runner import MOST_IN_A_ROW
-from dqa.models.scripted import GivenReplies, Request
 from dqa.models.scripted.steps import Step
 from dqa.testing import query
+from dqa.testing.fake_models import GivenReplies, Request
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import ONE, Answer
 

@@ -6,8 +6,9 @@ import pytest
 
 import dqa
 from dqa.core.errors import UsageError
-from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted import scripted_model
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies
 
 QUESTIONS = dqa.generate(["locating"], count=2)
 

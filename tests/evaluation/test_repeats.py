@@ -14,8 +14,9 @@ from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import Deciding, ModelSpec, RunSpec
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.sources import GeneratedQuestions
-from dqa.models.scripted import GivenReplies, ScriptedModel
+from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import Answer
+from dqa.testing.fake_models import GivenReplies
 from tests.stored import change_results
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:analyst", label="guess")

@@ -9,8 +9,8 @@ import pytest
 
 import dqa
 from dqa.core.errors import UsageError
-from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies, Reply, Request
 from tests.large.conftest import BEST, COUNT, UNMOVED
 
 pytestmark = pytest.mark.slow

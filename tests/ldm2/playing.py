@@ -18,7 +18,8 @@ from dqa.deciders.base import ByScenario, Settings
 from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
 from dqa.models.conversation import StepPrompt
-from dqa.models.scripted import GivenReplies, ProgramModel, Request, scripted_model
+from dqa.models.scripted import ProgramModel, scripted_model
+from dqa.testing.fake_models import GivenReplies, Request
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT
 from dqa_ldm2 import Ldm2Decider, Ldm2Settings, Memory

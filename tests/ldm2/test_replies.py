@@ -9,7 +9,7 @@ import pytest
 from dqa.core.decider import Step, Trajectory
 from dqa.core.events import ParseFailureEvent
 from dqa.deciders.method import Asking
-from dqa.models.scripted import GivenReplies
+from dqa.testing.fake_models import GivenReplies
 from dqa_ldm2 import Imitation, Remembered, Situation
 from dqa_ldm2.steps import PACKAGE, Known, act, choose, cluster, explore
 from tests.ldm2.playing import found

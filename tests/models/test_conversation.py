@@ -9,7 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UnparsableReplyError
 from dqa.core.recorder import Recorder
-from dqa.deciders.method import Asking, Reply
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Reply
 from dqa.models.calling import call_model
 from dqa.models.policy import Budget, CallPolicy, Clock, Retry
 from dqa.models.replies import split_thinking

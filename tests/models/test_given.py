@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 import dqa
 from dqa.core.errors import UsageError
-from dqa.models.scripted import GivenReplies, Request
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies, Request
 
 LOOK = Step("Look.", "SELECT name FROM supplier ORDER BY price LIMIT 1")
 QUESTION = dqa.AskedQuestion(

@@ -12,9 +12,9 @@ from dqa.core.budgets import DecisionBudget
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.models.policy import CallPolicy, Clock
-from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
+from dqa.testing.fake_models import GivenReplies, Reply, Request
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')

@@ -31,7 +31,7 @@ from dqa.evaluation.prepare import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
-from dqa.models.scripted import GivenReplies
+from dqa.testing.fake_models import GivenReplies
 from dqa_planrag.recipes import RECIPES
 from tests.planrag.conftest import assert_sendable, calling, open_question
 

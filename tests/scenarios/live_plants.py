@@ -17,8 +17,8 @@ import pytest
 
 import dqa
 from dqa.core.evidence import COMPARE
-from dqa.models.scripted import GivenReplies, Reply
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies, Reply
 
 LIVE = Path(__file__).parent / "live"
 ROWS: Sequence[tuple[int, str, str, str, str, str, int, bool]] = (

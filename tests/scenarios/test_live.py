@@ -13,9 +13,9 @@ import pytest
 import dqa
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.loaders.live_questions import LiveScenario, ask_scenario
-from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
+from dqa.testing.fake_models import GivenReplies
 from tests.scenarios.live_plants import (
     DAYS,
     GRAPH_SUM,

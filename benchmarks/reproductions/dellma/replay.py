@@ -27,8 +27,9 @@ from threadpoolctl import threadpool_limits
 
 from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNameError
 from dqa.core.question_set import Defect
-from dqa.deciders.replies import read_action, read_decision
+from dqa.deciders.replies import read_action
 from dqa.evaluation.statistics.clusters import normalised_utility
+from dqa_dellma.problem import read_decision
 from dqa_dellma.release.questions import BOUGHT, KNOWN_YEAR, SOLD
 from dqa_dellma.release.tables import gains, read_statistics, read_stocks
 from dqa_dellma.utilities.bradley_terry import fit_scores

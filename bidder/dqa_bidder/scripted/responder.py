@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dqa.deciders.method import ScriptedReplies
+from dqa.models.scripted import ScriptedReplies
 from dqa.models.scripted.figures import draw_figures, figures_of
 from dqa_bidder.task import Task
 

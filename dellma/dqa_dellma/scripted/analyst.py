@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from dqa.deciders.method import ScriptedReplies
 from dqa.deciders.prompting import on_one_line
+from dqa.models.scripted import ScriptedReplies
 from dqa.models.scripted.figures import figures_of
 
 _SAME = 1e-9

@@ -13,7 +13,7 @@ import numpy as np
 
 from dqa.core.errors import DataError, UnparsableReplyError
 from dqa.deciders.method import Asking
-from dqa.deciders.replies import Chosen
+from dqa.deciders.replies import Choice
 from dqa_dellma.deciders import ProblemDecider, task_values
 from dqa_dellma.findings import Forecast, NamedFactors, Ranking
 from dqa_dellma.problem import Problem
@@ -107,7 +107,7 @@ class Dellma(ProblemDecider):
         """Find the best action (section 3.4). Raise `DataError` if the rankings give no scores."""
         return maximise(pairs, rankings, actions, self.own)
 
-    def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
+    def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Take the four steps, and choose the action with the largest expected utility."""
         own, actions = self.own, problem.actions
         named = self.enumerate(problem, asking)
@@ -128,7 +128,7 @@ class Dellma(ProblemDecider):
         why = explain_choice(problem, elicited)
         asking.note("utilities", elicited.found(actions, why))
         action = actions[elicited.best]
-        return Chosen(str(action), action)
+        return Choice.of(action)
 
     def _maximise(self, pairs: Pairs, rankings: Sequence[Ranking], actions: int) -> Maximised:
         """Find the best action. Raise `UnparsableReplyError` if the rankings do not allow that."""

@@ -6,8 +6,8 @@ from collections import Counter
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.method import Asking, Words
-from dqa.deciders.replies import Chosen
+from dqa.deciders.method import Asking
+from dqa.deciders.replies import Choice, Words
 from dqa_dellma.deciders import ProblemDecider, ask_decision
 from dqa_dellma.findings import Votes
 from dqa_dellma.problem import Problem
@@ -17,7 +17,7 @@ from dqa_dellma.settings import VotingSettings
 class ZeroShot(ProblemDecider):
     """Ask for the decision once, at temperature 0."""
 
-    def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
+    def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Return the decision."""
         del key
         return ask_decision("zero_shot", problem, asking).chosen
@@ -31,7 +31,7 @@ class SelfConsistency(ProblemDecider):
     count.
     """
 
-    def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
+    def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Return the action with the most votes. Raise the error if no vote can be used."""
         del key
         own = self.settings.own_as(VotingSettings)
@@ -53,13 +53,13 @@ class SelfConsistency(ProblemDecider):
             tied=tuple(map(str, leading)) if len(leading) > 1 else (),
         )
         asking.note("votes", found)
-        return Chosen(str(leading[0]), leading[0])
+        return Choice.of(leading[0])
 
 
 class ChainOfThought(ProblemDecider):
     """Ask for the unknown factors, their probabilities, and then the decision (section 4)."""
 
-    def solve(self, problem: Problem, key: str, asking: Asking) -> Chosen:
+    def solve(self, problem: Problem, key: str, asking: Asking) -> Choice:
         """Return the decision."""
         del key
         task = asking.render("task", problem=problem)

@@ -12,8 +12,8 @@ import pytest
 
 import dqa
 from dqa.evaluation.audit import audit
-from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
+from dqa.testing.fake_models import GivenReplies
 from dqa_dellma.tree.decision_tree import find_tree
 from dqa_dellma.tree.page import write_tree
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded

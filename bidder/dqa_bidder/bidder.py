@@ -11,16 +11,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
+from dqa import plugins
 from dqa.core.budgets import ENDLESS
 from dqa.core.database import Database
-from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
+from dqa.core.errors import OutOfBudgetError, UnparsableReplyError, UsageError
 from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.context import check_question
 from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.replies import Choice, Options
-from dqa.worlds.base import is_move, require_foreseen
+from dqa.worlds.base import is_move
 from dqa.worlds.world import CHANCE, Position
 from dqa_bidder.exploration import Answer, ExploredTree, Node, Tree
 from dqa_bidder.replies import (
@@ -38,7 +39,6 @@ from dqa_bidder.task import METHOD, Task, read_task
 Hidden = dict[str, dict[str, str]]
 """The inferred states, by player and name."""
 
-_NOT_LOOKING_AHEAD = "direct, cot, reflexion or tree-of-thoughts"
 _MOST_ESTIMATED = 20
 """If a question that is not a move has more actions than this, the model selects the best."""
 _MOST_LISTED = 10
@@ -101,7 +101,7 @@ class TaskDecider(MethodDecider[Task]):
     def check(self, question: Question) -> None:
         """Raise `UsageError` if the question has no actions, or if its moves cannot be explored."""
         if self.looks_ahead:
-            require_foreseen(question, self.name, _NOT_LOOKING_AHEAD)
+            _require_foreseen(question, self.name)
         if not is_move(question):
             check_question(question, METHOD)
 
@@ -363,3 +363,13 @@ def _warn(
         f"Although the model was asked again, {clipped} of {rewards} rewards were out of range and "
         f"were clipped, and {missing} were missing.",
     )
+
+
+def _require_foreseen(question: Question, decider: str) -> None:
+    """Raise `UsageError` for a move of a world that does not support looking ahead."""
+    world = question.scenario
+    if world in plugins.names("world") and not plugins.world(world).foreseen:
+        raise UsageError(
+            f"'{decider}' looks ahead, but '{world}' shows the result of an action only after "
+            "the action: choose direct, cot, reflexion or tree-of-thoughts."
+        )

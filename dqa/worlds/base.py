@@ -56,9 +56,8 @@ class InformedPolicy(Policy):
         """Raise `UsageError`, because a position lacks the hidden values."""
         del position, random
         raise UsageError(
-            "This player needs the hidden values of other players, but questions and databases do "
-            "not contain them. Use it in whole games ('dqa games play'), or choose a player that "
-            "is not informed."
+            "This player needs the hidden values of other players, which a question does not "
+            "contain: use it in whole games ('dqa games play')."
         )
 
     @abstractmethod
@@ -205,26 +204,6 @@ def is_move(question: Question) -> bool:
     return scenario is not None and scenario.document.events is not None
 
 
-def require_foreseen(question: Question, decider: str, instead: str) -> None:
-    """Raise `UsageError` for a move of a world that does not support looking ahead.
-
-    Parameters
-    ----------
-    question
-        The move.
-    decider
-        The decider that looks ahead.
-    instead
-        Deciders that do not look ahead, for the message.
-    """
-    world = question.scenario
-    if world in plugins.names("world") and not plugins.world(world).foreseen:
-        raise UsageError(
-            f"The decider '{decider}' looks ahead, but the world '{world}' shows the result of an "
-            f"action only after the action: choose {instead}."
-        )
-
-
 def find_position(question: Question, database: Database) -> Position:
     """Return the state of a question, read from its database.
 
@@ -241,8 +220,7 @@ def find_position(question: Question, database: Database) -> Position:
     found = event_table_position(question, database)
     if found is None:
         raise UsageError(
-            f"{question.key} is not a move. '{question.scenario}' is neither a world "
-            f"({', '.join(plugins.names('world')) or 'none is installed'}), nor a scenario with "
-            "[events] in its scenario.toml."
+            f"{question.key} is not a move: '{question.scenario}' is neither a world nor a "
+            "scenario with [events]."
         )
     return found

@@ -6,18 +6,18 @@ estimate rewards.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from string import Template
 from typing import Final
 
 from dqa import plugins
-from dqa.core.database import Database, Kind, Limits
+from dqa.core.database import Database, Kind
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question
+from dqa.worlds.observed import read_rows, require_numbers
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 
-_MOST: Final = Limits(rows=10_000, bytes=10_000_000)
 _NUMBER: Final = "number"
 PLAYERS: Final = ("player", "opponent")
 
@@ -92,9 +92,9 @@ def events_statement(question: Question, kind: Kind) -> str | None:
     if scenario is None or scenario.document.events is None:
         return None
     part = scenario.document.events
-    statement = part.sql if kind == "relational" else part.cypher
+    language = "sql" if kind == "relational" else "cypher"
+    statement = part.sql if language == "sql" else part.cypher
     if statement is None:
-        language = "sql" if kind == "relational" else "cypher"
         raise DataError(
             f"[events] of {scenario.folder}/scenario.toml has no statement in the language of "
             f"this database: add the field {language}."
@@ -123,53 +123,39 @@ def event_table_position(question: Question, database: Database) -> EventTablePo
             f"Question '{question.key}' lists no actions for '{part.player}': add the source of "
             f"candidates under [candidates] of {file}."
         )
-    sides = {part.player: PLAYERS[0], part.opponent: PLAYERS[1]}
-    events = _read_events(database, statement, sides, f"[events] of {file}")
-    replies = part.replies or tuple(
-        dict.fromkeys(event.action for event in events if event.actor == PLAYERS[1])
-    )
+    names = part.player, part.opponent
+    events = _read_events(database, statement, names, f"The result of [events] in {file}")
+    acted = (event.action for event in events if event.actor == PLAYERS[1])
+    replies = part.replies or tuple(dict.fromkeys(acted))
     if not replies:
         raise DataError(
             f"'{part.opponent}' has not acted yet, so its actions are unknown: list them under "
             f'[events] of {file}, as replies = ["...", "..."].'
         )
     hidden = (HiddenVariable(PLAYERS[1], h.name, h.description, h.states) for h in part.hidden)
-    names = part.player, part.opponent
     return EventTablePosition(PLAYERS[0], question, replies, events, tuple(hidden), names)
 
 
 def _read_events(
-    database: Database, statement: str, sides: Mapping[str, str], where: str
+    database: Database, statement: str, sides: tuple[str, str], about: str
 ) -> tuple[GameEvent, ...]:
-    found = database.query(statement, _MOST)
-    if found.cut is not None:
-        raise DataError(f"There are too many events of {where} to read (limit on {found.cut}).")
+    found = read_rows(database, statement, about)
     names = [name.casefold() for name in found.columns]
-    if len(names) - names.count(_NUMBER) not in {2, 3} or names.count(_NUMBER) > 1:
+    used = [place for place, name in enumerate(names) if name != _NUMBER]
+    if len(used) not in {2, 3}:
         raise DataError(
-            f"The events of {where} have the columns {', '.join(found.columns)}. They must have "
-            f"the actor, the action and optionally its details, and a column '{_NUMBER}' if gaps "
-            "must be detected."
+            f"{about} has the columns {', '.join(found.columns)}: it needs the actor, the action "
+            f"and perhaps its details, and for the detection of gaps a column '{_NUMBER}'."
         )
+    if _NUMBER in names:
+        require_numbers([row[names.index(_NUMBER)] for row in found.rows], about)
     events = []
-    for place, row in enumerate(found.rows, 1):
-        number = row[names.index(_NUMBER)] if _NUMBER in names else place
-        if number != place:
-            raise DataError(
-                f"The events of {where} have to be numbered 1, 2, 3 and so on by their column "
-                f"'{_NUMBER}', but row {place} has the number {number}: events are missing or "
-                f"repeated, or the statement lacks ORDER BY {_NUMBER}."
-            )
-        actor, action, *detail = (
-            cell for name, cell in zip(names, row, strict=True) if name != _NUMBER
-        )
+    for number, row in enumerate(found.rows, 1):
+        actor, action, *detail = (row[place] for place in used)
         if action is None or str(actor) not in sides:
             expected = " or ".join(f"'{name}'" for name in sides)
-            raise DataError(
-                f"Row {place} of the events of {where} must be an action of {expected}, but it is "
-                f"{[*row]}."
-            )
+            raise DataError(f"{about}: row {number} has no action of {expected}: it is {[*row]}.")
         text = "" if not detail or detail[0] is None else str(detail[0])
-        side = sides[str(actor)]
-        events.append(GameEvent(place, f"event {place}", side, str(action), text))
+        side = PLAYERS[sides.index(str(actor))]
+        events.append(GameEvent(number, f"event {number}", side, str(action), text))
     return tuple(events)

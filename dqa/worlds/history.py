@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -114,14 +114,6 @@ class Game:
     hidden: Mapping[str, Mapping[str, str]]
 
 
-@dataclass(slots=True)
-class _Readers:
-    """The connection of all readers, whose policy is checked once."""
-
-    opening: Lock = field(default_factory=Lock)
-    database: GuardedDatabase | None = None
-
-
 class History:
     """A history of episodes in a database. Several threads and processes may write to it.
 
@@ -154,19 +146,19 @@ class History:
     ) -> None:
         self._location, self._url = _store_location(location), location
         self._isolation, self._first, self._run = isolation, first, run
-        self._readers = _Readers()
+        # Histories of `numbered_from` share the connection of their readers.
+        self._reader: list[GuardedDatabase] = []
+        self._opening = Lock()
         self._attempts: dict[int, str] = {}
         self._engine = open_store(self._location, writing=True)
         with translate_errors(self._location):
             self._require_columns()
             with write(self._engine) as connection:
                 _METADATA.create_all(connection)
-            if run:
-                written = sa.select(_ATTEMPTS.c.run).select_from(
-                    GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
-                )
-                with self._engine.connect() as connection:
-                    self._require_own(connection.execute(written.distinct()).scalars())
+                if run:
+                    games = GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
+                    runs = sa.select(_ATTEMPTS.c.run).select_from(games).distinct()
+                    self._require_own(connection.execute(runs).scalars())
 
     def numbered_from(self, first: int) -> History:
         """Return the same history with a different offset. Closing one history closes both."""
@@ -202,11 +194,11 @@ class History:
                 self._require_own(connection.execute(own).scalars())
                 for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
                     connection.execute(table.delete().where(table.c.game == game.number))
-            begun = asdict(game) | {"game": game.number}
-            _add(connection, GAMES, [{column.name: begun[column.name] for column in GAMES.columns}])
+            begun = {name: value for name, value in asdict(game).items() if name in GAMES.c}
+            connection.execute(sa.insert(GAMES), begun | {"game": game.number})
             _add(connection, HIDDEN, hidden)
             written = {"game": game.number, "run": self._run, "attempt": attempt}
-            _add(connection, _ATTEMPTS, [written])
+            connection.execute(sa.insert(_ATTEMPTS), written)
         self._attempts[game.number] = attempt
 
     def add(
@@ -226,8 +218,6 @@ class History:
             {"game": game, "player": player, "payoff": payoff}
             for player, payoff in (returns or {}).items()
         ]
-        if not (rows or got):
-            return
         own = self._attempts.get(game)
         with self._writing() as connection:
             # The lock on the row prevents another process from restarting the game.
@@ -251,20 +241,19 @@ class History:
         name = player.replace("'", "''")
         rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")
         rows[HIDDEN.name] += f" AND player = '{name}'"
-        with self._readers.opening:
-            if self._readers.database is None:
+        with self._opening:
+            if not self._reader:
                 policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=rows)
-                self._readers.database = plugins.backend_for(self._url).open(
-                    self._url, policy=policy, isolation=self._isolation
-                )
-            return self._readers.database.with_rows(rows)
+                backend = plugins.backend_for(self._url)
+                opened = backend.open(self._url, policy=policy, isolation=self._isolation)
+                self._reader.append(opened)
+            return self._reader[0].with_rows(rows)
 
     def close(self) -> None:
         """Close the database for the writer and for all readers."""
-        with self._readers.opening:
-            if self._readers.database is not None:
-                self._readers.database.close()
-                self._readers.database = None
+        with self._opening:
+            while self._reader:
+                self._reader.pop().close()
         self._engine.dispose()
 
     @contextmanager
@@ -290,11 +279,10 @@ class History:
         inspector = sa.inspect(self._engine)
         for table in filter(lambda one: inspector.has_table(one.name), _METADATA.sorted_tables):
             there = {column["name"] for column in inspector.get_columns(table.name)}
-            missing = [column.name for column in table.columns if column.name not in there]
-            if missing:
+            if not there.issuperset(table.columns.keys()):
                 raise DataError(
-                    f"{self._location.shown} is not a history, because its table '{table.name}' "
-                    f"has no column '{missing[0]}': choose another file or schema for the history."
+                    f"{self._location.shown} has a table '{table.name}' with other columns, so it "
+                    "is not a history: name another file or schema for the history."
                 )
 
 

@@ -8,14 +8,14 @@ observation after the action.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from dqa.core.database import Database, Limits
+from dqa.core.database import Database, Limits, Rows
 from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question, fits_form
-from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Shown
 
 AGENT: Final = "agent"
 """The name of the only player."""
@@ -106,7 +106,7 @@ class ObservedPosition(Position):
         """Return the goal and the current observation."""
         return f"Goal: {self.goal}\n{self.observation}"
 
-    def told_by(self, text: str) -> Told:
+    def shown_in(self, text: str) -> Shown:
         """Return ``"state"`` for a question whose text contains the current observation."""
         return "state" if self.observation in text else "nothing"
 
@@ -119,10 +119,6 @@ class ObservedPosition(Position):
         """The cautious action; by default the first action."""
         return self.actions[0] if self.cautious is None else self.cautious
 
-    def ended(self, reward: float) -> ObservedPosition:
-        """Return this position as the end of an episode, with a reward."""
-        return replace(self, reward=reward)
-
 
 def read_observed(question: Question, database: Database) -> ObservedPosition:
     """Read the position of a question from the history.
@@ -134,9 +130,13 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     DataError
         The history does not start with the initial observation, or an event is missing.
     """
-    events = read_events(
-        database, question.key, game_number(question), before=move_number(question)
-    )
+    game, move = game_number(question), move_number(question)
+    events = events_of(database, question.key, game, before=move)
+    if not events or events[0].action != BEGINNING:
+        raise DataError(
+            f"The history of {question.key} does not begin with '{BEGINNING}', the event with the "
+            "first observation."
+        )
     return ObservedPosition(
         question.scenario,
         question.target.get(GOAL, question.text),
@@ -167,25 +167,6 @@ def game_filter(game: int | None) -> str:
     return "" if game is None else f" WHERE game = {game:d}"
 
 
-def read_events(
-    database: Database, whose: str, game: int | None = None, *, before: int | None = None
-) -> tuple[GameEvent, ...]:
-    """Read the actions and observations of a history; see `events_of`.
-
-    Raises
-    ------
-    DataError
-        As in `events_of`, or the history does not start with the initial observation.
-    """
-    events = events_of(database, whose, game, before=before)
-    if not events or events[0].action != BEGINNING:
-        raise DataError(
-            f"The history of {whose} must begin with '{BEGINNING}', the event with the first "
-            "observation."
-        )
-    return events
-
-
 def events_of(
     database: Database, whose: str, game: int | None = None, *, before: int | None = None
 ) -> tuple[GameEvent, ...]:
@@ -207,22 +188,33 @@ def events_of(
     DataError
         An event is missing, or the events exceed the limits.
     """
-    found = database.query(EVENTS_STATEMENT.format(where=game_filter(game)), _WHOLE)
-    if found.cut is not None:
-        raise DataError(f"The history of {whose} is too long to read (limit on {found.cut}).")
+    about = f"The history of {whose}"
+    found = read_rows(database, EVENTS_STATEMENT.format(where=game_filter(game)), about)
     rows = found.rows if before is None else found.rows[: before - 1]
-    due = len(rows) if before is None else before - 1
-    numbers = [str(row[0]) for row in rows]
-    for place, number in enumerate(map(str, range(1, due + 1))):
-        if numbers[place : place + 1] != [number]:
-            raise DataError(
-                f"The history of {whose}: event {number} is missing. Events are numbered from 1, "
-                "without a gap."
-            )
+    require_numbers([row[0] for row in rows], about, before and before - 1)
     return tuple(
         GameEvent(place, str(stage), str(actor), str(action), str(detail or ""))
         for place, (_, stage, actor, action, detail) in enumerate(rows, 1)
     )
+
+
+def read_rows(database: Database, statement: str, about: str) -> Rows:
+    """Return all rows of events. Raise `DataError` if they exceed the limits."""
+    found = database.query(statement, _WHOLE)
+    if found.cut is not None:
+        raise DataError(f"{about} is too long to read (limit on {found.cut}).")
+    return found
+
+
+def require_numbers(numbers: Sequence[object], about: str, count: int | None = None) -> None:
+    """Raise `DataError` unless numbers are 1, 2, 3 and so on, up to `count` if it is not None."""
+    for place in range(1, (len(numbers) if count is None else count) + 1):
+        number = numbers[place - 1] if place <= len(numbers) else None
+        if str(number) != str(place):
+            raise DataError(
+                f"{about}: event {place} is missing, or events are not ordered by their number. "
+                "Events are numbered from 1, without a gap."
+            )
 
 
 def trajectory_of(

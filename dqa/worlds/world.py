@@ -24,7 +24,7 @@ CHANCE: Final = "chance"
 
 Node: TypeAlias = Literal["decision", "chance", "terminal"]
 """The next step in a position: a player's action, a random event, or the end."""
-Told: TypeAlias = Literal["nothing", "state", "all"]
+Shown: TypeAlias = Literal["nothing", "state", "all"]
 """What a question's text contains about a position: nothing, the state, or the state and the
 events."""
 
@@ -135,7 +135,7 @@ class Position(ABC):
         """
         return self
 
-    def told_by(self, text: str) -> Told:
+    def shown_in(self, text: str) -> Shown:
         """Return what a question's text contains: nothing, the state, or all with the events."""
         del text
         return "nothing"

@@ -11,7 +11,7 @@ from dqa.core.decider import Trajectory
 from dqa.deciders.base import read_settings
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import WorldFactory
-from dqa.worlds.experts import EXPERT, expert_trajectories
+from dqa_ldm2.experts import EXPERT, expert_trajectories
 from dqa_ldm2.explorable import WorldExplorable
 from dqa_ldm2.formation import (
     BATCH_SIZE,

@@ -140,7 +140,7 @@ def experts(
     *,
     player: str = "expert",
 ) -> Iterator[Trajectory]:
-    """Yield an expert's games, in place of `dqa.worlds.experts`."""
+    """Yield an expert's games, in place of `dqa_ldm2.experts`."""
     assert player == "expert"
     for seed in seeds:
         episode = factory.make(settings, None).start(seed)

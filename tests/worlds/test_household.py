@@ -21,7 +21,7 @@ from dqa.core.errors import (
 )
 from dqa.evaluation.play import Played, play_episode
 from dqa.worlds.base import PolicyDecider
-from dqa.worlds.observed import AGENT, BEGINNING, read_events
+from dqa.worlds.observed import AGENT, BEGINNING, events_of
 from dqa_simulators.household import tables
 from dqa_simulators.household.games import (
     GAME_FILE,
@@ -93,7 +93,7 @@ def test_the_walkthrough_wins_and_everything_is_told(
         "steps": len(game.walkthrough),
     }
     database = history.open_for(2 * SEED, AGENT)
-    events = read_events(database, "the game")
+    events = events_of(database, "the game")
     assert [event.number for event in events] == list(range(1, len(game.walkthrough) + 2))
     assert events[0].action == BEGINNING
     assert events[0].detail.startswith(

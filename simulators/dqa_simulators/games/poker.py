@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
-from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position, Told
+from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position, Shown
 from dqa_simulators.games.betting import (
     CALL,
     CHECK,
@@ -202,8 +202,8 @@ class PokerPosition(Position):
         """Return the state from the view of the next player, without private cards."""
         return replace(self, viewer=self.mover or self.viewer, hole=())
 
-    def told_by(self, text: str) -> Told:
-        """Return "all" if the text describes the state, otherwise "nothing"."""
+    def shown_in(self, text: str) -> Shown:
+        """Return "all" if the text describes the state, else "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     @classmethod

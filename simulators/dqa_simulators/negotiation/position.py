@@ -13,7 +13,7 @@ from pydantic import Field
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Told
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position, Shown
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.episode import load_game
 from dqa_simulators.games.reading import Record, Seated, replay
@@ -193,8 +193,8 @@ class NegotiationPosition(Position):
         """Return the state from the view of the next player, without private values."""
         return replace(self, viewer=self.mover or self.viewer, own_values=(0, 0, 0))
 
-    def told_by(self, text: str) -> Told:
-        """Return "all" if the text describes the state, otherwise "nothing"."""
+    def shown_in(self, text: str) -> Shown:
+        """Return "all" if the text describes the state, else "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:

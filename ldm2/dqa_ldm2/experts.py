@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from dqa.core.decider import Trajectory
 from dqa.core.errors import UsageError
 from dqa.worlds.base import PolicyDecider, PolicyFactory, WorldFactory
 from dqa.worlds.history import History
-from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of
+from dqa.worlds.observed import EPISODE, GOAL, events_of, trajectory_of
 from dqa.worlds.world import World
 
 EXPERT: Final = "expert"
@@ -38,7 +38,7 @@ def expert_trajectories(
     seeds
         The seeds of the episodes.
     settings
-        The settings of the world; by default, the defaults of the world.
+        The settings of the world; None for its defaults.
     player
         The name of the program that plays.
 
@@ -60,10 +60,10 @@ def expert_trajectories(
             f"{', '.join(factory.policies) or 'none'}). Choose another program, or use your own "
             "trajectories."
         )
+    # Only the history contains the observation after the last action.
     with tempfile.TemporaryDirectory() as folder:
-        # Only the history contains the observation after the last action.
-        history = History(str(Path(folder) / "experts.sqlite"), isolation="none")
-        try:
+        file = str(Path(folder) / "experts.sqlite")
+        with closing(History(file, isolation="none")) as history:
             world = factory.make(factory.settings() if settings is None else settings, history)
             if len(world.players) != 1:
                 raise UsageError(
@@ -71,26 +71,22 @@ def expert_trajectories(
                     "world of one player."
                 )
             return tuple(_play(world, expert, seed, history) for seed in seeds)
-        finally:
-            history.close()
 
 
 def _play(world: World, expert: PolicyFactory, seed: int, history: History) -> Trajectory:
     (player,) = world.players
     decider = PolicyDecider(expert.name, expert.make(seed), seed)
-    target: Mapping[str, str] = {}
-    steps = 0
+    goal, identity, steps = "", "", 0
     with closing(world.start(seed)) as episode:
         while (move := episode.next_move()) is not None:
             names = (world.name, str(seed), str(steps))
-            decision = decider.decide_at(move.question, move.position, names, move.reveal)
-            target = {GOAL: move.question.text, **move.question.target}
-            choice = decision.choice
+            choice = decider.decide_at(move.question, move.position, names, move.reveal).choice
+            goal = move.question.target.get(GOAL, move.question.text)
+            identity = move.question.target.get(EPISODE, "")
             episode.choose(move.position.fallback if choice is None else choice)
             steps += 1
-        reward = episode.returns()[player]
+        reward, source = episode.returns()[player], f"{world.name} {seed}"
         game = history.number_of(seed, mirrored=False)
         with closing(history.open_for(game, player)) as database:
-            events = read_events(database, f"the episode of seed {seed}", game)
-    done = trajectory_of(target.get(GOAL, ""), events, f"{world.name} {seed}", reward)
-    return replace(done, identity=target.get(EPISODE, ""))
+            events = events_of(database, source, game)
+    return replace(trajectory_of(goal, events, source, reward), identity=identity)

@@ -202,10 +202,10 @@ def read_weights(file: Path) -> Weights:
     try:
         with np.load(BytesIO(read_bytes(file)), allow_pickle=False) as opened:
             arrays = dict(opened)
-        if not all(np.isfinite(array).all() for array in arrays.values()):
-            raise ValueError("a number is not finite")
     except Exception as error:  # a damaged archive can raise anything
         raise DataError(f"{file}: it is not a trained player, or damaged ({error}).") from error
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise DataError(f"{file}: it has a value that is not a number.")
     return arrays
 
 

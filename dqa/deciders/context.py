@@ -130,10 +130,8 @@ def _compared(
     """Return the actions to compare: a short list as a whole, otherwise the actions in the rows."""
     if choices.total <= _FEW:  # one of them may be "none", which no row names
         return choices.candidates
-    if not choices.is_large:
-        return find_named_actions(choices.candidates, tables)
-    found = _find_leading_actions(choices, tables)
-    if not found:
+    found = find_named_actions(choices, tables)
+    if choices.is_large and not found:
         raise UsageError(
             f"Question '{question.key}' has {choices.total:,} candidates. {method} compares only "
             "candidates that occur in the rows of the context, but no column of these rows lists "
@@ -141,7 +139,7 @@ def _compared(
             "(--context 'SELECT id, ... ORDER BY ... LIMIT 20', or context.sql of the scenario), "
             "or use an agent, which narrows the candidates by queries."
         )
-    return found
+    return found or choices.candidates
 
 
 def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
@@ -249,10 +247,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]{1,3})?")
 _Key: TypeAlias = Decimal | str
 
 
-def find_named_actions(
-    actions: tuple[Candidate, ...], tables: Sequence[str]
-) -> tuple[Candidate, ...]:
-    """Return the actions that rows name; all actions if no column lists actions.
+def find_named_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
+    """Return the actions that rows name; no action if no column lists actions.
 
     Columns with the same name list actions if nearly all of their cells are actions, at least two
     of them different. So a quantity that equals an id by chance is ignored. If some column lists
@@ -260,44 +256,35 @@ def find_named_actions(
     method could not choose an omitted action, while an additional action costs only one more
     comparison.
 
+    Of a very long list of actions, nearly every number is an action, and names that differ only by
+    case are different names. Then only the first column that lists actions is used, in the order of
+    its rows.
+
     Parameters
     ----------
-    actions
+    choices
         The actions.
     tables
         Tables as text from `dqa.core.database.Rows.to_text`.
     """
-    keys = {action: _key(action) for action in actions}
-    known = frozenset(keys.values())
-    listed: defaultdict[object, set[_Key]] = defaultdict(set)
-    named: set[_Key] = set()
-    for header, cells in (column for table in tables for column in _columns(table)):
-        found = [cell for cell in cells if cell in known]
-        if len(found) >= _NEARLY_ALL * len(cells):
-            listed[header].update(found)
-        if len(found) > _HALF * len(cells):
-            named.update(found)
-    if max(map(len, listed.values()), default=0) < _FEWEST:
-        return actions
-    return tuple(action for action in actions if keys[action] in named)
-
-
-def _find_leading_actions(choices: Choices, tables: Sequence[str]) -> tuple[Candidate, ...]:
-    """Return the actions in the first column of each table that lists actions, in row order.
-
-    This is for very long lists of actions, in which nearly every number is an action, and in which
-    names that differ only by case are different names.
-    """
-    texts = {str(leaf) for table in tables for _, leaf in _cells(table)}
-    keys = {_key(action): action for action in choices.among(texts)}
-    named: dict[Candidate, None] = {}
-    for table in tables:
-        for _, cells in _columns(table):
-            found = [keys[cell] for cell in cells if cell in keys]
-            if len(found) >= max(_FEWEST, _NEARLY_ALL * len(cells)):
-                named |= dict.fromkeys(found)
-                break
-    return tuple(named)
+    columns: defaultdict[object, list[Any]] = defaultdict(list)
+    for column, leaf in (found for table in tables for found in _cells(table)):
+        columns[column].append(leaf)
+    if choices.is_large:
+        known = choices.among({str(leaf) for leaves in columns.values() for leaf in leaves})
+    else:
+        known = choices.candidates
+    keys = {_key(action): action for action in known}
+    named: dict[_Key, None] = {}
+    is_listed = False
+    for leaves in columns.values():
+        found = [key for key in map(_key, leaves) if key in keys]
+        lists = len(found) >= _NEARLY_ALL * len(leaves) and len({*found}) >= _FEWEST
+        if lists and choices.is_large:
+            return tuple(keys[key] for key in dict.fromkeys(found))
+        is_listed = is_listed or lists
+        named |= dict.fromkeys(found if len(found) > _HALF * len(leaves) else ())
+    return tuple(action for action in known if _key(action) in named) if is_listed else ()
 
 
 def _key(value: object) -> _Key:
@@ -306,37 +293,26 @@ def _key(value: object) -> _Key:
     return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
-def _columns(table: str) -> Iterator[tuple[object, Sequence[_Key]]]:
-    """Yield the name of each column and its cells without NULL.
+def _cells(table: str) -> Iterator[tuple[object, object]]:
+    """Yield each value of a table except NULL, after the name of its column.
 
     The members of a list belong to the column of the list. Each member of an object is a column.
     """
-    names = json.loads(table.partition("\n")[0])
-    found: defaultdict[tuple[int, tuple[object, ...]], list[_Key]] = defaultdict(list)
-    for column, leaf in _cells(table):
-        found[column].append(_key(leaf))
-    for (number, place), cells in found.items():
-        yield (names[number], place), cells
-
-
-def _cells(table: str) -> Iterator[tuple[tuple[int, tuple[object, ...]], object]]:
-    """Yield each value of a table with its column number and its location in the cell."""
-    for line in table.split("\n")[1:]:
-        if line.startswith("["):  # the last line is the number of rows
-            for number, cell in enumerate(json.loads(line)):
-                for place, leaf in _leaves(cell, ()):
-                    yield (number, place), leaf
+    names, *rows = (json.loads(line) for line in table.split("\n") if line.startswith("["))
+    for row in rows:
+        for name, cell in zip(names, row, strict=True):
+            yield from _leaves(cell, (name,))
 
 
 def _leaves(
     cell: Any,  # noqa: ANN401  (any JSON value)
-    place: tuple[object, ...],
-) -> Iterator[tuple[tuple[object, ...], object]]:
+    column: tuple[object, ...],
+) -> Iterator[tuple[object, object]]:
     if isinstance(cell, dict):
         for name, inner in cell.items():
-            yield from _leaves(inner, (*place, name))
+            yield from _leaves(inner, (*column, name))
     elif isinstance(cell, list):
         for inner in cell:
-            yield from _leaves(inner, place)
+            yield from _leaves(inner, column)
     elif cell is not None:
-        yield place, cell
+        yield column, cell

@@ -10,7 +10,8 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.context import cut_rows, goal_of, list_actions, read_context
+from dqa.deciders.candidates import list_candidates
+from dqa.deciders.context import cut_rows, goal_of, read_context
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.event_table import events_statement
@@ -107,7 +108,7 @@ def read_task(
     """
     if is_move(question):
         return _read_move(question, database, recorder, settings, most)
-    listed = list_actions(question, database, METHOD)
+    listed = list_candidates(question, database, METHOD)
     read = read_context(METHOD, question, listed, database, recorder, settings)
     if len(read.actions) > _MOST:
         raise UsageError(

@@ -11,7 +11,8 @@ from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import ReplyEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.deciders.context import check_question, list_actions
+from dqa.deciders.candidates import list_candidates
+from dqa.deciders.context import check_question
 from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.replies import Choice
 from dqa_dellma.findings import ContextRead, OnlyAction
@@ -55,7 +56,7 @@ class ProblemDecider(MethodDecider[Problem | Candidate]):
         self, question: Question, database: Database, recorder: Recorder
     ) -> Problem | Candidate:
         """Return the decision problem of a question. If there is only one action, return it."""
-        actions = list_actions(question, database, METHOD)
+        actions = list_candidates(question, database, METHOD)
         if actions.total == 1:
             return actions.candidates[0]
         return read_problem(question, actions, database, recorder, self.settings)

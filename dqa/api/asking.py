@@ -333,7 +333,7 @@ def _alternatives(
             return asked.changed(total=choices.total, alternatives=listed)
         whole = replace(question, candidates=choices.candidates)  # every candidate has an outcome
         simulation = Simulation(whole, database, rule_set)
-        outcomes = simulation.outcomes()
+        outcomes = simulation.outcomes
     except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
         kind = "" if isinstance(error, errors.DqaError) else f"{type(error).__name__}: "
         return asked.changed(problem=f"{kind}{error}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -198,12 +197,15 @@ class DeciderFactory:
         own, kind = settings.own, self.settings
         if kind is None or not (own is None or isinstance(own, kind)):
             raise UsageError(f"The decider '{self.name}' does not accept the settings {own!r}.")
-        fields = self._fields()
-        given: dict[str, Any] = {fields[o]: of_scenario[o] for o in fields if o in of_scenario}
-        given |= {} if own is None else own.model_dump(include=own.model_fields_set)
-        given |= {fields[o]: settings.options[o] for o in fields if o in settings.options}
-        names = {fields[o]: o for o in fields if o in of_scenario or o in settings.options}
-        return read_settings(kind, given, names, self.name)
+        fields, names = self._fields(), dict[str, str]()
+
+        def given(options: Mapping[str, str]) -> dict[str, Any]:
+            names.update({fields[option]: option for option in fields if option in options})
+            return {fields[option]: options[option] for option in fields if option in options}
+
+        typed = {} if own is None else own.model_dump(include=own.model_fields_set)
+        values = given(of_scenario) | typed | given(settings.options)
+        return read_settings(kind, values, names, self.name)
 
 
 def share_options(
@@ -270,8 +272,15 @@ class SettingInfo:
 
 def setting_infos(model: type[BaseModel], names: Mapping[str, str]) -> tuple[SettingInfo, ...]:
     """Describe the settings in a class; `names` maps the name of each setting to its field."""
-    fields = model.model_json_schema()["properties"]
-    return tuple(_info(name, fields[field]) for name, field in names.items())
+    properties = model.model_json_schema()["properties"]
+    fields = {name: properties[field] for name, field in names.items()}
+    return tuple(
+        SettingInfo(
+            *(name, field.get("default"), _accepts(field), _choices(field)),
+            field.get("description", ""),
+        )
+        for name, field in fields.items()
+    )
 
 
 def read_settings(
@@ -310,19 +319,14 @@ def read_settings(
     raise UsageError(f"{name} has to be {info.accepts}, not '{value}'.")
 
 
-def _info(name: str, schema: Mapping[str, Any]) -> SettingInfo:
-    parts = schema.get("anyOf", [schema])
-    accepts = ", or ".join(map(_accepts, parts))
-    choices = () if "anyOf" in schema else _choices(schema)
-    return SettingInfo(name, schema.get("default"), accepts, choices, schema.get("description", ""))
-
-
 def _choices(schema: Mapping[str, Any]) -> tuple[Any, ...]:
     return (schema["const"],) if "const" in schema else tuple(schema.get("enum", ()))
 
 
 def _accepts(schema: Mapping[str, Any]) -> str:
     """Describe the values that a JSON Schema accepts."""
+    if "anyOf" in schema:
+        return ", or ".join(map(_accepts, schema["anyOf"]))
     choices = _choices(schema)
     if choices:
         return f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(str, choices))}"
@@ -350,7 +354,6 @@ class ByScenario(Decider):
         self.usual = make({})  # so that invalid settings are refused before any question
         self.name, self.answer_forms = self.usual.name, self.usual.answer_forms
         self._made = {frozenset[tuple[str, str]](): self.usual}
-        self._lock = Lock()
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`."""
@@ -366,7 +369,6 @@ class ByScenario(Decider):
         if scenario is None:
             return self.usual
         settings = frozenset(scenario.settings.items())
-        with self._lock:
-            if settings not in self._made:
-                self._made[settings] = self._make(scenario.settings)
-            return self._made[settings]
+        if settings not in self._made:
+            self._made.setdefault(settings, self._make(scenario.settings))
+        return self._made[settings]

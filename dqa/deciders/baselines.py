@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
@@ -17,7 +16,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.truth import NOTHING_KNOWN, Truth
 from dqa.deciders.base import DeciderFactory, Settings
-from dqa.deciders.candidates import choices_of, recorded_outcomes
+from dqa.deciders.candidates import check_listed, choices_of, list_candidates, recorded_outcomes
 from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.embedded import embedded
 
@@ -51,8 +50,7 @@ class Baseline(Decider):
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that does not list candidates."""
-        if not question.candidates and question.candidate_query is None:
-            raise _unlisted(question)
+        check_listed(question, "a baseline")
 
 
 class Oracle(Baseline, UpperBound):
@@ -103,26 +101,12 @@ class Oracle(Baseline, UpperBound):
         if outcomes is None:
             from dqa.deciders.simulation import Simulation  # imports LangChain
 
-            outcomes = Simulation(question, database, self._rules).outcomes()
+            outcomes = Simulation(question, database, self._rules).outcomes
         return outcomes.answer
 
 
-def _unlisted(question: Question) -> UsageError:
-    return UsageError(
-        f"Question '{question.key}' lists no candidates, but a baseline chooses from a list: "
-        "list the candidates, or use another decider."
-    )
-
-
-def _candidates(question: Question, database: Database) -> tuple[Candidate, ...]:
-    found = choices_of(question, database)
-    if found is None or not found.total:
-        raise _unlisted(question)
-    return found.candidates
-
-
 def _first(question: Question, database: Database) -> Candidate:
-    return _candidates(question, database)[0]
+    return list_candidates(question, database, "a baseline").candidates[0]
 
 
 def _random(epoch: int) -> _Choose:
@@ -130,16 +114,21 @@ def _random(epoch: int) -> _Choose:
 
     def draw(question: Question, database: Database) -> Candidate:
         seed = question.key if epoch == 1 else f"{question.key} {epoch}"
-        return random.Random(seed).choice(_candidates(question, database))  # noqa: S311
+        listed = list_candidates(question, database, "a baseline").candidates
+        return random.Random(seed).choice(listed)  # noqa: S311
 
     return draw
 
 
-def _factory(name: str, description: str, make: Callable[[Settings], Decider]) -> DeciderFactory:
+def _factory(
+    name: str, description: str, make: Callable[[Settings], Decider], *scenarios: str
+) -> DeciderFactory:
     """Return the factory of a decider without a model."""
-    return DeciderFactory(
-        name, description, lambda _model, settings: make(settings), needs_model=False
-    )
+
+    def of_settings(_model: object, settings: Settings) -> Decider:
+        return make(settings)
+
+    return DeciderFactory(name, description, of_settings, needs_model=False, scenarios=scenarios)
 
 
 FIRST = _factory("first", "always the first candidate", lambda _: Baseline("first", _first))
@@ -240,9 +229,9 @@ def heuristic_factory(scenario: Scenario, name: str) -> DeciderFactory:
         The name of the heuristic and the decider.
     """
     heuristic = next(found for found in scenario.heuristics if found.name == name)
-    factory = _factory(
+    return _factory(
         name,
         f"heuristic of {scenario.name}: {heuristic.description}",
         lambda settings: HeuristicDecider(scenario, heuristic, settings.limits),
+        scenario.name,
     )
-    return replace(factory, scenarios=(scenario.name,))

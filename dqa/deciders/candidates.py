@@ -172,6 +172,28 @@ def choices_of(question: Question, database: Database) -> Choices | None:
     return listed_choices(question.candidate_query, database)
 
 
+def list_candidates(question: Question, database: Database, decider: str) -> Choices:
+    """Return the candidates. If there are none, raise `UsageError` with the decider's name."""
+    check_listed(question, decider)
+    listed = choices_of(question, database)
+    if listed is None or not listed.total:
+        raise _unlisted(question, decider)
+    return listed
+
+
+def check_listed(question: Question, decider: str) -> None:
+    """Raise `UsageError` for a question that lists no candidates in any database."""
+    if not question.candidates and (question.candidates == () or not question.candidate_query):
+        raise _unlisted(question, decider)
+
+
+def _unlisted(question: Question, decider: str) -> UsageError:
+    return UsageError(
+        f"Question '{question.key}' lists no candidates, but {decider} chooses from a list: list "
+        "them (--candidates, or the field 'candidates' of a question in a file)."
+    )
+
+
 def listed_choices(
     statement: str, database: Database, called: str = "The query of the candidates"
 ) -> Choices:

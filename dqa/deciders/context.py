@@ -18,7 +18,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices, choices_of, nouns_of
+from dqa.deciders.candidates import Choices, check_listed, nouns_of
 from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
 
@@ -161,34 +161,15 @@ def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
     )
 
 
-def list_actions(question: Question, database: Database, method: str) -> Choices:
-    """Return the possible actions. If there are none, raise `UsageError` with the method's name."""
-    check_question(question, method)
-    listed = choices_of(question, database)
-    if listed is None or not listed.total:
-        raise _without_actions(question, method)
-    return listed
-
-
 def check_question(question: Question, method: str) -> None:
     """Raise `UsageError` for a question that cannot be decided with any content of its database."""
-    if not question.candidates and (
-        question.candidates is not None or not question.candidate_query
-    ):
-        raise _without_actions(question, method)
+    check_listed(question, method)
     if (
         question.scenario in plugins.names("world")
         and plugins.scenario_of(question) is None
         and not question.context_queries
     ):
         raise _without_rows(question, method)
-
-
-def _without_actions(question: Question, method: str) -> UsageError:
-    return UsageError(
-        f"Question '{question.key}' lists no actions, but {method} compares listed actions: add a "
-        "list (--candidates, or the field 'candidates' of a question in a file)."
-    )
 
 
 def _without_rows(question: Question, method: str) -> UsageError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from threading import Lock
 from time import perf_counter
 
@@ -67,10 +68,7 @@ class Simulation:
         self.column, self.unit = _column_of(scenario, database.kind), scenario.unit
         self.rules = rules or self._simulator.rule_sets[0]
         self.statement: str | None = None
-        self._question = question
-        self._database = database
-        self._schema = scenario.schema
-        self._outcomes: Outcomes | None = None
+        self._question, self._database, self._schema = question, database, scenario.schema
 
     @staticmethod
     def check(question: Question, rules: str | None = None) -> None:
@@ -87,8 +85,9 @@ class Simulation:
         if rules is not None and rules not in simulator.rule_sets:
             raise UnknownNameError("rule set", rules, simulator.rule_sets)
 
+    @cached_property
     def outcomes(self) -> Outcomes:
-        """Return the outcome of every candidate.
+        """The outcome of every candidate.
 
         Raises
         ------
@@ -99,11 +98,6 @@ class Simulation:
         UnknownNameError
             The row order of the dialect is unknown.
         """
-        if self._outcomes is None:
-            self._outcomes = self._find_outcomes()
-        return self._outcomes
-
-    def _find_outcomes(self) -> Outcomes:
         simulator, database = self._simulator, self._database
         if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
             self.statement = simulator.statement(database, self._question)
@@ -180,7 +174,7 @@ class Simulation:
     ) -> Evidence:
         started = perf_counter()
         try:
-            outcomes = self.outcomes()
+            outcomes = self.outcomes
             candidates = self._question.candidates or outcomes.candidates
             everyone = tool == COMPARE and _means_everyone(names, candidates)
             chosen = [] if everyone else self._understood(names, candidates)
@@ -219,8 +213,7 @@ class Simulation:
 
     def _understood(self, names: list[str], candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the named candidates, each once, in table order; `QueryError` for a wrong name."""
-        chosen: set[Candidate] = set()
-        wrong: list[InvalidAnswerError] = []
+        chosen, wrong = set[Candidate](), list[InvalidAnswerError]()
         for name in names:
             try:
                 chosen.add(read_answer(name, candidates, nouns_of(self._question)))
@@ -264,11 +257,8 @@ def situation_in(database: Database, schema: Schema) -> Situation:
 
     Raises the errors of `dqa.loaders.readback.read_situation`.
     """
-    try:
-        with _lock:
-            reading, known = _situations.setdefault(database, (Lock(), {}))
-    except TypeError:  # a class of another package with slots or without a hash
-        return read_situation(database, schema, database.name)
+    with _lock:
+        reading, known = _situations.setdefault(database, (Lock(), {}))
     with reading:
         if schema.scenario not in known:
             known[schema.scenario] = read_situation(database, schema, database.name)

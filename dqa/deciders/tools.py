@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -71,26 +72,21 @@ class SimulateArguments(Arguments):
 
 def _names_in(value: object) -> object:
     """Convert text to a list: JSON, or names separated by commas, semicolons or line ends."""
-    if not isinstance(value, str):
-        return value
-    text = value.strip()
-    if text.startswith("["):
+    if isinstance(value, str):
         try:
-            return json.loads(text)
+            value = json.loads(value) if value.lstrip().startswith("[") else value
         except (ValueError, RecursionError):
-            text = text.strip("[]")
-    return [part.strip(" \"'`-*") for part in _SEPARATED.split(text)]
-
-
-def _not_blanks(names: list[str]) -> list[str]:
-    return [name for name in names if name.strip()]
+            value = value.strip().strip("[]")
+    if isinstance(value, str):
+        value = [part.strip(" \"'`-*") for part in _SEPARATED.split(value)]
+    return [one for one in value if str(one).strip()] if isinstance(value, list) else value
 
 
 class CompareArguments(Arguments):
     """Run the business rules after each of several decisions; gives the outcomes, best first."""
 
-    candidates: Annotated[list[str], BeforeValidator(_names_in), AfterValidator(_not_blanks)] = (
-        Field(default=[], description="the candidates to compare; an empty list compares all")
+    candidates: Annotated[list[str], BeforeValidator(_names_in)] = Field(
+        default=[], description="the candidates to compare; an empty list compares all"
     )
 
 
@@ -199,13 +195,8 @@ def simulation_tools(
     simulation: Simulation, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
 ) -> tuple[StructuredTool, StructuredTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
-
-    def simulate(decision: str) -> Evidence:
-        return simulation.simulate(decision, limits, display)
-
-    def compare(candidates: Sequence[str] = ()) -> Evidence:
-        return simulation.compare(candidates, limits, display)
-
+    simulate = partial(simulation.simulate, limits=limits, display=display)
+    compare = partial(simulation.compare, limits=limits, display=display)
     return (
         evidence_tool(simulate, SIMULATE, SimulateArguments.__doc__ or "", SimulateArguments),
         evidence_tool(compare, COMPARE, CompareArguments.__doc__ or "", CompareArguments),
@@ -239,9 +230,10 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
         model.
     """
     names = list(schema_of(tool).model_fields)
-    given = _object_in(text)
-    if given is not None and given.keys() <= set(names):
-        return given
+    with suppress(ValueError, RecursionError):
+        given = json.loads(text) if text.lstrip().startswith("{") else None
+        if isinstance(given, dict) and given and given.keys() <= set(names):
+            return given
     if len(names) == 1:
         return {names[0]: text}
     raise UnparsableReplyError(
@@ -276,16 +268,6 @@ def schema_of(tool: BaseTool) -> type[BaseModel]:
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         raise TypeError(f"The tool '{tool.name}' has no pydantic model of its arguments.")
     return schema
-
-
-def _object_in(text: str) -> dict[str, Any] | None:
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and found else None
 
 
 def describe_misfit(name: str, schema: type[BaseModel], error: ValidationError) -> str:

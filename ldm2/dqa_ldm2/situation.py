@@ -10,8 +10,8 @@ from dqa.core.decider import Step
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import Choices
-from dqa.deciders.context import check_question, cut_rows, goal_of, list_actions, read_context
+from dqa.deciders.candidates import Choices, list_candidates
+from dqa.deciders.context import check_question, cut_rows, goal_of, read_context
 from dqa.deciders.prompting import fold
 from dqa.deciders.replies import Options
 from dqa.deciders.tools import observe
@@ -201,7 +201,7 @@ def _read_question(
 ) -> Situation:
     """Read a question that is not a move: the observation is the rows of its context."""
     listed = question.candidates is not None or question.candidate_query is not None
-    actions = list_actions(question, database, METHOD) if listed else Choices(())
+    actions = list_candidates(question, database, METHOD) if listed else Choices(())
     read = read_context(METHOD, question, actions, database, recorder, settings)
     return Situation(
         read.goal,

@@ -13,7 +13,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.context import list_actions
+from dqa.deciders.candidates import list_candidates
 from dqa.deciders.prompting import fill_in
 from dqa_dellma.problem import METHOD, Problem, read_problem
 from dqa_dellma.settings import DirectSettings
@@ -46,7 +46,7 @@ def problem_of(
     """Return the problem of a question, and the recorder of its statements."""
     settings = Settings(own=DirectSettings(context=most), limits=Limits(rows=rows))
     recorder = Recorder()
-    actions = list_actions(question, database, METHOD)
+    actions = list_candidates(question, database, METHOD)
     return read_problem(question, actions, database, recorder, settings), recorder
 
 
@@ -77,7 +77,7 @@ def test_the_model_and_the_trace_see_that_rows_were_cut(database: Database) -> N
 def test_a_query_lists_the_actions(database: Database) -> None:
     """Ids stay numbers, duplicates are removed, and NULL is ignored."""
     statement = "SELECT CASE WHEN id < 5 THEN id % 3 END FROM fruit ORDER BY id"
-    assert list_actions(
+    assert list_candidates(
         asked(candidates=None, candidate_query=statement), database, METHOD
     ).candidates == (*(1, 2, 0),)
 
@@ -85,8 +85,8 @@ def test_a_query_lists_the_actions(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"candidates": None}, "lists no actions"),
-        ({"candidates": None, "candidate_query": "SELECT id FROM fruit WHERE 0"}, "no action"),
+        ({"candidates": None}, "lists no candidates"),
+        ({"candidates": None, "candidate_query": "SELECT id FROM fruit WHERE 0"}, "no candidates"),
         ({"candidates": None, "candidate_query": "SELECT nix FROM fruit"}, "cannot run"),
     ],
 )
@@ -95,7 +95,7 @@ def test_no_action_is_a_usage_error(
 ) -> None:
     """The list is empty or missing, or its query is wrong."""
     with pytest.raises(UsageError, match=problem):
-        list_actions(asked(**changes), database, METHOD)
+        list_candidates(asked(**changes), database, METHOD)
 
 
 def test_actions_of_a_long_list_without_a_row_are_left_out_and_named(database: Database) -> None:

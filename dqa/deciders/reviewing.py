@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError
-from dqa.core.events import ReviewKind
 from dqa.core.journal import replay
 from dqa.core.plans import list_in
 from dqa.core.question import Candidate
@@ -20,7 +19,7 @@ from dqa.core.review import Review, Settled, current_reviewing
 from dqa.guard import GuardedDatabase, GuardVerdict, check
 
 _ALLOWED = "The guard lets it run: it only reads."
-_REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
+_REFUSED: Mapping[str, tuple[str, str]] = {
     "statement": (
         "The statement was not run: a person refused it",
         "Write another one that takes this into account, or go on without it if it is not needed.",
@@ -30,6 +29,17 @@ _REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
         (
             "Check it, by a query unless what you have seen is enough. If it proves right, decide "
             "so again and say what shows it; if not, decide otherwise."
+        ),
+    ),
+    "plan": (
+        "A person refused your plan",
+        "Write another plan, which takes that into account.",
+    ),
+    "new plan": (
+        "A person refused your new plan",
+        (
+            "The plan before it still holds: go on with that, or write another new plan, which "
+            "takes this into account."
         ),
     ),
 }
@@ -125,31 +135,20 @@ def describe_correction(settled: Settled) -> str:
     return f"{replaced}\n{ran}\n{why}Go on from that result."
 
 
-def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
-    """Return the message about a refused statement or decision."""
+def describe_refusal(settled: Settled, kind: str = "statement") -> str:
+    """Return the message about a refused statement, decision, plan or new plan."""
     what, onward = _REFUSED[kind]
-    return f"{what}. {_reason(settled)} {onward}"
+    reason = f"Reason: {settled.reason}." if settled.reason else "No reason was given."
+    return f"{what}. {reason} {onward}"
 
 
 def describe_plan(settled: Settled, *, is_first: bool) -> str:
     """Return the message about a refused or corrected plan."""
-    if settled.text is not None:
-        why = f" Reason: {settled.reason}." if settled.reason else ""
-        corrected = f"A person corrected your plan.{why} This is the plan from now on:"
-        return f"{corrected}\n{settled.text}\n{_ONWARD}"
-    if is_first:
-        refused, onward = "plan", "Write another plan, which takes that into account."
-    else:
-        refused = "new plan"
-        onward = (
-            "The plan before it still holds: go on with that, or write another new plan, which "
-            "takes this into account."
-        )
-    return f"A person refused your {refused}. {_reason(settled)} {onward}"
-
-
-def _reason(settled: Settled) -> str:
-    return f"Reason: {settled.reason}." if settled.reason else "No reason was given."
+    if settled.text is None:
+        return describe_refusal(settled, "plan" if is_first else "new plan")
+    why = f" Reason: {settled.reason}." if settled.reason else ""
+    corrected = f"A person corrected your plan.{why} This is the plan from now on:"
+    return f"{corrected}\n{settled.text}\n{_ONWARD}"
 
 
 def _verdict(statement: str, database: Database) -> GuardVerdict:

@@ -50,7 +50,6 @@ from dqa.core.files import (
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
-from dqa.core.text import counted
 from dqa.models.attempts import Requester, claim_reply, current_attempt
 from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
@@ -143,13 +142,11 @@ class Cassette:
         try:
             is_new = not path.exists()
             if not is_new:
-                size = path.stat().st_size
-                read = cassette._read() if size else 0
+                read = cassette._read() if path.stat().st_size else 0
                 if cassette._answers and not resume:
                     raise UsageError(f"--record {path} already exists: choose a new file.")
                 cassette._check_models(models)
-                if read < size:  # remove an incomplete last line
-                    os.truncate(path, read)
+                os.truncate(path, read)  # without an incomplete last line
             cassette._file = open_to_add(path, new=is_new)
         except OSError as error:
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
@@ -240,15 +237,13 @@ class Cassette:
         answers[position : position + 1] = [answer]
 
     def _missing(self, request: _Request) -> str:
-        """Describe a request without a recorded reply, and say how to fix the problem."""
-        requester, number = request.key[0], len(self._answers.get(request.key, ()))
+        """Describe the request without a recorded reply, and the fix."""
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
-        others = [_by(one) for one, asked in self._answers if asked == request.hash and not number]
-        times = f", which was recorded {counted(number, 'time')}," if number else ""
+        others = [_by(one) for one, asked in self._answers if asked == request.hash]
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
-            f"no reply to request {step}{_by(requester)}{times} is recorded.{where} Replay the "
-            "cassette with the settings of the recording. If prompts or data have changed, "
+            f"no further reply to request {step}{_by(request.key[0])} is recorded.{where} Replay "
+            "the cassette with the settings of the recording. If prompts or data have changed, "
             "record it again."
         )
 
@@ -275,9 +270,7 @@ class Cassette:
                 problem = "this is not a line of a cassette: record it again, in a new file."
                 raise ParseError(self.path, number, problem) from error
         if not read:
-            raise ParseError(
-                self.path, 1, "this is not a cassette: record it again, in a new file."
-            )
+            raise ParseError(self.path, 1, "this is an empty file: record it again.")
         return read
 
     def _read_header(self, header: dict[str, Any]) -> None:

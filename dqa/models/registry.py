@@ -113,18 +113,18 @@ def chat_model(
             "openai:gpt-5."
         )
     is_program = provider == SCRIPTED
-    if is_program and connection.base_url is not None:
-        raise UsageError(f"'{name}' is a scripted model without a server: omit --base-url.")
-    if is_program and connection.parameters:
-        names = ", ".join(connection.parameters)
-        raise UsageError(f"'{name}' is a scripted model without parameters: omit {names}.")
+    if is_program and (connection.base_url is not None or connection.parameters):
+        names = ", ".join([*connection.parameters, *(["--base-url"] * bool(connection.base_url))])
+        raise UsageError(
+            f"'{name}' is a scripted model without server and parameters: omit {names}."
+        )
     drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
     most = {} if connection.reply_tokens is None else {"max_tokens": connection.reply_tokens}
     own = {"seed": seed} if is_program else {**drawn, **most, **connection.parameters}
 
     def create() -> BaseChatModel:
         if not is_program:
-            return _provider_model(provider, model, connection, seed, temperature)
+            return _provider_model(provider, model, connection, own)
         from dqa.models.scripted import scripted_model
 
         return scripted_model(model, seed)
@@ -160,14 +160,10 @@ def _recorded(
 
 
 def _provider_model(
-    provider: str, model: str, connection: Connection, seed: int, temperature: float
+    provider: str, model: str, connection: Connection, own: Mapping[str, Any]
 ) -> BaseChatModel:
-    """Return the chat model of a provider's package."""
-    most = connection.reply_tokens
-    shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout}
-    shared |= {"temperature": temperature or 0} | dict(connection.parameters)
-    if most is not None:
-        shared["max_tokens"] = most
+    """Return the chat model of a provider's package; `own` are the parameters of its requests."""
+    shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout, **own}
     if connection.base_url is not None:
         shared["base_url"] = connection.base_url
     name = f"{provider}:{model}"
@@ -175,6 +171,7 @@ def _provider_model(
         if provider != "openai":
             from langchain.chat_models import init_chat_model
 
+            shared.pop("seed", None)
             found: BaseChatModel = init_chat_model(model, model_provider=provider, **shared)
             return found
         from dqa.models.openai_chat import OpenAIChat
@@ -191,16 +188,15 @@ def _provider_model(
     key = os.environ.get(_OPENAI_KEY)
     if connection.base_url is not None:
         shared["api_key"] = key or "none"
+        if connection.reply_tokens is not None:
+            # LangChain sends OpenAI's new name of this setting, which some servers ignore.
+            most = {"max_tokens": connection.reply_tokens}
+            shared["extra_body"] = most | shared.get("extra_body", {})
     elif not key:
         raise MissingKeyError(
             f"{name} needs a key: set the variable {_OPENAI_KEY}, or name a server that needs no "
             "key (--base-url)."
         )
-    if temperature:
-        shared["seed"] = seed
-    if most is not None and connection.base_url is not None:
-        # LangChain sends OpenAI's new name of this setting, which some servers ignore.
-        shared["extra_body"] = {"max_tokens": most, **shared.get("extra_body", {})}
     return OpenAIChat(model=model, reply_limit=connection.reply_limit, **shared)
 
 

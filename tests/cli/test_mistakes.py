@@ -57,7 +57,7 @@ WRONG = {
     "eval --release folder": "folder",
     "eval --questions bad.jsonl --database shop.db": "bad.jsonl",
     "eval --generate 1 --policy no.json": "no.json does not exist",
-    "eval --generate 1 --replay empty": "this is not a cassette",
+    "eval --generate 1 --replay empty": "this is an empty file",
     "eval --generate 1 --replay bytes": "not a line of a cassette",
     "check --dialect mysql no.sql": "no.sql does not exist",
     "ask --database bytes --question ?": "'bytes' is not a database that one of",

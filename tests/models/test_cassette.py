@@ -82,7 +82,7 @@ def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
     model = playing(tape)
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
-    with pytest.raises(UnrecordedRequestError, match="recorded 2 times"):
+    with pytest.raises(UnrecordedRequestError, match="no further reply to request 1"):
         ask(model, PROMPT)
 
 

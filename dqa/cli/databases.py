@@ -273,7 +273,7 @@ def _lines(health: DatabaseHealth) -> list[str]:
     for advice in health.advice:
         why = advice.why[:1].upper() + advice.why[1:]
         found = f"{advice.topic}: {advice.found}. {why}."
-        lines += [f"{'  advice':<{_WIDTH}}{found}", " " * (_WIDTH + 4) + advice.mend]
+        lines += [f"{'  advice':<{_WIDTH}}{found}", " " * (_WIDTH + 4) + advice.fix]
     return lines
 
 

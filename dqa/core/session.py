@@ -134,14 +134,14 @@ class Advice:
         The problem that was found.
     why
         The consequence of the problem.
-    mend
+    fix
         The fix: a statement, a line of configuration, or a sentence.
     """
 
     topic: Literal["role", "setting"]
     found: str
     why: str
-    mend: str
+    fix: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,7 @@ def chat_model(
     is_program = provider == SCRIPTED
     if is_program and (connection.base_url is not None or connection.parameters):
         names = ", ".join([*connection.parameters, *(["--base-url"] * bool(connection.base_url))])
-        raise UsageError(
-            f"'{name}' is a scripted model without server and parameters: omit {names}."
-        )
+        raise UsageError(f"'{name}' is scripted, without server and parameters: omit {names}.")
     drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
     most = {} if connection.reply_tokens is None else {"max_tokens": connection.reply_tokens}
     own = {"seed": seed} if is_program else {**drawn, **most, **connection.parameters}

@@ -48,7 +48,7 @@ def test_missing_limits_of_mysql_survive_a_restart() -> None:
         regexp_time_limit="0",
     )
     assert (seen.version, seen.role, seen.may_write) == ("MySQL 8.4.6", "me@%", False)
-    assert [one.mend for one in seen.advice] == [
+    assert [one.fix for one in seen.advice] == [
         "SET PERSIST max_execution_time = 60000;",
         "SET PERSIST connection_memory_limit = 1073741824;",
         "SET PERSIST regexp_time_limit = 32;",
@@ -77,7 +77,7 @@ def test_missing_limits_of_neo4j() -> None:
     """A memory limit ends the searches of paths that a time limit does not stop."""
     settings = {"db.memory.transaction.max": "0B", "db.transaction.timeout": "0s"}
     seen = of_neo4j(["reader"], **settings)
-    assert [one.mend for one in seen.advice] == [
+    assert [one.fix for one in seen.advice] == [
         "neo4j.conf: db.transaction.timeout=60s",
         "neo4j.conf: db.memory.transaction.max=512m",
     ]

@@ -188,7 +188,7 @@ def test_each_missing_limit_of_postgresql_is_found_and_mended(
     (advice,) = postgres.examine()
     assert found in advice.found
     assert advice.topic == "setting"
-    postgres.run(advice.mend)
+    postgres.run(advice.fix)
     assert postgres.examine() == ()
 
 
@@ -197,7 +197,7 @@ def test_a_superuser_of_postgresql_is_told_what_it_sees(postgres_url: str) -> No
     (role,) = (one for one in examined("postgres", postgres_url).advice if one.topic == "role")
     assert "superuser" in role.found
     assert "password hashes" in role.found
-    assert "A role that may only read" in role.mend
+    assert "A role that may only read" in role.fix
 
 
 @pytest.mark.parametrize(
@@ -236,6 +236,6 @@ def test_everybody_may_do_everything_in_neo4j_community(neo4j_url: str) -> None:
     (role,) = (one for one in seen.advice if one.topic == "role")
     assert "every user may do everything" in role.found
     lines = documented("Neo4j", "properties")[0].splitlines()
-    assert role.mend.removeprefix("neo4j.conf: ") in lines
-    limits = [one.mend for one in seen.advice if one.topic == "setting"]
+    assert role.fix.removeprefix("neo4j.conf: ") in lines
+    limits = [one.fix for one in seen.advice if one.topic == "setting"]
     assert "neo4j.conf: db.transaction.timeout=60s" in limits

@@ -6,6 +6,7 @@ instance is a *term*. Statements in SQL and Cypher have the same kind of reading
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -85,7 +86,7 @@ NOTHING = Value()
 """The value of a constant."""
 
 
-class Reading:
+class Reading(ABC):
     """The reading of one statement. Subclasses read the clauses of SQL and Cypher.
 
     Attributes
@@ -140,9 +141,9 @@ class Reading:
         found = columns.get(self.tables[whole] or "", ())
         return {name.lower(): Value.of((whole, column)) for name, column in found}
 
+    @abstractmethod
     def column(self, node: exp.Column) -> Value:
         """Return the value of a name."""
-        raise NotImplementedError
 
     def query(self, node: exp.Query) -> Value:  # noqa: ARG002  (subclasses use it)
         """Return the first column of a subquery."""

@@ -7,7 +7,6 @@ import pytest
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.answers import choice_of
-from dqa.deciders.candidates import Choices
 from dqa.deciders.replies import read_action
 
 BUTTONS: tuple[Candidate, ...] = ("click[back to search]", "click[buy now]")
@@ -69,13 +68,3 @@ def test_without_a_form_nothing_is_free() -> None:
         choice_of("buy now", question(candidates=()), ())
     assert choice_of("search[a]", question(candidates=None), None) is None
     assert choice_of("buy now", question(form="", candidates=()), ()) is None
-
-
-def test_of_very_many_candidates_the_form_counts_as_well() -> None:
-    """They are looked up by the words of the answer."""
-    many: tuple[Candidate, ...] = tuple(f"product {number}" for number in range(20_000))
-    choices = Choices(many)
-    assert choice_of("search[product 7]", question(candidates=many), choices) == "search[product 7]"
-    assert choice_of("product 7", question(candidates=many), choices) == "product 7"
-    with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\]"):
-        choice_of("nothing", question(candidates=many), choices)

@@ -40,17 +40,6 @@ def test_text_and_boolean_columns_show_their_first_values(
     assert shown_schema(database, 3).to_text() == text
 
 
-def test_no_sample_is_asked_for_by_default(world: Situation) -> None:
-    """The schema is the database's own, and nothing was read."""
-    asked: list[AuditEntry] = []
-    database = plugins.backend("sqlite").load(world, audit=Audit(sink=asked.append))
-    assert sampled_schema(database, 0) == database.schema()
-    assert not asked
-    sampled_schema(database, 1)
-    assert {entry.rows for entry in asked} == {1}
-    database.close()
-
-
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
 def test_what_may_not_be_read_has_no_samples(world: Situation, backend: str) -> None:
     """No statement reads a hidden column. The other columns have samples."""

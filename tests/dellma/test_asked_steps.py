@@ -130,14 +130,6 @@ def test_words_become_probabilities() -> None:
     assert result.beliefs["Rain"]["much"] == Likelihood(words="unlikely", probability=2 / 7)
 
 
-@pytest.mark.parametrize("words", [" very  likely.", "VERY_LIKELY"])
-def test_spelling_does_not_matter(words: str) -> None:
-    """For words and names; the outer field may be missing."""
-    rain = {"RAIN ": {" Little": words, "much": "unlikely"}}
-    result, _ = forecast(json.dumps({**GOOD, **rain} | {"Rain": rain["RAIN "]}))
-    assert words_of(result) == ("very likely", "unlikely")
-
-
 @pytest.mark.parametrize("odd", ["certain", "", None, 0.7, ["likely"]])
 def test_a_word_off_the_scale_is_asked_for_again(odd: object) -> None:
     """The prompt names the value and the six words."""

@@ -6,18 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.messages.ai import UsageMetadata
 
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import ModelUnavailableError
-from dqa.deciders.base import Settings
-from dqa.models.policy import Budget, CallPolicy
 from dqa.models.scripted import scripted_model
 from dqa.testing.fake_models import GivenReplies
 from tests.dellma.talking import (
     analyst_but,
-    analyst_reply,
     data_of,
     decide,
     replying,
@@ -124,18 +119,3 @@ def test_a_provider_that_fails_ends_the_run_as_infrastructure(
     assert len(decision.evidence) == 2
     assert decision.trace[-1].kind == "infrastructure"
     assert "The model is gone." in str(decision.error)
-
-
-@pytest.mark.parametrize("calls", [1, 2, 3, 4])
-def test_a_spent_budget_keeps_earlier_replies(calls: int) -> None:
-    question, database = world()
-    usage = UsageMetadata(input_tokens=10, output_tokens=2, total_tokens=12)
-    model = GivenReplies(lambda r: AIMessage(analyst_reply(r), usage_metadata=usage))
-    settings = Settings(calls=CallPolicy(budget=Budget(tokens=12 * calls)))
-    decision = decide("dellma-pairs", model, question, database, settings=settings)
-    database.close()
-    assert decision.ending is Ending.BUDGET
-    assert (decision.steps, decision.choice) == (calls, None)
-    assert decision.usage == Usage(10 * calls, 2 * calls, calls)
-    assert decision.trace[-1].kind == "budget"
-    assert len(decision.evidence) == 2

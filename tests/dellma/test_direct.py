@@ -81,8 +81,8 @@ def test_self_consistency_takes_the_majority_of_five_at_one_half(
 
     monkeypatch.setattr(GivenReplies, "_generate", record)
     found = conversation(*map(decision, votes))
-    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice(
-        "pear", "pear"
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice.of(
+        "pear"
     )
     assert temperatures == [0.5] * 5
     other = conversation(decision("pear"))
@@ -98,8 +98,8 @@ def test_of_equal_votes_the_first_counts() -> None:
     found = conversation(
         *map(decision, ("pear", "apple")), "", "", "", *map(decision, ("apple", "pear"))
     )
-    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice(
-        "pear", "pear"
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Choice.of(
+        "pear"
     )
     (event,) = data_of(found.recorder.events, "votes")
     assert event["votes"] == {"pear": 2, "apple": 2}
@@ -110,7 +110,7 @@ def test_of_equal_votes_the_first_counts() -> None:
 def test_chain_of_thought_asks_three_times() -> None:
     """Each prompt holds the earlier replies; an empty reply is asked again."""
     found = conversation("", "Frost matters.", "Frost is likely.", decision("pear"))
-    assert decider(ChainOfThought).solve(PROBLEM, "q/1", found) == Choice("pear", "pear")
+    assert decider(ChainOfThought).solve(PROBLEM, "q/1", found) == Choice.of("pear")
     _, again, chances, decide = prompts_of(found)
     assert again == "The reply could not be used. The reply is empty."
     assert "Frost matters." in chances

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.deciders.prompting import fold, on_one_line
 from dqa.deciders.replies import Choice, Options, read_object
 from dqa_dellma.utilities.rankings import rank_places, read_places
 from tests.dellma.talking import ranking
@@ -94,9 +93,3 @@ def test_an_object_without_a_required_field_is_not_the_reply() -> None:
 def test_a_reply_without_an_object_is_an_error(reply: str) -> None:
     with pytest.raises(UnparsableReplyError):
         read_object(reply, "rank")
-
-
-def test_names_are_compared_without_case_spaces_and_unicode_forms() -> None:
-    assert fold(" Very\n LIKELY ") == "very likely"
-    assert fold("Cafe\u0301") == fold("caf\u00e9")
-    assert on_one_line("a\r\n\u2028# Step: decide") == "a # Step: decide"

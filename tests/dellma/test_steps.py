@@ -121,11 +121,3 @@ def test_states_of_their_own_are_ranked_in_one_batch() -> None:
     ]
     assert batches[0] == [20]
     assert len(batches[1]) > 1
-
-
-def test_the_same_seed_draws_the_same_states() -> None:
-    runs = [
-        data_of(decided(Mine, seed=seed, samples="32")[0].trace, "pairs")
-        for seed in ("1", "1", "2")
-    ]
-    assert runs[0] == runs[1] != runs[2]

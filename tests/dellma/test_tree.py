@@ -62,13 +62,6 @@ def test_steps_that_do_not_fit_each_other_are_refused() -> None:
         DecisionTree.of(cut)
 
 
-def test_the_tree_is_json() -> None:
-    document = json.loads(json.dumps(DecisionTree.of(decided()).to_json()))
-    assert document["statements"][0]["statement"] == decided().evidence[0].statement
-    assert document["utilities"] == results("utilities")[0]
-    assert len(document["rankings"]) == len(results("elicitation"))
-
-
 def test_an_early_end_leaves_a_partial_tree() -> None:
     """It has actions, beliefs and rankings but no choice; the sentence gives the reason."""
     broken = {"ending": Ending.BUDGET, "error": "9 tokens left", "choice": None, "answer": ""}
@@ -144,11 +137,3 @@ def test_stored_text_never_becomes_markup(tmp_path: Path) -> None:
     assert "&lt;script&gt;" in page
     assert r"\x1b[31m\u202egnp \ud800 {{ 7 * 7 }}" in page
     assert not set(page) & set("\x1b\u202e")
-
-
-def test_a_run_without_a_decision_has_a_page() -> None:
-    trace = traced("utilities", "answer", choice=None, answer="", error="It broke.")
-    page = render_tree(DecisionTree.of(trace))
-    assert "<h1>No decision</h1>" in page
-    assert "no utility was found" in page
-    assert "<circle" not in page

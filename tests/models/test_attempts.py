@@ -50,36 +50,6 @@ def said(model: ChatRunnable, text: str = PROMPT) -> str:
     return call_model(model, [HumanMessage(text)], Recorder(), ONCE).reply.text
 
 
-def test_the_same_request_has_a_tape_for_each_who_makes_it(tape: Path, mood: Moody) -> None:
-    """In a replay, the order of the requesters does not change their replies."""
-    model, made = recording(tape, Speaking(say=mood.reply)), {}
-    for name in ("one", "other"):
-        with attempt_by(name, "sqlite"):
-            made[name] = [said(model), said(model)]
-    model = playing(tape)
-    for name in ("other", "one"):
-        with attempt_by(name, "sqlite"):
-            assert [said(model), said(model)] == made[name]
-    assert len({*made["one"], *made["other"]}) == 4
-
-
-def test_a_decision_made_again_gets_what_it_had_and_asks_for_the_rest(
-    tape: Path, mood: Moody
-) -> None:
-    """An outage after two of three votes costs one vote more, and leaves one run on the tape."""
-    model = recording(tape, Speaking(say=mood.reply))
-    with attempt_by("one"):
-        cut_off = [said(model) for _ in range(2)]
-    with attempt_by("one"):
-        whole = [said(model) for _ in range(3)]
-    assert whole[:2] == cut_off
-    assert mood.said == 3
-    model = playing(tape)
-    for _ in range(2):  # a replay may suffer an outage as well
-        with attempt_by("one"):
-            assert [said(model) for _ in range(3)] == whole
-
-
 def test_a_failure_is_asked_again_by_the_next_take_and_not_by_its_own(
     tape: Path, mood: Moody
 ) -> None:

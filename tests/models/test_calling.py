@@ -280,14 +280,6 @@ def test_replies_of_other_packages_have_the_same_bounds(
         call_model(saying(AIMessage.model_construct(**message)), ASKED, Recorder(), calls)
 
 
-def test_half_a_character_in_a_tool_call_is_replaced() -> None:
-    """No file and no later request could hold one."""
-    reply = AIMessage("", tool_calls=[{"name": "q", "args": {"a": ["\udc00"]}, "id": "1"}])
-    assert call_model(saying(reply), ASKED, Recorder()).reply.tool_calls[0]["args"] == {
-        "a": ["\ufffd"]
-    }
-
-
 def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours: Hours) -> None:
     """Without its text."""
     tape, model = tmp_path / "tape.jsonl", saying(AIMessage("x" * 5_000))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 
 from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UnparsableReplyError
-from dqa.core.recorder import Recorder
 from dqa.deciders.method import Asking
 from dqa.deciders.replies import Reply
-from dqa.models.calling import call_model
 from dqa.models.policy import Budget, CallPolicy, Clock, Retry
 from dqa.models.replies import split_thinking
 from tests.models.conftest import saying
@@ -64,17 +62,6 @@ def test_it_ends_after_a_bounded_number_of_replies(bad: object) -> None:
     with pytest.raises(UnparsableReplyError, match="2 replies in a row"):
         asking.ask("count", Number)
     assert asking.recorder.steps == 2
-
-
-def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -> None:
-    """A fault belongs to the reply that it delayed."""
-    record = Recorder()
-    record.steps = 4
-    model = saying(ConnectionError("reset"), "<think>x")
-    turn = call_model(model, [HumanMessage("a")], record, GONE)
-    assert (turn.text, turn.thought, turn.reply.text) == ("", "<think>x", "<think>x")
-    assert [(event.kind, event.step) for event in record.events] == [("fault", 5)]
-    assert (record.steps, record.usage.calls, record.lost.calls) == (4, 1, 1)
 
 
 def test_outages_and_budgets_are_no_wrong_replies() -> None:

@@ -8,10 +8,9 @@ import pytest
 
 from dqa.core.database import Database
 from dqa.core.display import Display
-from dqa.core.evidence import LOOKING_UP
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import Field
-from tests.planrag.conftest import calling, run
+from tests.planrag.conftest import run
 
 TIGHT = Display(schema_tokens=300)
 
@@ -55,19 +54,3 @@ def test_text_agents_look_up_by_actions(questions: QuestionSet, long_schema: Dat
     assert "measure_0" in model.requests[2].last
     assert [one.tool for one in decision.evidence] == ["describe_table", "find_columns"]
     assert [e.kind for e in decision.trace if e.kind in {"tool", "retrieval"}] == ["tool", "tool"]
-
-
-def test_tool_agents_are_offered_the_tools(questions: QuestionSet, long_schema: Database) -> None:
-    decision, model = run(
-        "iterrag",
-        questions,
-        long_schema,
-        calling(("describe_table", {"name": "nothing"})),
-        calling(("decide", {"decision": "x"})),
-        display=TIGHT,
-        protocol="tools",
-    )
-    assert [*model.requests[0].tools] == ["query_database", *LOOKING_UP, "decide"]
-    assert "Call `find_columns`: It returns the 20 columns" in model.requests[0].messages[0].text
-    assert "Error: there is no " in model.requests[1].last
-    assert decision.evidence[0].error == "UnknownReferenceError"

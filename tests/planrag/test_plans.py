@@ -43,14 +43,6 @@ def test_a_reply_that_is_only_a_verdict_is_recorded(
     assert model.requests[2].last == NOTED
 
 
-def test_replies_with_only_plans_end_at_the_step_limit(
-    questions: QuestionSet, database: Database
-) -> None:
-    """They are readable, so they are not failures."""
-    decision, _ = run("planrag", questions, database, *[PLAN] * 5, max_steps=5)
-    assert (decision.ending, decision.steps, problems(decision)) == (Ending.STEP_LIMIT, 5, [])
-
-
 @pytest.mark.parametrize("agent", ["iterrag", "singlerag"])
 @pytest.mark.parametrize("only", [PLAN, "Re-plan: keep"])
 def test_an_agent_without_a_plan_may_not_only_plan(

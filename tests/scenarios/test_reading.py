@@ -119,12 +119,8 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         ("candidates.sql", "$days", "$candidates", "there is no parameter 'candidates'"),
         ("outcomes.cypher", "$part", "$prat", "did you mean 'part'"),
         ("context.sql", "$part", "$prat", "did you mean 'part'"),
-        (
-            "outcomes.sql",
-            "SELECT",
-            "SELECT 1;\nSELECT",
-            "it contains 2 statements; write exactly one",
-        ),
+        ("heuristics/cheapest-piece.sql", "$part", "$parts", "did you mean 'part'"),
+        ("outcomes.sql", "SELECT", "SELECT 1;\nSELECT", "it holds 2 statements; write exactly one"),
     ],
 )
 def test_an_unknown_parameter_is_found_when_the_folder_is_read(
@@ -137,15 +133,3 @@ def test_an_unknown_parameter_is_found_when_the_folder_is_read(
     assert words in str(caught.value)
     if "parameter '" in words:
         assert caught.value.line == line_of(folder, after, name)
-
-
-def test_a_heuristic_uses_the_parameters_of_the_question(folder: Path) -> None:
-    """Its statement is one, over the scenario's parameters."""
-    name = "heuristics/cheapest-piece.sql"
-    change(folder, "$part", "$parts", name)
-    with pytest.raises(ParseError, match="did you mean 'part'") as refused:
-        read_scenario(folder)
-    assert refused.value.line == line_of(folder, "$parts", name)
-    change(folder, "LIMIT 1;", "LIMIT 1;\nSELECT 1;", name)
-    with pytest.raises(ParseError, match="it contains 2 statements; write exactly one"):
-        read_scenario(folder)

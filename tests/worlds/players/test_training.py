@@ -154,7 +154,7 @@ def test_the_command_trains_and_writes(tmp_path: Path) -> None:
     """The second call reads the stored player. JSON has the format `trained_player`."""
     pytest.importorskip("pyspiel")
     out = tmp_path / "cfr.npz"
-    asked = (
+    asked = [
         "games",
         "train",
         "--world",
@@ -165,7 +165,7 @@ def test_the_command_trains_and_writes(tmp_path: Path) -> None:
         "2",
         "--seed",
         "5",
-    )
+    ]
     first = CliRunner().invoke(app, [*asked, "--out", str(out)])
     assert first.exit_code == 0, first.output
     assert first.stdout == f"cfr was trained: 2 iterations, seed 5, {out}\n"

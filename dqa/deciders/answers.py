@@ -246,28 +246,25 @@ def _folded(match: re.Match[str]) -> str:
 def _invalid(
     said: str, named: tuple[Candidate, ...], candidates: Sequence[Candidate], noun: str, form: str
 ) -> InvalidAnswerError:
-    quoted, some = shortened(said, _SHOWN), ", ".join(map(str, named[:_NAMED]))
-    is_large = len(candidates) > MOST_COMPARED
+    """Return the error that names the problem, and the possible answers or the most similar."""
+    quoted, count = shortened(said, _SHOWN), len(candidates)
+    is_large, is_short = count > MOST_COMPARED, count <= _LISTED
     folded = {} if is_large else {str(one).casefold(): str(one) for one in candidates}
     near = [folded[name] for name in get_close_matches(quoted.casefold(), folded, n=_NAMED)]
-    problem = f"'{quoted}' names more than one {noun}: {some}."
-    if not named:
+    some = ", ".join(map(str, named[:_NAMED]))
+    if len(named) > 1:
+        problem = f"'{quoted}' names more than one {noun}: {some}."
+    elif named:
+        problem = f"'{quoted}' says more than a name, and may or may not decide for {some}."
+    else:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."
-    elif len(named) == 1:
-        problem = (
-            f"'{quoted}' contains more than a name, so it is unclear whether it decides for {some}."
-        )
-    count = len(candidates)
-    if not candidates:
-        there_are = f"There is no {noun} to name."
-    elif is_large:
+    listed = ", ".join(map(str, candidates if is_short else near or candidates[:_NAMED]))
+    there_are = f"There are: {listed}." if is_short else f"There are {count}, such as {listed}."
+    if is_large:
         there_are = f"There are {count:,}: find the right one by a query."
-    else:
-        listed = candidates if count <= _LISTED else near or candidates[:_NAMED]
-        begin = "There are:" if count <= _LISTED else f"There are {count}, such as"
-        there_are = f"{begin} {', '.join(map(str, listed))}."
     where = "as in the database" if is_large else "as it is here"
+    there_are = there_are if candidates else f"There is no {noun} to name."
     advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {there_are}"
     if form:
         advice += f" Or write {form} with words of your own in place of the dots."

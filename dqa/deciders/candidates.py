@@ -88,14 +88,13 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
             told = f"One of these {count} is to be chosen, spelled as it is here:"
             return "\n".join([told, *names]), None
     some = choices.candidates[: _FEW if statement else _EXAMPLES]
-    listed = [f"- {_one_line(candidate)}" for candidate in some]
+    lines = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:"]
     if statement is not None:
         told = f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:"
-        lines = [told, statement.strip(), "It begins with:", *listed, _NARROW]
-        return "\n".join(lines), None
-    lines = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:", *listed]
-    if has_scenario:
-        return "\n".join([*lines, _NARROW]), None
+        lines = [told, statement.strip(), "It begins with:"]
+    text = "\n".join([*lines, *(f"- {_one_line(candidate)}" for candidate in some)])
+    if statement is not None or has_scenario:
+        return f"{text}\n{_NARROW}", None
     warning = WarningEvent(
         about="candidates",
         text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
@@ -105,7 +104,7 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
         considered=len(some),
         total=choices.total,
     )
-    return "\n".join(lines), warning
+    return text, warning
 
 
 def _one_line(candidate: Candidate) -> str:

@@ -144,21 +144,16 @@ def _compared(
 
 def _warning(compared: int, choices: Choices, cut: int) -> WarningEvent:
     """Return the warning that only some candidates were compared."""
+    why = "because no row of the context names the other candidates"
+    fix = "select rows that name them (--context, or 'context' of a question in a file)"
     if cut:
         why = "because a limit shortened the rows of the context"
         fix = "narrow the candidates or the rows, or raise --row-limit"
     elif choices.is_large:
         why = "namely those in the rows of the context, because there are too many to compare all"
         fix = "select the few candidates that are best by a relevant figure"
-    else:
-        why = "because no row of the context names the other candidates"
-        fix = "select rows that name them (--context, or 'context' of a question in a file)"
-    return WarningEvent(
-        about="candidates",
-        text=f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {fix}.",
-        considered=compared,
-        total=choices.total,
-    )
+    text = f"Only {compared:,} of {choices.total:,} candidates were compared, {why}: {fix}."
+    return WarningEvent(about="candidates", text=text, considered=compared, total=choices.total)
 
 
 def check_question(question: Question, method: str) -> None:

@@ -305,18 +305,18 @@ class MethodDecider(Decider, Generic[_Task]):
             recorder.close_by_budget()
         asked = [one for one in recorder.events if isinstance(one, PromptEvent | BudgetEvent)]
         may_ask = isinstance(asked[-1], BudgetEvent) and asked[-1].asked
-        chosen: Choice | None = None
-        if task is not None and may_ask:
+        if task is not None:
+            chosen: Choice | None = None
             try:
-                chosen = self.choose_at_once(task, replace(asking, tries=1))
+                if may_ask:
+                    chosen = self.choose_at_once(task, replace(asking, tries=1))
             except UnparsableReplyError:
                 pass  # the recorder contains the problem
             except EXPECTED_FAILURES as failure:
                 return recorder.failed(failure)
-        if chosen is None and task is not None:
-            chosen = self.last_choice(task, recorder)
-        if chosen is not None:
-            return recorder.answered(chosen.said, chosen.action)
+            chosen = chosen or self.last_choice(task, recorder)
+            if chosen is not None:
+                return recorder.answered(chosen.said, chosen.action)
         problem = f"The budget of {recorder.spent} was spent before a decision was made."
         return recorder.ended(Ending.NO_DECISION, problem)
 

@@ -96,10 +96,10 @@ def read_action(
 
 def _advice(actions: Sequence[Candidate], form: str) -> str:
     """Return the sentence that lists the actions, as JSON texts."""
-    listed = [json.dumps(str(action), ensure_ascii=False) for action in actions[:_LISTED]]
+    listed = ", ".join(json.dumps(str(one), ensure_ascii=False) for one in actions[:_LISTED])
     if len(actions) > _LISTED:
-        listed[-1] += f" and {len(actions) - _LISTED} more, which the question lists"
-    ways = [f"exactly one of these: {', '.join(listed)}"] if listed or not form else []
+        listed += f" and {len(actions) - _LISTED} more, which the question lists"
+    ways = [f"exactly one of these: {listed}"] if listed or not form else []
     if form:
         quoted = json.dumps(form, ensure_ascii=False)
         ways.append(f"{quoted} with words of your own in place of the dots")

@@ -69,11 +69,11 @@ def offer_candidates(
     choices
         The candidates.
     """
-    told, warning = _offered(question, choices)
+    listed, warning = _offered(question, choices)
     if not question.free_form:
-        return told, warning
+        return listed, warning
     form = f"{question.free_form} with words of your own in place of the dots"
-    return (f"{told}\nOr else {form}." if told else f"What can be chosen: {form}."), warning
+    return (f"{listed}\nOr else {form}." if listed else f"What can be chosen: {form}."), warning
 
 
 def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
@@ -85,13 +85,13 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
     if choices.total <= _OFFERED:
         names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
         if sum(map(len, names)) <= _OFFERED_CHARACTERS:
-            told = f"One of these {count} is to be chosen, spelled as it is here:"
-            return "\n".join([told, *names]), None
+            begin = f"One of these {count} is to be chosen, spelled as it is here:"
+            return "\n".join([begin, *names]), None
     some = choices.candidates[: _FEW if statement else _EXAMPLES]
     lines = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:"]
     if statement is not None:
-        told = f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:"
-        lines = [told, statement.strip(), "It begins with:"]
+        begin = f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:"
+        lines = [begin, statement.strip(), "It begins with:"]
     text = "\n".join([*lines, *(f"- {_one_line(candidate)}" for candidate in some)])
     if statement is not None or has_scenario:
         return f"{text}\n{_NARROW}", None

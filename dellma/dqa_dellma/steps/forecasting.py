@@ -28,8 +28,8 @@ def read_forecast(reply: str, factors: Factors) -> Forecast:
     UnparsableReplyError
         A value is missing, or its phrase is not one of the six.
     """
-    told = read_object(reply, "beliefs")
-    named = _folded(told.get("beliefs", told))
+    found = read_object(reply, "beliefs")
+    named = _folded(found.get("beliefs", found))
     said = {factor: _folded(named.get(fold(factor))) for factor in factors}
     problems = [
         problem

@@ -30,15 +30,15 @@ def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
     UnparsableReplyError
         The reply does not rank at least two items.
     """
-    told = read_object(reply, "rank", "order", "ranking")
-    places = read_places(told.get("rank", told.get("order", told.get("ranking"))))
+    given = read_object(reply, "rank", "order", "ranking")
+    places = read_places(given.get("rank", given.get("order", given.get("ranking"))))
     found = rank_places(places if ties else order_strictly(places), batch)
     if len(found.items) < min(2, len(batch)):
         raise UnparsableReplyError(
             f'The reply has no ranking. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
             "from best to worst."
         )
-    why = told.get("explanation")
+    why = given.get("explanation")
     return found.model_copy(update={"explanation": why}) if isinstance(why, str) else found
 
 

@@ -32,27 +32,24 @@ def explain_choice(problem: Problem, elicited: Maximised) -> str:
     first, *others = _by_value(elicited)
     name = _named(problem.actions[first])
     measure = _measure(elicited.settings, int(elicited.ranked[first]))
-    told = f"{name} was chosen: {measure} is {elicited.values[first]:.3g}"
+    text = f"{name} was chosen: {measure} is {elicited.values[first]:.3g}"
     if not others:
-        return f"{told}. No other action was ranked."
+        return f"{text}. No other action was ranked."
     rival, chance = others[0], float(elicited.chances[first])
     value, next_value = elicited.values[first], elicited.values[rival]
     stands = "level with" if value == next_value else "ahead of"
-    told += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}. "
+    text += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}. "
     compared = counted(1 + len(others), "action")
     if unranked := len(problem.actions) - 1 - len(others):
         compared += f" ({unranked} more were never ranked)"
-    told += f"It is the best of {compared} with a probability of {percent(chance)}"
+    text += f"It is the best of {compared} with a probability of {percent(chance)}"
     likeliest = int(elicited.chances.argmax())
     if elicited.chances[likeliest] > chance:
         favoured = _named(problem.actions[likeliest])
         likely = percent(float(elicited.chances[likeliest]))
-        told += (
-            f". {favoured} is the best with a higher probability ({likely}), but the value "
-            "decides, not "
-        )
-        told += "this probability"
-    return f"{told}. The decision is close." if chance < _CLEAR else f"{told}."
+        text += f". {favoured} is more likely the best ({likely}), but the value decides and not "
+        text += "this probability"
+    return f"{text}. The decision is close." if chance < _CLEAR else f"{text}."
 
 
 def _by_value(elicited: Maximised) -> list[int]:

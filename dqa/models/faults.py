@@ -159,55 +159,40 @@ _TOO_LONG = _pattern(
     r"request_too_large|input token count|tokens in the prompt",
     r"reduce the length of|model token limit",
 )
-_BY_WORDS: Sequence[tuple[FaultKind, frozenset[int], re.Pattern[str]]] = (
+_FILTERED = _pattern(
+    r"content[ _-]?(?:management|filter|policy|safety)|ResponsibleAIPolicy"
+    r"|data_?inspection_?failed",
+    r"(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}(?:moderation|safety|polic)",
+    r"safety system|requires moderation|inappropriate content",
+)
+_QUOTA = _pattern(
+    r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
+    r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
+    r"\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)",
+    r"billing hard limit|payment required",
+)
+_UNKNOWN_MODEL = _pattern(
+    r"\bmodel\b.{0,200}\b(?:not found|does not exist|doesn't exist|unknown|not available)",
+    r"\b(?:no such|unknown|unsupported) model\b",
+)
+_BY_WORDS: Sequence[tuple[FaultKind, set[int], re.Pattern[str]]] = (
     # A request with more tokens than the limit per minute can never succeed.
-    (FaultKind.TOO_LONG, frozenset({429}), _pattern("request too large")),
-    (
-        FaultKind.FILTERED,
-        frozenset({200, 400, 403, 422, 451}),
-        _pattern(
-            r"content[ _-]?(?:management|filter|policy|safety)",
-            r"ResponsibleAIPolicy|data_?inspection_?failed",
-            r"(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}"
-            r"(?:moderation|safety|polic)",
-            r"safety system|requires moderation|inappropriate content",
-        ),
-    ),
-    (
-        FaultKind.QUOTA,
-        frozenset({200, 400, 403, 429}),
-        _pattern(
-            r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) "
-            r"(?:current|monthly))[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b",
-            r"\b(?:balance|credits?|quota) (?:is |are )?"
-            r"(?:insufficient|exhausted|too low|not enough)",
-            r"billing hard limit|payment required",
-        ),
-    ),
-    (FaultKind.TOO_LONG, frozenset({200, 400, 422}), _TOO_LONG),
-    (
-        FaultKind.UNKNOWN_MODEL,
-        frozenset({404}),
-        _pattern(
-            r"\bmodel\b.{0,200}"
-            r"\b(?:not found|does not exist|doesn't exist|unknown|not available)",
-            r"\b(?:no such|unknown|unsupported) model\b",
-        ),
-    ),
+    (FaultKind.TOO_LONG, {429}, _pattern("request too large")),
+    (FaultKind.FILTERED, {200, 400, 403, 422, 451}, _FILTERED),
+    (FaultKind.QUOTA, {200, 400, 403, 429}, _QUOTA),
+    (FaultKind.TOO_LONG, {200, 400, 422}, _TOO_LONG),
+    (FaultKind.UNKNOWN_MODEL, {404}, _UNKNOWN_MODEL),
 )
 """Patterns of messages, for errors with these statuses. `ServedError` has the status 200."""
 _LATER = _pattern(r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)")
 """The pattern of a message about a later retry. Such a message never means an exhausted quota."""
 _BY_STATUS = {
-    200: FaultKind.SERVER,
-    401: FaultKind.KEY,
+    **dict.fromkeys((200, 409, 425), FaultKind.SERVER),
+    **dict.fromkeys((401, 403), FaultKind.KEY),
     402: FaultKind.QUOTA,
-    403: FaultKind.KEY,
     404: FaultKind.NOT_FOUND,
     408: FaultKind.TIMEOUT,
-    409: FaultKind.SERVER,
     413: FaultKind.TOO_LONG,
-    425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
 _BY_NAME = (
@@ -232,8 +217,9 @@ def diagnose(error: Exception) -> FaultKind:
         return _by_class(error, words)
     status = status or 200
     for kind, statuses, pattern in _BY_WORDS:
-        is_later = kind is FaultKind.QUOTA and _LATER.search(words)
-        if status in statuses and pattern.search(words) and not is_later:
+        if status in statuses and pattern.search(words):
+            if kind is FaultKind.QUOTA and _LATER.search(words):
+                continue
             return kind
     if status >= 500:
         return FaultKind.SERVER

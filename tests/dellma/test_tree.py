@@ -62,16 +62,6 @@ def test_steps_that_do_not_fit_each_other_are_refused() -> None:
         DecisionTree.of(cut)
 
 
-def test_an_early_end_leaves_a_partial_tree() -> None:
-    """It has actions, beliefs and rankings but no choice; the sentence gives the reason."""
-    broken = {"ending": Ending.BUDGET, "error": "9 tokens left", "choice": None, "answer": ""}
-    tree = DecisionTree.of(traced("utilities", "answer", **broken))
-    assert (tree.chosen, tree.utilities, tree.runner_up) == (None, None, None)
-    assert tree.why.endswith("budget: 9 tokens left")
-    assert len(tree.branches) == len(results("context")[0]["actions"])
-    assert len(tree.rankings) == len(results("elicitation"))
-
-
 @pytest.mark.parametrize("decider", ["dellma-pairs", "a-plugin"])
 def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> None:
     """The steps identify DeLLMa, not the decider's name."""

@@ -7,18 +7,14 @@ from dataclasses import replace
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import BaseMessage, SystemMessage
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa.core.evidence import Evidence
 from dqa.core.question import Question
-from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.loaders.generator.generate import generate
 from dqa.models.scripted import scripted_model
-from dqa_planrag.recipes import RECIPES
-from dqa_planrag.scripted import TaskPrompt, check_script, task_of
+from dqa_planrag.scripted import check_script
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
@@ -30,26 +26,6 @@ QUESTION = Question(
     target={"country": "ABC", "home": "home"},
 )
 SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
-ROWS = '["source"]\n["coast"]\n(1 row)'
-"""The result of a statement, as the query layer shows it."""
-BY_NAME = {recipe.name: recipe for recipe in RECIPES}
-
-
-def conversation(agent: str, *observed: str, question: Question = QUESTION) -> list[BaseMessage]:
-    """Return a conversation of an agent whose statements returned these texts."""
-    recorder = Recorder()
-    for text in observed:
-        recorder.add_evidence(Evidence("SELECT 1", text))
-    recipe = BY_NAME[agent]
-    task = task_of(question, recipe, is_graph=False)
-    prompt = TaskPrompt(content="# Question", task=task, recipe=recipe, recorder=recorder)
-    return [SystemMessage("Decide."), prompt]
-
-
-def test_the_analyst_chooses_by_the_majority_of_heuristics() -> None:
-    """With one statement it uses the first heuristic."""
-    answer = scripted_model("analyst").invoke(conversation("singlerag", ROWS)).text
-    assert answer.endswith("Final Answer: coast")
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])

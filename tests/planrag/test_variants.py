@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, Literal
 
 import pytest
@@ -19,53 +17,15 @@ from dqa.core.events import Event
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.options import RunOptions
-from dqa.evaluation.prepare import DatabaseLocation, Setup
-from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
-from dqa.loaders.release import read_release
-from dqa.models.scripted import ScriptedModel, scripted_model
+from dqa.models.scripted import ScriptedModel
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
-from tests.evaluation.records import decide_all, open_store
 from tests.planrag.conftest import assert_sendable
 
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
 QUICK = ("planrag", "planrag-sim", "singlerag")
 EMBEDDED = ("sqlite", "ladybug")
-
-
-@pytest.fixture(scope="module")
-def release(release_dir: Path) -> QuestionSet:
-    """All shared questions."""
-    return read_release(release_dir)
-
-
-def evaluated(
-    questions: QuestionSet,
-    recipes: Sequence[Recipe],
-    rules: str,
-    databases: Sequence[str] = EMBEDDED,
-    protocols: Sequence[Literal["react", "tools"]] = PROTOCOLS,
-) -> tuple[Result, ...]:
-    """Evaluate agents with the scripted analyst; a decider is named ``agent protocol``."""
-    deciders = {
-        f"{recipe.name} {name}": Agent(
-            recipe,
-            scripted_model("analyst"),
-            Settings(protocol=name, rules=rules),
-        )
-        for recipe, name in product(recipes, protocols)
-    }
-    setup = Setup(
-        questions,
-        {name: DatabaseLocation(plugins.backend(name)) for name in databases},
-        (deciders,),
-        dict.fromkeys(deciders, "scripted:analyst"),
-        Judge(questions, rules),
-    )
-    return decide_all(setup, open_store(), RunOptions(workers=2))
 
 
 def events_of(decision: Decision, kind: str) -> list[Event]:
@@ -116,17 +76,3 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
             assert Trace.model_validate(json.loads(json.dumps(trace.to_json()))) == trace
         assert len(chosen) == 1
         assert None not in chosen.pop()
-
-
-@pytest.mark.parametrize(
-    ("rules", "limit"), [("paper", 10), pytest.param("released", None, marks=pytest.mark.deep)]
-)
-def test_the_simulating_agent_is_right_on_shared_questions(
-    release: QuestionSet, rules: str, limit: int | None
-) -> None:
-    """It simulates by the rules that judge it."""
-    asked = release.select(limit=limit)
-    simulating = [recipe for recipe in RECIPES if recipe.simulates]
-    results = evaluated(asked, simulating, rules)
-    assert len(results) == len(asked.questions) * len(EMBEDDED) * len(PROTOCOLS)
-    assert {result.outcome for result in results} == {Outcome.CORRECT}

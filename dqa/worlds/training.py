@@ -146,26 +146,23 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
     """
     iterations = trainer.iterations(budget)
     file = trainer.file(seed, iterations)
-    watcher = _watcher.get()
+    watch = _watcher.get()
     with _lock:  # only one thread trains a player
         if file.exists():
             try:
                 weights = read_weights(file)
                 trainer.play(weights)
             except (DataError, IndexError, KeyError, ValueError) as error:
-                watcher.unreadable(
-                    f"The file {file} cannot be used, so '{trainer.player}' is trained again: "
-                    f"{error}"
+                watch.unreadable(
+                    f"{file} cannot be used, and '{trainer.player}' is trained again: {error}"
                 )
             else:
                 return Learnt(file, weights, was_kept=True)
-        watcher.training((trainer.player,))
+        watch.training((trainer.player,))
         try:
-            weights = trainer.train(
-                seed, iterations, lambda done: watcher.advanced(done, iterations)
-            )
+            weights = trainer.train(seed, iterations, lambda done: watch.advanced(done, iterations))
         finally:
-            watcher.trained(trainer.player)
+            watch.trained(trainer.player)
         make_private_folder(file.parent)
         write_weights(file, weights)
         return Learnt(file, weights, was_kept=False)

@@ -22,7 +22,7 @@ from dqa.scenarios.document import Listing
 from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.reading import DOCUMENT
-from dqa.scenarios.tables import live_table, order_of
+from dqa.scenarios.tables import order_of, table_in
 
 _KNOWN = 10_000
 """Maximum number of values that are compared with an unknown one for a suggestion."""
@@ -146,7 +146,9 @@ class LiveScenario:
         """
         if listing.table is None:
             return self._scenario.statement(listing, self._database.kind, target)
-        table = live_table(self._scenario.schema, listing.table, self._database)
+        table = table_in(
+            self._scenario.schema, listing.table, self._database.kind, self._database.dialect
+        )
         column = listing.column or ""
         conditions: list[str | None] = [] if equal is None else [table.equals(column, equal)]
         for name, parameter in listing.where.items():

@@ -11,7 +11,7 @@ from dqa.core.errors import DataError, StatementError
 from dqa.core.situation import Cell, Schema, Situation, Table, TableSchema
 from dqa.databases.graph_rows import restore_order
 from dqa.guard import GuardedDatabase
-from dqa.scenarios.tables import LiveTable, live_table, order_of
+from dqa.scenarios.tables import LiveTable, order_of, table_in
 
 _Rows: TypeAlias = Sequence[tuple[Value, ...]]
 _Key: TypeAlias = Callable[[tuple[Value, ...]], list[tuple[bool, float, str]]]
@@ -62,7 +62,7 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
 
 def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     """Read one table of a situation; see `read_situation`."""
-    live = live_table(schema, table.name, database)
+    live = table_in(schema, table.name, database.kind, database.dialect)
     columns, selected = list(live.spelled), ", ".join(live.spelled.values())
     statement = (
         f"{live.source} RETURN {selected}" if live.is_graph else f"SELECT {selected} {live.source}"

@@ -7,6 +7,7 @@ agents, it runs on a live database.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -111,8 +112,10 @@ class ScenarioOutcomes:
             if candidate is None:
                 continue
             if candidate in values:
-                raise wrong(candidate, "occurs twice: return one row for each candidate")
-            values[candidate] = _number(cell_of(value))
+                raise wrong(candidate, "is there twice: return one")
+            values[candidate] = float("nan")
+            with suppress(TypeError, ValueError):
+                values[candidate] = float(cell_of(value))  # type: ignore[arg-type]
             if not np.isfinite(values[candidate]):
                 named = "NULL" if value is None else repr(value)
                 fix = "it must be a number. Return a number, or leave out the candidate"
@@ -155,10 +158,3 @@ class ScenarioOutcomes:
             f"The outcomes of question '{question.key}' come from a query, which does not return "
             "the data after a decision. To get these data, write a simulator in Python."
         )
-
-
-def _number(value: Cell) -> float:
-    try:
-        return float("nan") if value is None else float(value)
-    except ValueError:
-        return float("nan")

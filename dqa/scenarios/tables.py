@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dqa.core.database import Database, Kind
+from dqa.core.database import Kind
 from dqa.core.errors import DataError
 from dqa.core.schema import quote_name, sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
@@ -19,7 +19,7 @@ from dqa.scenarios.statements import cypher_literal, sql_literal
 
 @dataclass(frozen=True, slots=True)
 class LiveTable:
-    """A table of a scenario in the spelling of one database; `live_table` creates it.
+    """A table of a scenario in the spelling of one database; `table_in` creates it.
 
     Attributes
     ----------
@@ -51,13 +51,9 @@ class LiveTable:
             )
         return self.spelled[name]
 
-    def type_of(self, name: str) -> ColumnType:
-        """Return the type of a column."""
-        return self.table.column(name).type
-
     def literal(self, name: str, text: str) -> str | None:
         """Convert a text to a literal of a column's type. Return None if it has another type."""
-        kind = self.type_of(name)
+        kind = self.table.column(name).type
         try:
             value = read_value(name, text, type_of_column(kind))
         except DataError:
@@ -74,7 +70,11 @@ class LiveTable:
         if literal is None:
             return None
         value = self.column(name)
-        if self.is_graph and self.dialect == "neo4j" and self.type_of(name) in _TEXT_IN_NEO4J:
+        if (
+            self.is_graph
+            and self.dialect == "neo4j"
+            and self.table.column(name).type in _TEXT_IN_NEO4J
+        ):
             value = f"toString({value})"
         return f"{value} = {literal}"
 
@@ -114,21 +114,15 @@ _CONVERTED: Mapping[str, frozenset[ColumnType]] = {
 """For each dialect, the types with a function of the same name that converts a text."""
 
 
-def live_table(schema: Schema, name: str, database: Database) -> LiveTable:
-    """Return a scenario's table in the spelling of a live database.
+def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
+    """Return a scenario's table in the spelling of a database's kind and dialect.
+
+    The dialect ``ansi`` quotes a name only if it has to.
 
     Raises
     ------
     DataError
         The database is a graph, and the table is neither nodes nor edges of it.
-    """
-    return table_in(schema, name, database.kind, database.dialect)
-
-
-def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
-    """Return a scenario's table in the spelling of a dialect; errors are those of `live_table`.
-
-    The dialect ``ansi`` quotes a name only if it has to.
     """
     table = schema.table(name)
     if kind == "relational":

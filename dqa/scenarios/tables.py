@@ -70,11 +70,7 @@ class LiveTable:
         if literal is None:
             return None
         value = self.column(name)
-        if (
-            self.is_graph
-            and self.dialect == "neo4j"
-            and self.table.column(name).type in _TEXT_IN_NEO4J
-        ):
+        if self.dialect == "neo4j" and self.table.column(name).type in _TEXT_IN_NEO4J:
             value = f"toString({value})"
         return f"{value} = {literal}"
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from string import Template
-from typing import TypeVar
+from dataclasses import replace
 
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate
+from dqa.core.question import Question
 from dqa.core.situation import Cell
 from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered
 from dqa.scenarios.base import Heuristic, Scenario
-from dqa.scenarios.statements import Values, filled
+from dqa.scenarios.statements import SUFFIXES
 from dqa.scenarios.tables import table_in
 
-_Found = TypeVar("_Found", str, Template)
 _PLAN = numbered(
     [
         "List the candidates.",
@@ -43,29 +41,36 @@ def analyst(task: Task, seed: int) -> Script:
     statement for the outcomes, it queries the heuristics and takes the majority.
     """
     del seed
-    stated = _Statements(task)
-    scenario, unit = stated.scenario, stated.scenario.unit
-    rules = [one for one in scenario.heuristics if stated.kind in one.statements]
-    if rules and stated.kind not in scenario.outcome_queries and not task.simulates:
-        return (yield from _ask_rules(stated, rules, task))
-    seen = yield Step("First I need the candidates.", stated.candidates(), _PLAN)
+    scenario, question = plugins.scenario_of(task.question), task.question
+    if scenario is None:
+        raise UsageError(
+            "The question names no scenario, which this scripted model needs: add --scenario."
+        )
+    kind: Kind = "graph" if task.is_graph else "relational"
+    unit, outcomes = scenario.unit, scenario.outcome_queries.get(kind)
+    rules = [one for one in scenario.heuristics if kind in one.statements]
+    if rules and outcomes is None and not task.simulates:
+        return (yield from _ask_rules(scenario, kind, rules, task))
+    seen = yield Step("First I need the candidates.", _listing(scenario, kind, question), _PLAN)
     cells = [row[0] for row in seen.rows]
-    listed = scenario.candidates_by(lambda *_: cells, task.question.target)
+    listed = scenario.candidates_by(lambda *_: cells, question.target)
     if not listed or task.once:
         return Answer("It is the first candidate.", str(listed[0])) if listed else _NOTHING
+    question = replace(question, candidates=listed)
     first = Answer("I can look up nothing more, so I choose the first candidate.", str(listed[0]))
-    for template in scenario.contexts.get(stated.kind, ()):
+    for statement in scenario.context(question, kind):
         if seen.last:
             return first
-        statement = stated.filled(template, listed)
         seen = yield Step("This is context of the question.", statement, _PLAN)
     if seen.last:
         return first
     if task.simulates:
         seen = yield Step(f"Which one leads to the best {unit}?", "all", _PLAN, tool="compare")
+    elif outcomes is None:
+        raise _missing(scenario, "outcomes", kind)
     else:
-        outcomes = stated.filled(stated.outcomes(), listed)
-        seen = yield Step(f"What is the outcome of each, in {unit}?", outcomes, _PLAN)
+        statement = scenario.filled_for(question, kind, outcomes)
+        seen = yield Step(f"What is the outcome of each, in {unit}?", statement, _PLAN)
     values = {str(row[0]): _figure(row) for row in seen.rows}
     if not values:
         return Answer("No outcome is known, so I choose the first.", str(listed[0]))
@@ -73,7 +78,7 @@ def analyst(task: Task, seed: int) -> Script:
     return Answer(f"{chosen} leads to the best {unit}, {values[chosen]:.6g}.", chosen)
 
 
-def _ask_rules(stated: _Statements, rules: list[Heuristic], task: Task) -> Script:
+def _ask_rules(scenario: Scenario, kind: Kind, rules: list[Heuristic], task: Task) -> Script:
     """Query one or three heuristics of the scenario, or all if there is a plan."""
     count = 1 if task.once else len(rules) if task.plans else 3
     plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])
@@ -81,7 +86,7 @@ def _ask_rules(stated: _Statements, rules: list[Heuristic], task: Task) -> Scrip
     for rule in rules[:count]:
         if len(votes) > 1:
             plan = numbered(["The heuristics disagree: ask the others too.", "Count the votes."])
-        statement = stated.filled(rule.statements[stated.kind], ())
+        statement = scenario.filled_for(task.question, kind, rule.statements[kind])
         seen = yield Step(f"What is {rule.description}?", statement, plan)
         votes.update(str(row[0]) for row in seen.rows[:1])
         if seen.last:
@@ -92,46 +97,24 @@ def _ask_rules(stated: _Statements, rules: list[Heuristic], task: Task) -> Scrip
     return Answer(f"{most} of {votes.total()} heuristics say so.", chosen)
 
 
-class _Statements:
-    """The statements of a scenario about the question of a task."""
+def _listing(scenario: Scenario, kind: Kind, question: Question) -> str:
+    """Return the statement that lists the candidates."""
+    part, target = scenario.listing, question.target
+    if part.table is not None:
+        table = table_in(scenario.schema, part.table, kind, "ansi")
+        conditions = [table.equals(column, target[key]) for column, key in part.where.items()]
+        return table.listing(part.column or "", [one for one in conditions if one is not None])
+    statement = scenario.statement(part, kind, target)
+    if statement is None:
+        raise _missing(scenario, "candidates", kind)
+    return statement
 
-    def __init__(self, task: Task) -> None:
-        scenario = plugins.scenario_of(task.question)
-        if scenario is None:
-            raise UsageError(
-                "The question names no scenario, which this scripted model needs: add --scenario."
-            )
-        self.scenario: Scenario = scenario
-        self.kind: Kind = "graph" if task.is_graph else "relational"
-        self._target = task.question.target
 
-    def candidates(self) -> str:
-        """Return the statement that lists the candidates."""
-        given = self.scenario.listing
-        if given.table is None:
-            statement = self.scenario.statement(given, self.kind, self._target)
-            return self._required(statement, "candidates")
-        table = table_in(self.scenario.schema, given.table, self.kind, "ansi")
-        conditions = [table.equals(c, self._target[p]) for c, p in given.where.items()]
-        return table.listing(given.column or "", [each for each in conditions if each is not None])
-
-    def outcomes(self) -> Template:
-        """Return the statement that returns the outcomes of the candidates."""
-        return self._required(self.scenario.outcome_queries.get(self.kind), "outcomes")
-
-    def filled(self, template: Template, listed: tuple[Candidate, ...]) -> str:
-        """Fill in a statement's template with the question and its candidates."""
-        values: Values = {**self.scenario.values(self._target), "candidates": listed}
-        return filled(template, self.kind, values)
-
-    def _required(self, statement: _Found | None, stem: str) -> _Found:
-        if statement is not None:
-            return statement
-        called = self.scenario.called_file(stem, self.kind)
-        raise UsageError(
-            f"A scripted model needs the file {called}, which does not exist. Write it, or use a "
-            "language model (--model)."
-        )
+def _missing(scenario: Scenario, stem: str, kind: Kind) -> UsageError:
+    return UsageError(
+        f"A scripted model needs {scenario.folder}/{stem}{SUFFIXES[kind]}, which does not exist. "
+        "Write it, or use a language model (--model)."
+    )
 
 
 def _figure(row: Sequence[Cell]) -> float:

@@ -370,6 +370,6 @@ def _require_foreseen(question: Question, decider: str) -> None:
     world = question.scenario
     if world in plugins.names("world") and not plugins.world(world).foreseen:
         raise UsageError(
-            f"'{decider}' looks ahead, but '{world}' shows the result of an action only after "
-            "the action: choose direct, cot, reflexion or tree-of-thoughts."
+            f"The decider '{decider}' looks ahead, but the world '{world}' shows the result of an "
+            "action only after the action: choose direct, cot, reflexion or tree-of-thoughts."
         )

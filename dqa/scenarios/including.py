@@ -89,7 +89,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
         for part in parts:
             added = part.values.get(key, kind())
             if not isinstance(added, kind):
-                raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
+                raise part.wrong((key,), f"it must be a {'list' if kind is list else 'table'}")
             items = added if kind is dict else range(len(merged), len(merged) + len(added))
             origins |= {(key, item): part.file for item in items}
             merged = merged + added if kind is list else merged | added

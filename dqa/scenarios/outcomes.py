@@ -112,7 +112,7 @@ class ScenarioOutcomes:
             if candidate is None:
                 continue
             if candidate in values:
-                raise wrong(candidate, "is there twice: return one")
+                raise wrong(candidate, "occurs twice: return one row for each candidate")
             values[candidate] = float("nan")
             with suppress(TypeError, ValueError):
                 values[candidate] = float(cell_of(value))  # type: ignore[arg-type]

@@ -144,8 +144,8 @@ def _read_events(
     used = [place for place, name in enumerate(names) if name != _NUMBER]
     if len(used) not in {2, 3}:
         raise DataError(
-            f"{about} has the columns {', '.join(found.columns)}: it needs the actor, the action "
-            f"and perhaps its details, and for the detection of gaps a column '{_NUMBER}'."
+            f"{about} has the columns {', '.join(found.columns)}. It must have the actor, the "
+            f"action and optionally its details, and a column '{_NUMBER}' if gaps must be detected."
         )
     if _NUMBER in names:
         require_numbers([row[names.index(_NUMBER)] for row in found.rows], about)
@@ -154,7 +154,9 @@ def _read_events(
         actor, action, *detail = (row[place] for place in used)
         if action is None or str(actor) not in sides:
             expected = " or ".join(f"'{name}'" for name in sides)
-            raise DataError(f"{about}: row {number} has no action of {expected}: it is {[*row]}.")
+            raise DataError(
+                f"{about}: row {number} must be an action of {expected}, but it is {[*row]}."
+            )
         text = "" if not detail or detail[0] is None else str(detail[0])
         side = PLAYERS[sides.index(str(actor))]
         events.append(GameEvent(number, f"event {number}", side, str(action), text))

@@ -281,8 +281,8 @@ class History:
             there = {column["name"] for column in inspector.get_columns(table.name)}
             if not there.issuperset(table.columns.keys()):
                 raise DataError(
-                    f"{self._location.shown} has a table '{table.name}' with other columns, so it "
-                    "is not a history: name another file or schema for the history."
+                    f"{self._location.shown} is not a history, because its table '{table.name}' "
+                    "has other columns: choose another file or schema for the history."
                 )
 
 

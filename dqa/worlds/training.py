@@ -154,7 +154,8 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
                 trainer.play(weights)
             except (DataError, IndexError, KeyError, ValueError) as error:
                 watch.unreadable(
-                    f"{file} cannot be used, and '{trainer.player}' is trained again: {error}"
+                    f"The file {file} cannot be used, so '{trainer.player}' is trained again: "
+                    f"{error}"
                 )
             else:
                 return Learnt(file, weights, was_kept=True)

@@ -140,7 +140,7 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
 
 def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
     open_question = Question("custom", "1", "Which?", "None.")
-    with pytest.raises(UsageError, match="BIDDER compares actions"):
+    with pytest.raises(UsageError, match="lists no candidates, but BIDDER"):
         plugins.decider("bidder")(scripted_model("analyst"), Settings()).check(open_question)
     unread = Question("custom", "1", "Which?", "None.", candidates=("a", "b"))
     with pytest.raises(UsageError, match=r"BIDDER.*--context"):

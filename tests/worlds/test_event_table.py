@@ -131,10 +131,10 @@ def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> 
         assert find_position(move(2), database).events[1].detail == "90.0"
     for change, deal, words in (
         ("", 3, "'supplier' has not acted yet, .*replies = "),
-        ("", 4, "row 1 has no action of 'us' or 'supplier'"),
-        ("", 5, "row 1 has no action"),
-        ("UPDATE talk SET number = NULL WHERE number = 4", 2, "event 1 is missing"),
-        ("DELETE FROM talk WHERE number = 2", 2, "event 2 is missing"),
+        ("", 4, "row 1 must be an action of 'us' or 'supplier'"),
+        ("", 5, "row 1 must be an action"),
+        ("UPDATE talk SET number = NULL WHERE number = 4", 2, "is missing"),
+        ("DELETE FROM talk WHERE number = 2", 2, "is missing"),
     ):
         with closing(sqlite3.connect(talks)) as made, made:
             made.execute(change)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from dqa.core.fitting import words_in
 from dqa.core.question import fits_form
 from dqa.models.scripted import ScriptedReplies
-from dqa_ldm2.likeness import likeness
+from dqa_ldm2.likeness import likeness, nearest_type
 from dqa_ldm2.steps import PACKAGE, first_difference
 
 Values = Mapping[str, Any]

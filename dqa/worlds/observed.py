@@ -134,8 +134,8 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     events = events_of(database, question.key, game, before=move)
     if not events or events[0].action != BEGINNING:
         raise DataError(
-            f"The history of {question.key} must begin with '{BEGINNING}', the event with the first "
-            "observation."
+            f"The history of {question.key} must begin with '{BEGINNING}', the event with the "
+            "first observation."
         )
     return ObservedPosition(
         question.scenario,

@@ -21,12 +21,13 @@ from dqa.deciders.parts import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import query_tool, simulation_tools
+from dqa.models.scripted.steps import Task
 from dqa.worlds.observed import move_number
 from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
 from dqa_planrag.recipes import PlanSettings, Recipe
 from dqa_planrag.run import Run
-from dqa_planrag.scripted import TaskPrompt, check_script, task_of
+from dqa_planrag.scripted import TaskPrompt, check_script
 from dqa_planrag.toolbox import Toolbox
 
 
@@ -93,7 +94,10 @@ class Agent(Decider):
         text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
         prompt = TaskPrompt(
             content=prompting.task(question, database, schema, offered, self._last_plan(question)),
-            task=task_of(question, recipe, is_graph=database.kind == "graph"),
+            task=Task(
+                *(question, database.kind == "graph"),
+                *(recipe.reads_once, recipe.plans, recipe.simulates),
+            ),
             recipe=recipe,
             recorder=recorder,
         )

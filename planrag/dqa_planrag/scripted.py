@@ -29,7 +29,6 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 from dqa_planrag.recipes import Recipe
 
-PACKAGE = "dqa_planrag"
 _SHORTEST_PLAN = numbered(["Look up what the decision needs.", "Decide."])
 _Messages: TypeAlias = Sequence[BaseMessage]
 
@@ -84,11 +83,6 @@ class _AgentScripts:
         return AIMessage(_text(move, prompt.recipe, [*planned, *current])), True
 
 
-def task_of(question: Question, recipe: Recipe, *, is_graph: bool) -> Task:
-    """Return the task of an agent for scripts."""
-    return Task(question, is_graph, recipe.reads_once, recipe.plans, recipe.simulates)
-
-
 RESPONDER = _AgentScripts()
 
 
@@ -126,9 +120,8 @@ def _prompt(messages: _Messages) -> TaskPrompt:
 
 def _observed(evidence: Evidence) -> Observed:
     """Return the rows of an observation, in the form that the model sees."""
-    header, *lines = evidence.observation.splitlines() or [""]
-    rows = takewhile(lambda line: line.startswith("["), lines if header.startswith("[") else ())
-    return Observed(tuple(tuple(json.loads(row)) for row in rows))
+    lines = takewhile(lambda line: line.startswith("["), evidence.observation.splitlines())
+    return Observed(tuple(tuple(json.loads(row)) for row in [*lines][1:]))
 
 
 def _planned(recipe: Recipe, plan: str, *, is_first: bool, is_new: bool) -> list[str]:

@@ -36,7 +36,6 @@ class Responder(Protocol):
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:
         """Return whether a conversation belongs to this method."""
-        ...
 
     def reply(
         self, messages: Sequence[BaseMessage], tools: Sequence[str], script: str, seed: int
@@ -59,7 +58,6 @@ class Responder(Protocol):
         UsageError
             The script cannot continue this conversation.
         """
-        ...
 
 
 @runtime_checkable
@@ -73,11 +71,12 @@ class Wording(Responder, Protocol):
 
         If the model must plan first, the reply contains only the plan.
         """
-        ...
 
 
 class ProgramModel(ToolModel):
     """A chat model that is a program. Its errors are not retried."""
+
+    cache: Any = False
 
     @property
     def _llm_type(self) -> str:
@@ -116,10 +115,6 @@ class ScriptedModel(ProgramModel):
 
     script: str
     seed: int = 0
-
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        return {"script": self.script, "seed": self.seed}
 
     def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
         responder = find_responder(messages)

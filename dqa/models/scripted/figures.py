@@ -7,9 +7,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-QUOTE = "> "
-"""The mark before each line of a quoted text."""
-
 
 def figures_of(actions: Sequence[str], rows: str, number: int = 0) -> Mapping[str, float]:
     """Return the figure that follows each action in a row, scaled from 0 to 1.
@@ -51,7 +48,7 @@ def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[st
 def _rows(text: str) -> Iterator[list[object]]:
     """Yield each line of a text as a JSON array, or as an empty list if it is not a JSON array."""
     for line in text.split("\n"):
-        row = line.lstrip(QUOTE)
+        row = line.lstrip("> ")  # the mark of a quoted text
         try:
             yield json.loads(row) if row.startswith("[") else []
         except ValueError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from dqa import plugins
@@ -22,13 +23,9 @@ from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.statements import SUFFIXES
 from dqa.scenarios.tables import table_in
 
-_PLAN = numbered(
-    [
-        "List the candidates.",
-        "Read the context of the question.",
-        "Compare the outcomes.",
-        "Choose the best.",
-    ]
+_PLAN = (
+    "1. List the candidates.\n2. Read the context of the question.\n3. Compare the outcomes.\n"
+    "4. Choose the best."
 )
 _NOTHING = Answer("There is no candidate.", "none")
 
@@ -119,13 +116,11 @@ def _missing(scenario: Scenario, stem: str, kind: Kind) -> UsageError:
 
 def _figure(row: Sequence[Cell]) -> float:
     """Return the outcome in a row, with the digits that do not depend on the order of summation."""
-    try:
+    with suppress(IndexError, TypeError, ValueError):
         figure = float(f"{float(row[1]):.10g}")  # type: ignore[arg-type]  # or a TypeError
-    except (IndexError, TypeError, ValueError):
-        figure = math.nan
-    if math.isnan(figure):
-        raise UsageError(
-            f"The outcome of {str(row[0])!r} is not a number: correct the scenario's file "
-            "outcomes.* ('dqa doctor --scenario DIR --database URL' shows the line)."
-        )
-    return figure
+        if not math.isnan(figure):
+            return figure
+    raise UsageError(
+        f"The outcome of {str(row[0])!r} is not a number: correct the scenario's file "
+        "outcomes.* ('dqa doctor --scenario DIR --database URL' shows the line)."
+    )

@@ -265,7 +265,14 @@ class Cassette:
             read += len(line)
             try:
                 entry = parse_json(line)
-                self._read_header(entry) if number == 1 else self._read_entry(entry)
+                if number == 1:
+                    self._read_header(entry)
+                elif "message" in entry:
+                    self._messages.add(entry["message"])
+                else:
+                    name = "failure" if "failure" in entry else "replies"
+                    key = (tuple(entry["asker"]), entry["request"])
+                    self._put(key, entry["position"], {name: entry[name]})
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problem = "this is not a line of a cassette: record it again, in a new file."
                 raise ParseError(self.path, number, problem) from error
@@ -275,20 +282,12 @@ class Cassette:
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
-            problem = f"the cassette has format {header['cassette']}; this version reads format"
-            made_by = f"use the version that made it (dqa {header.get('dqa', '?')})"
             raise ParseError(
-                self.path, 1, f"{problem} {FORMAT}: {made_by}, or record the replies again."
+                *(self.path, 1),
+                f"the cassette has format {header['cassette']}, and this version reads format "
+                f"{FORMAT}: use dqa {header.get('dqa', '?')}, or record it again.",
             )
         self.models = tuple(header["models"])
-
-    def _read_entry(self, entry: dict[str, Any]) -> None:
-        if "message" in entry:
-            self._messages.add(entry["message"])
-            return
-        name = "failure" if "failure" in entry else "replies"
-        key = (tuple(entry["asker"]), entry["request"])
-        self._put(key, entry["position"], {name: entry[name]})
 
     def _check_models(self, models: Iterable[str]) -> None:
         missing = [name for name in models if name not in self.models]

@@ -106,7 +106,7 @@ class TreeOfThoughts(TaskDecider):
             kept = self._best(task, proposed, level, asking)
         thought = kept[0][-1]
         if thought.action is None:
-            raise ValueError("The thoughts of the last level decide for an action.")
+            raise ValueError("The thoughts of the last level must decide for an action.")
         return Choice.of(thought.action, thought.text)
 
     def _propose(

@@ -255,7 +255,9 @@ def _invalid(
     if len(named) > 1:
         problem = f"'{quoted}' names more than one {noun}: {some}."
     elif named:
-        problem = f"'{quoted}' says more than a name, and may or may not decide for {some}."
+        problem = (
+            f"'{quoted}' contains more than a name, so it is unclear whether it decides for {some}."
+        )
     else:
         hint = f" (did you mean '{near[0]}'?)" if near else ""
         problem = f"'{quoted}' names no {noun} that can be chosen{hint}."

@@ -188,8 +188,8 @@ def check_listed(question: Question, decider: str) -> None:
 
 def _unlisted(question: Question, decider: str) -> UsageError:
     return UsageError(
-        f"Question '{question.key}' lists no candidates, but {decider} chooses from a list: list "
-        "them (--candidates, or the field 'candidates' of a question in a file)."
+        f"Question '{question.key}' lists no candidates, but {decider} chooses from a list: add a "
+        "list (--candidates, or the field 'candidates' of a question in a file)."
     )
 
 

@@ -285,7 +285,7 @@ class Cassette:
             raise ParseError(
                 *(self.path, 1),
                 f"the cassette has format {header['cassette']}, and this version reads format "
-                f"{FORMAT}: use dqa {header.get('dqa', '?')}, or record it again.",
+                f"{FORMAT}: use dqa {header.get('dqa', '?')}, or record the replies again.",
             )
         self.models = tuple(header["models"])
 

@@ -127,10 +127,7 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     checked = dqa.check_scenario(folder, file)
     (error,) = [found for found in checked.findings if found.level == "error"]
     assert error.file == str(document)
-    assert (
-        "outcomes.confirmed: 'dqa init' guessed the goal (maximise the total revenue)"
-        in error.problem
-    )
+    assert "outcomes.confirmed: The goal (maximise the total revenue)" in error.problem
     asked = dqa.AskedQuestion(scenario=str(folder))
     with pytest.raises(ParseError, match="write confirmed = true") as raised:
         dqa.ask(file, asked, decider="oracle")

@@ -56,7 +56,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
             "'maximise' or 'minimise', not 'min'",
         ),
         ('key = ["part"]', 'key = ["prat"]', "tables.part.key", "did you mean 'part'?"),
-        ('source = "query"', 'source = "python"', "outcomes", "and the field 'python'"),
+        ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         (
             'column = "unit_price"',
@@ -120,7 +120,12 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         ("outcomes.cypher", "$part", "$prat", "did you mean 'part'"),
         ("context.sql", "$part", "$prat", "did you mean 'part'"),
         ("heuristics/cheapest-piece.sql", "$part", "$parts", "did you mean 'part'"),
-        ("outcomes.sql", "SELECT", "SELECT 1;\nSELECT", "it holds 2 statements; write exactly one"),
+        (
+            "outcomes.sql",
+            "SELECT",
+            "SELECT 1;\nSELECT",
+            "it contains 2 statements; write exactly one",
+        ),
     ],
 )
 def test_an_unknown_parameter_is_found_when_the_folder_is_read(

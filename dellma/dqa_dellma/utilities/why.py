@@ -47,8 +47,10 @@ def explain_choice(problem: Problem, elicited: Maximised) -> str:
     if elicited.chances[likeliest] > chance:
         favoured = _named(problem.actions[likeliest])
         likely = percent(float(elicited.chances[likeliest]))
-        text += f". {favoured} is more likely the best ({likely}), but the value decides and not "
-        text += "this probability"
+        text += (
+            f". {favoured} is the best with a higher probability ({likely}), but the value "
+            "decides, not this probability"
+        )
     return f"{text}. The decision is close." if chance < _CLEAR else f"{text}."
 
 

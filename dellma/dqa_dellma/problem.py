@@ -118,7 +118,7 @@ class Decided(Reply):
 
 
 def read_decision(reply: Mapping[str, Any]) -> str | None:
-    """Return the text or number in the field ``decision`` of a reply; None if there is none."""
+    """Return the text or number in the field ``decision`` of a reply; None if it is missing."""
     said = reply.get("decision")
     if isinstance(said, int) and not isinstance(said, bool):
         return str(said)

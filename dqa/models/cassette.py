@@ -237,7 +237,7 @@ class Cassette:
         answers[position : position + 1] = [answer]
 
     def _missing(self, request: _Request) -> str:
-        """Describe the request without a recorded reply, and the fix."""
+        """Describe a request without a recorded reply, and say how to fix the problem."""
         step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
         others = [_by(one) for one, asked in self._answers if asked == request.hash]
         where = f" The same request was recorded{others[0]}." if others else ""

@@ -128,7 +128,7 @@ class ScriptedModel(ProgramModel):
 
 
 def find_responder(messages: Sequence[BaseMessage]) -> Responder | None:
-    """Return the responder for a conversation; None without one."""
+    """Return the responder for a conversation; None if no responder fits."""
     return next((found for found in plugins.responders() if found.answers(messages)), None)
 
 

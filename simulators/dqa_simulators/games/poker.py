@@ -203,7 +203,7 @@ class PokerPosition(Position):
         return replace(self, viewer=self.mover or self.viewer, hole=())
 
     def shown_in(self, text: str) -> Shown:
-        """Return "all" if the text describes the state, else "nothing"."""
+        """Return "all" if the text describes the state, otherwise "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     @classmethod

@@ -194,7 +194,7 @@ class NegotiationPosition(Position):
         return replace(self, viewer=self.mover or self.viewer, own_values=(0, 0, 0))
 
     def shown_in(self, text: str) -> Shown:
-        """Return "all" if the text describes the state, else "nothing"."""
+        """Return "all" if the text describes the state, otherwise "nothing"."""
         return "all" if self.describe() in text else "nothing"
 
     def in_words(self, actions: Sequence[Candidate]) -> str:

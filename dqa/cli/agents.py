@@ -40,7 +40,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     database : [NAME=]URL|PATH
-        Database that agents may read. May be repeated; then name each one (NAME=URL).
+        Database that agents may read. May be repeated; then give each database a name (NAME=URL).
     transport
         How clients connect: over standard input and output, or over streamable HTTP.
     host : ADDRESS
@@ -48,7 +48,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     port
         Port to listen on, with --transport http. 0 selects a free port.
     allow_host : NAME
-        Accept requests for this host name, in addition to --host. May be repeated. Needed if the
+        Accept requests for this host name, in addition to --host. May be repeated. Required if the
         server listens on all addresses.
     model : PROVIDER:MODEL
         Chat model of the tool 'ask', for example openai:NAME.

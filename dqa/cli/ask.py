@@ -45,7 +45,7 @@ def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer
     Raises
     ------
     UsageError
-        There is no terminal, or a reviewer is named without anything to review.
+        There is no terminal, or the reviewer has a name but nothing to review.
     """
     if not kinds:
         if by is not None:

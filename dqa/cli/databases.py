@@ -89,7 +89,7 @@ def _statement(given: str | None, file: Path | None) -> str:
 
 
 def _print_csv(found: QueriedRows) -> None:
-    """Print rows as CSV. On a terminal, characters that would control it are escaped."""
+    """Print rows as CSV. On a terminal, control characters are escaped."""
     shown = _escaped if sys.stdout.isatty() else _plain
     for row in (found.columns, *found.rows):
         line = io.StringIO(newline="")

@@ -149,8 +149,8 @@ def play(  # noqa: PLR0913  (one parameter per option)
     opponent : NAMES
         Opponents, separated by commas. Every player plays against every opponent.
     history : FILE|URL
-        Database for the events of all games; players read it. By default it is next to the run. Use
-        a new one for each run, because games are numbered from 1.
+        Database for the events of all games; players read it. By default, it is next to the run.
+        Each run needs a new database, because games are numbered from 1.
     """
     from dqa.api.games import play as play_all
 
@@ -196,8 +196,8 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
         Play every deal twice, the second time with the hidden information of the two players
         swapped. By default, worlds for two players do this.
     history : FILE|URL
-        Database for the events of all games; players read it. By default it is next to the run. Use
-        a new one for each run, because games are numbered from 1.
+        Database for the events of all games; players read it. By default, it is next to the run.
+        Each run needs a new database, because games are numbered from 1.
     """
     del mirror  # `given_by` reads it from the context
     from dqa.api.games import play_tournament

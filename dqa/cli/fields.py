@@ -141,7 +141,7 @@ def spec_fields(
     Parameters
     ----------
     given
-        Values of options that the user wrote, by name. Options that do not belong to a spec are
+        Values of the options on the command line, by name. Options that do not belong to a spec are
         ignored.
     base
         Spec that supplies the unchanged parts of fields; None for the defaults.

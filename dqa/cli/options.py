@@ -73,9 +73,9 @@ def declared(
     name
         The name of the parameter. The option has the same name without the prefix ``as_``.
     annotation
-        The type, with its bounds. If it has a declaration, only a missing help is added.
+        The type, with its bounds. If it contains a declaration, only a missing help is added.
     described
-        The help and the placeholder. Without a placeholder, the type defines it.
+        The help and the placeholder. If there is no placeholder, the type determines it.
     group
         The group of an option that is not in `GROUP_OF`.
     """

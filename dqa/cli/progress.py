@@ -138,7 +138,7 @@ class Progress(Watcher):
         self._update(advance=1)
 
     def unreadable(self, text: str) -> None:
-        """Print why a stored player cannot be read."""
+        """Print the reason why a stored player cannot be read."""
         self._warn(text)
 
     def decided(self, result: Result) -> None:
@@ -159,12 +159,12 @@ class Progress(Watcher):
         self._update(completed=self.done)
 
     def faulted(self, fault: events.FaultEvent) -> None:
-        """Print the first failure of each kind; the traces contain the others."""
+        """Print the first failure of each kind. The traces contain all failures."""
         if fault.fault not in _REPAIRED:
             self._warn_once(fault.fault, step_line(fault) or "")
 
     def warned(self, warning: events.WarningEvent) -> None:
-        """Print the first warning of each kind; the traces contain the others."""
+        """Print the first warning of each kind. The traces contain all warnings."""
         self._warn_once(warning.about, warning.text)
 
     def _warn_once(self, kind: str, text: str) -> None:

@@ -173,7 +173,7 @@ def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
     Raises
     ------
     UsageError
-        There are several named sets, or a named set and `others` (other sources of questions).
+        There are several named sets, or a named set and other sources of questions (`others`).
     """
     named = [value for value in given or () if "=" not in value]
     if named and (others or len(named) > 1):

@@ -37,7 +37,7 @@ def list_runs(
     """List the runs in folders and stores, with their progress and accuracy.
 
     The newest run is first. A decision counts as failed if a server error, a spent budget or a bug
-    ended it. 'dqa eval --resume RUN' repeats failed decisions and makes missing ones.
+    ended it. 'dqa eval --resume RUN' repeats failed decisions and makes missing decisions.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     against : NAME
         Compare every decider with this one only.
     all_pairs
-        Compare all pairs. By default, if runs share deciders or players, each of these is compared
+        Compare all pairs. By default, if runs share deciders or players, each of them is compared
         only with itself in the other runs.
     scenario : NAME
         Only questions of this scenario.

@@ -14,7 +14,7 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
 def _listed(value: object) -> object:
-    """Return one value or a list of them as a tuple."""
+    """Return one value, or a list of values, as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 

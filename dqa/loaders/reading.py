@@ -38,7 +38,7 @@ class QuestionReader(Protocol):
 
     @property
     def rule_set(self) -> str | None:
-        """The rule set of the answers; None if each question set names its own."""
+        """The rule set of the answers; None if each question set has its own rule set."""
         ...
 
     def recognises(self, folder: Path) -> bool:
@@ -79,7 +79,7 @@ class QuestionReader(Protocol):
 def reader_of(folder: Path | str) -> QuestionReader:
     """Return the only reader that recognises a folder.
 
-    If none does, return the DQA release's reader.
+    If no reader recognises the folder, return the reader of the DQA release.
 
     Raises
     ------

@@ -35,7 +35,8 @@ class DatabaseForm:
     suffix
         The ending of the files.
     parse, render
-        `parse` converts the text of a file to a situation, and `render` does the reverse.
+        `parse` converts the text of a file to a situation, and `render` converts a situation to
+        text.
     """
 
     folder: str

@@ -100,7 +100,7 @@ def render_cypher(situation: Situation) -> str:
     Raises
     ------
     DataError
-        An infinity, because Cypher has no literal for it.
+        A number is infinite, because Cypher has no literal for infinity.
     """
     schema = situation.schema
     parts = []

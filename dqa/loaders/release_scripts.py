@@ -292,10 +292,10 @@ class _Script:
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int
     ) -> tuple[str | None, ...]:
-        """Return, for each name, the wanted name that it means; None if it is unknown.
+        """Return, for each name, the wanted name to which it refers; None if it is unknown.
 
-        If an unknown name (``has_has_merchant``) resembles a missing name, it means the missing
-        name.
+        If an unknown name (``has_has_merchant``) is similar to a missing name, it refers to the
+        missing name.
         """
         if (where, names) not in self._aligned:
             missing = [name for name in wanted if name not in names]
@@ -312,7 +312,10 @@ class _Script:
         return self._aligned[where, names]
 
     def _value(self, text: str, column: Column, start: int) -> Cell:
-        """Convert a literal to a column's type. Report a number or truth value in quotes."""
+        """Convert a literal to a column's type.
+
+        If a number or truth value is in quotes, report this.
+        """
         stored, is_quoted = column.stored, text[0] in "'\""
         plain = self._unescape(text[1:-1]) if is_quoted else text
         if is_quoted and stored == "text":

@@ -184,7 +184,8 @@ def read_set(
     limit
         The maximum number of questions per scenario. Worlds without wanted questions are not drawn.
     check_words
-        Whether to compare the questions, too. They differ if a text of their scenario has changed.
+        Whether to compare the questions, too. Questions differ if a text of their scenario has
+        changed.
 
     Raises
     ------
@@ -249,7 +250,7 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
 def read_manifest_of(name: str) -> SetManifest:
     """Read the manifest of a set.
 
-    Raise `DataError` if the set, version or generator is another one.
+    Raise `DataError` if the set, the version or the generator differs.
     """
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
     found = manifest.name, manifest.version, manifest.generator_version

@@ -58,7 +58,7 @@ class Source(Record):
 
     @property
     def default_scenarios(self) -> tuple[str, ...]:
-        """The scenarios of lines that name none, by name or folder."""
+        """The scenarios, by name or folder, of lines that do not contain one."""
         return ()
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
@@ -268,7 +268,7 @@ class OwnQuestions(Source):
     databases
         The databases of the questions.
     scenario
-        The scenario of lines that name none, by name or folder.
+        The scenario, by name or folder, of lines that do not contain one.
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"
@@ -326,7 +326,9 @@ class OwnQuestions(Source):
 
 
 class PassedQuestions(Source):
-    """Questions that a Python caller passed. A stored spec names them, but cannot read them again.
+    """Questions that a Python caller passed.
+
+    A stored spec contains their name, but cannot read them again.
 
     Attributes
     ----------

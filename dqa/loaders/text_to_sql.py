@@ -92,7 +92,7 @@ class _Layout(NamedTuple):
 
     @property
     def gold(self) -> tuple[str, ...]:
-        """Possible files of right statements, one on each line, for entries that have none."""
+        """Possible files of right statements, one on each line, for entries that lack one."""
         stem = Path(self.questions).stem
         return f"{stem}_gold.sql", f"{stem}.sql", f"{stem.partition('_')[0]}_gold.sql"
 
@@ -376,7 +376,7 @@ def _decoded(content: bytes) -> str:
 
 
 class _Spider2Gold:
-    """Reads the right answers of Spider 2 lite: result tables, or else a statement."""
+    """Reads the right answers of Spider 2 lite: result tables, otherwise a statement."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD

@@ -1,4 +1,4 @@
-"""The output of ``dqa compare``: a table of deciders, a table of pairs, and notes."""
+"""Write the output of ``dqa compare``: a table of deciders, a table of pairs, and notes."""
 
 from __future__ import annotations
 

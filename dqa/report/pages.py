@@ -73,7 +73,7 @@ def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
 
 
 def percent(probability: float) -> str:
-    """Return a probability in whole percent, but never 0 % or 100 %: it is an estimate."""
+    """Return a probability in whole percent. It is an estimate, so it is never 0 % or 100 %."""
     if probability < 0.01:
         return "under 1 %"
     if probability > 0.99:

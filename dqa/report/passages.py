@@ -29,7 +29,7 @@ class Passage:
     tone
         Whether the passage reports a success, a failure or a warning.
     detail
-        Whether only the full view shows the passage.
+        Whether the passage is shown only in the full view.
     statement, translated
         Statement or request, and the statement that ran if it differs.
     status

@@ -86,7 +86,7 @@ def _spent(trace: Trace) -> Passage:
 
 
 class _EventReader:
-    """Converts events into passages, and remembers the data that later events refer to."""
+    """Converts events into passages, and stores the data that later events refer to."""
 
     def __init__(self) -> None:
         self._task: list[tuple[str, str]] = []
@@ -262,7 +262,7 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple[Change, str]]:
-    """Yield the new steps, and each dropped step where it was."""
+    """Yield the new steps, and each dropped step at its old position."""
     matched = SequenceMatcher(None, [step.bare for step in old], [step.bare for step in new])
     for tag, old_from, old_to, new_from, new_to in matched.get_opcodes():
         if tag != "equal":
@@ -272,7 +272,7 @@ def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple
 
 
 def _request(given: object) -> str:
-    """Return a tool's input: a text, a list, or JSON arguments with one of these."""
+    """Return a tool's input: a text, a list, or JSON arguments that contain a text or a list."""
     if isinstance(given, str) and given.startswith("{"):
         try:
             (given,) = json.loads(given).values()

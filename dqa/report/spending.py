@@ -35,7 +35,7 @@ class Spending(Record):
 
     @classmethod
     def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
-        """Return the spending. The cost is unknown unless the servers reported all tokens."""
+        """Return the spending. The cost is known only if the servers reported all tokens."""
         unknown = cost is not None and not (reported and reports_tokens(used))
         return cls(
             input_tokens=used.input_tokens,
@@ -58,7 +58,7 @@ def spending(
     prices: Prices | None = None,
     more: Usage = Usage(),  # noqa: B008  (frozen)
 ) -> Spending:
-    """Return the spending for results, plus the usage `more` that belongs to no result."""
+    """Return the spending for results, plus further usage (`more`) without a result."""
     used = sum((result.usage for result in results), more)
     reported = all(reports_tokens(result.usage) for result in results)
     return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)

@@ -273,8 +273,8 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return a line for each heuristic, with its accuracy.
 
-    Only the official answer counts as right. If the accuracy differs when all best candidates
-    count, this figure follows.
+    Only the official answer counts as right. The accuracy with all best candidates follows if it
+    differs.
     """
     lines = [f"{_NO_RULES} {_LABEL}."] if shortcuts else []
     for found in shortcuts:

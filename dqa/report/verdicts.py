@@ -33,7 +33,7 @@ def verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
 
 
 def _unjudged(trace: Trace, result: Result | None) -> str:
-    """Say why a decision was not judged."""
+    """Explain why a decision was not judged."""
     if trace.ending.value in _ENDED:
         who = "a server" if trace.outage is None else f"the {trace.outage}"
         ended = _ENDED[trace.ending.value].format(who=who)

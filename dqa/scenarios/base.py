@@ -218,7 +218,7 @@ class Scenario:
         return self.candidates_by(self.lister(situation), target)
 
     def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
-        """List the candidates that `lister` returns; errors are those of `candidates`."""
+        """List the candidates that `lister` returns. Raise the errors of `candidates`."""
         listing = self.listing
         found: Sequence[Candidate] = [
             _candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
@@ -360,7 +360,9 @@ class Scenario:
 
 
 def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
-    """Return a listed value as a candidate. Raise `DataError` if it is no text and no whole number.
+    """Return a listed value as a candidate.
+
+    Raise `DataError` if it is neither text nor a whole number.
 
     Parameters
     ----------

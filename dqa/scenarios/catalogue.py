@@ -117,7 +117,7 @@ def register(folder: Path | str) -> Scenario:
     ParseError
         The folder is wrong.
     UsageError
-        Another scenario has the name.
+        Another scenario has this name.
     """
     path = Path(folder).resolve()
     found = read_scenario(path)

@@ -40,7 +40,7 @@ class _WithoutNull(GenerateJsonSchema):
 
 
 class Part(BaseModel):
-    """The base of all parts of the document."""
+    """The base class of all parts of the document."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True
@@ -229,7 +229,7 @@ class CriticalValue(Part):
 
 
 class MattersPart(Part):
-    """The relevant part of the data: a node, and all nodes with a path to this node."""
+    """The relevant part of the data: a node, and all nodes from which a path leads to this node."""
 
     parameter: str
     """The parameter that selects the node. Its table must be mapped to nodes."""

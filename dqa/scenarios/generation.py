@@ -19,7 +19,7 @@ from dqa.scenarios.base import Scenario
 
 
 def require(holds: bool, problem: str) -> None:
-    """Raise `UsageError` with `problem` unless a condition holds."""
+    """Raise `UsageError` with `problem` if a condition is false."""
     if not holds:
         raise UsageError(problem)
 
@@ -117,7 +117,7 @@ class Difficulty:
 
     @property
     def reach(self) -> int:
-        """The number of steps that worlds must allow: at least 2 if some answers must be far."""
+        """The minimum number of steps in a world: at least 2 if some answers must be far."""
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 
 
@@ -139,7 +139,7 @@ class Resistance(Protocol):
     """Finds the questions that some deciders get wrong."""
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return, for each question about a situation, whether every decider's answer is wrong.
+        """Return, for each question about a situation, whether all deciders answer it wrongly.
 
         A decider without an answer is not wrong.
         """

@@ -1,8 +1,8 @@
 """Files that a ``scenario.toml`` includes: parts that several scenarios share.
 
 An included file contains tables, nodes, edges, parameters and settings, written as in a
-``scenario.toml``. Items of lists come before the scenario's own. A parameter or setting of the
-scenario replaces an included one with the same name.
+``scenario.toml``. Items of lists come before the scenario's own. If a parameter or setting of the
+scenario has the same name as an included one, it replaces the included one.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
 def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
     """Read an included file.
 
-    If it cannot be included, raise an error at the field that names it.
+    If the file cannot be included, raise an error for the field with its name.
     """
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):

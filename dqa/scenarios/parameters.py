@@ -47,7 +47,7 @@ def read_value(key: str, text: str, kind: ParameterType) -> Scalar:
 
 
 def read_list(key: str, text: str, kind: ParameterType) -> tuple[Scalar, ...]:
-    """Return the values of a text that lists several; errors are those of `read_value`."""
+    """Return the values in a text that lists several values. Raise the errors of `read_value`."""
     return tuple(read_value(key, part, kind) for part in text.split(LIST_SEPARATOR))
 
 

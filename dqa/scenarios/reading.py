@@ -1,4 +1,4 @@
-"""Reads a scenario's folder.
+"""Read a scenario's folder.
 
 The folder contains
 

@@ -40,7 +40,7 @@ CYPHER_ESCAPES = str.maketrans(
 
 
 def sql_literal(value: Scalar) -> str:
-    r"""Return `value` as an expression that every SQL dialect reads alike.
+    r"""Return `value` as an expression with the same meaning in every SQL dialect.
 
     A backslash begins an escape only in MySQL's default mode. The text ``'\\'`` is therefore one or
     two backslashes, but its first character is always a backslash.
@@ -70,7 +70,7 @@ def _quoted(text: str) -> str:
 
 
 def cypher_literal(value: Scalar) -> str:
-    r"""Return `value` as an expression that Neo4j and LadybugDB read alike.
+    r"""Return `value` as an expression with the same meaning in Neo4j and LadybugDB.
 
     Neo4j replaces ``\uXXXX`` before it reads strings, so the string is cut between a literal
     backslash and a u.

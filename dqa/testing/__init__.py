@@ -1,4 +1,4 @@
-"""Tools for tests of decisions: fixtures for pytest, and the classes and functions they use.
+"""Tools for tests of decisions: fixtures for pytest, and the classes and functions behind them.
 
 The fixtures `dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_recorded`, `dqa_questions` and
 `dqa_server` are available if this package is installed; docs/testing.md describes them. The

@@ -1,8 +1,8 @@
 """Temporary database servers in containers, for tests.
 
 An image must support the environment variables of the official image. A server is ready when `dqa`
-can examine it over the network. Logs do not show that, because they differ between images, and some
-images restart the server during initialisation.
+can examine it over the network. Logs are not a reliable sign, because they differ between images,
+and some images restart the server during initialisation.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ Asker: TypeAlias = Callable[..., Trace]
 
 
 def assert_choice(decision: Decided, *expected: Candidate) -> None:
-    """Fail unless a decision is one of the expected choices.
+    """Fail if a decision is not one of the expected choices.
 
     If the question has no candidates, the text of the answer is compared.
     """
@@ -70,7 +70,7 @@ def assert_choice(decision: Decided, *expected: Candidate) -> None:
 
 
 def assert_ending(decision: Decided, expected: Ending | str) -> None:
-    """Fail unless a decision ended as expected, such as ``answered`` or ``step_limit``."""
+    """Fail if a decision did not end as expected, such as ``answered`` or ``step_limit``."""
     __tracebackhide__ = True
     wanted = Ending(expected)
     if decision.ending is not wanted:
@@ -78,7 +78,7 @@ def assert_ending(decision: Decided, expected: Ending | str) -> None:
 
 
 def assert_reads(decision: Decided, *names: str) -> None:
-    """Fail unless statements that ran contain all these names of tables, columns or labels.
+    """Fail if the statements that ran lack one of these names of tables, columns or labels.
 
     Names are compared as whole words without regard to case. Quoted texts are ignored.
     """
@@ -110,7 +110,7 @@ def assert_at_most(
 
 
 def describe_decisions(traces: Collection[Trace], count: int) -> str:
-    """Describe the last decisions of a test, of which there were `count` in total."""
+    """Describe the last decisions of a test. The test made `count` decisions in total."""
     from dqa.report.reading import read
     from dqa.report.trace_text import passages_to_text
 

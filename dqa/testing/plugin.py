@@ -100,7 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that are known to need a server before they run."""
+    """Mark the tests that need a server, if this is known before they run."""
     by_default = _setting(config, "engine") in SERVERS
     for item in items:
         fixtures = getattr(item, "fixturenames", ())

@@ -50,7 +50,7 @@ class RandomPolicy(Policy):
 
 
 class InformedPolicy(Policy):
-    """A program that knows all hidden values, and therefore is not a fair player."""
+    """A program that knows all hidden values. It is therefore not a fair player."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Raise `UsageError`, because a position lacks the hidden values."""
@@ -86,8 +86,8 @@ class PolicyFactory:
     description
         A description in one line.
     make
-        Creates the program for a seed. A learning player is read from the cache, or trained if the
-        cache lacks it. The result depends only on the seed and the settings.
+        Creates the program for a seed. A learning player is read from the cache. If the cache lacks
+        it, the player is trained. The result depends only on the seed and the settings.
     trainer
         The trainer of a learning player; None for other programs.
     """
@@ -121,8 +121,8 @@ class WorldFactory:
     policies
         The programs that play the world, by name.
     foreseen
-        Whether `Position.after` can return the result of an action. It cannot if the result is
-        known only after the action.
+        Whether `Position.after` can return the result of an action. This is impossible if the
+        result is known only after the action.
     """
 
     name: str

@@ -132,7 +132,7 @@ class History:
     Raises
     ------
     UsageError
-        The location cannot be written, holds games of another run, or is not a database.
+        The location cannot be written, contains games of another run, or is not a database.
     MissingKeyError
         The driver of the database is not installed.
     DataError

@@ -181,7 +181,7 @@ def events_of(
     game
         The number of the game; None if the database contains a single game.
     before
-        Events from this number on are ignored; None reads all events.
+        The number of the first event to ignore; None reads all events.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 A world (poker, a negotiation, a household) starts episodes. Each move of an episode is an ordinary
 `Question`: it has rules, and its candidates are the legal moves. Its database contains the history
-that the player may read. Therefore any decider can play any world.
+that the player may read. Any decider can therefore play any world.
 
 A method that looks ahead also receives a `Position`: the state from the player's view, and the
 result of each action under the rules. A position contains no information that the database lacks.
@@ -159,7 +159,7 @@ class Position(ABC):
 
     @property
     def stakes(self) -> tuple[float, float]:
-        """The range of payoffs by which rewards of the current decision are scaled to 0 to 1."""
+        """The range of payoffs that corresponds to rewards from 0 to 1 for the current decision."""
         return self.payoff_range
 
     @property
@@ -262,7 +262,7 @@ class World(ABC):
         Parameters
         ----------
         seed
-            The seed of all random events. They do not depend on the players.
+            The seed of all random events. These events do not depend on the players.
         mirrored
             Whether the players swap their hidden values (cards, points) and, if seats differ, their
             seats. Everything else is the same as in the game with the same seed that is not

@@ -45,8 +45,8 @@ def expert_trajectories(
     Returns
     -------
     tuple of Trajectory
-        One trajectory per seed, in the order of `seeds`, with the goal, the reward, and
-        ``WORLD SEED`` as the source. If the expert fails, the reward is low.
+        One trajectory per seed, in the order of `seeds`, with the goal, the reward, and ``WORLD
+        SEED`` as the source. A low reward means that the expert failed.
 
     Raises
     ------

@@ -50,14 +50,14 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     ----------
     scenarios
         Scenarios with a generator, by name or folder. By default, `judged_scenarios`; if
-        `difficulty` is set, only those whose generator supports it.
+        `difficulty` is set, only the scenarios whose generator supports it.
     count
         Number of questions per scenario; by default 10.
     seed
         Not negative.
     sizes
-        The sizes of worlds, at most one per scenario: a whole size, or some fields of it. By
-        default the sizes vary around the scenario's usual size.
+        The sizes of worlds, at most one size per scenario: all fields of a size, or some of them.
+        By default the sizes vary around the scenario's usual size.
     difficulty
         Bounds for harder questions; by default the usual bounds. Scenarios without a simulator do
         not support them.

@@ -42,8 +42,8 @@ class Asking:
     steps
         Returns the number of steps from each candidate to the question's target.
     first
-        The number of the first question. In a mix, the number of a question decides the kind of its
-        answer.
+        The number of the first question. In a mix, the number of a question determines the kind of
+        its answer.
     resistance
         Selects the questions that some deciders answer wrongly; None keeps all questions.
     at_once
@@ -197,7 +197,7 @@ def _rivals(outcome: Outcomes) -> int:
 
 
 def _distance(situation: Situation, labelled: LabelledQuestion, steps: Steps) -> float:
-    """Return the number of steps from the answer to the target; 0 if no path leads there."""
+    """Return the number of steps from the answer to the target; 0 if there is no path."""
     question, truth = labelled
     candidates = question.candidates or ()
     distance = steps(situation, question)[candidates.index(truth.answers[0])]

@@ -25,8 +25,8 @@ class Finding(Record):
     Attributes
     ----------
     level
-        ``error``: a decision is impossible or would be wrong. ``warning``: the author probably
-        means something else. ``note``: worth a look.
+        ``error``: a decision is impossible or would be wrong. ``warning``: probably, the author
+        means something else. ``note``: the author should look at it.
     file, line
         The file, and the line from 1; None for the whole file.
     problem
@@ -83,7 +83,10 @@ class Findings:
 
 
 def lines_of_file(file: Path) -> list[str]:
-    """Return the lines of a file. An unreadable file has none, because the reader reports it."""
+    """Return the lines of a file.
+
+    For an unreadable file, return no lines: the reader reports it.
+    """
     with suppress(DqaError):
         return read_text(file).split("\n")
     return []

@@ -1,1 +1,1 @@
-"""Proposes a scenario's folder from a live database."""
+"""Propose a scenario's folder for a live database."""

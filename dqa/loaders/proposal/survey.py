@@ -103,12 +103,12 @@ class Survey:
     about
         The words of a question; may be empty.
     every
-        Whether to survey all tables; otherwise, only the likeliest ones.
+        Whether to survey all tables; otherwise, only the most likely tables are surveyed.
 
     Attributes
     ----------
     tables
-        The tables of the proposal, the likeliest first.
+        The tables of the proposal, the most likely first.
     left_out
         The names of other tables.
 

@@ -54,7 +54,10 @@ class Contestant(Record):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval by situations; by questions if all share one situation."""
+        """The 95 % interval by situations.
+
+        If there is only one situation, it is the interval by questions.
+        """
         for one in (self.figures.accuracy, self.figures):
             if one is not None and one.low is not None and one.high is not None:
                 return one.low, one.high
@@ -93,7 +96,7 @@ class QuestionRow(Record):
     text
         Text of the question for deciders; None if the questions are not available.
     official, ties
-        Official answer, and best decisions (only the first ones if there are many).
+        Official answer, and best decisions (only the first if there are many).
     """
 
     id: str
@@ -151,9 +154,9 @@ class Report(Record):
     best
         Contestant in `pairs` with the highest accuracy; None if there are no pairs.
     outcomes
-        Reason why the outcomes of candidates are missing; None if they are not.
+        Reason why the outcomes of candidates are missing; None if they are available.
     traces
-        Reason why traces are missing in the page; None if they are not.
+        Reason why traces are missing in the page; None if they are available.
     """
 
     version: Literal[3] = 3

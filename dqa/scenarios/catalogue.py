@@ -67,7 +67,7 @@ def scenario(name: str) -> Scenario:
     PluginError
         The folder of a package cannot be found, or two scenarios have the same name.
     ParseError
-        The folder is wrong. The error names the file and the field.
+        The folder has an error. The message contains the file and the field.
     """
     if name in _registered:
         return _registered[name][1]

@@ -79,7 +79,7 @@ def read_scenario(folder: Traversable | Path | str) -> Scenario:
     Raises
     ------
     ParseError
-        A file is missing or wrong; names the file and the field, and how to fix it.
+        A file is missing or wrong. The message contains the file, the field and the fix.
     """
     found = read_folder(folder)
     if found.scenario is not None and not found.problems:

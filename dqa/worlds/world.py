@@ -136,7 +136,7 @@ class Position(ABC):
         return self
 
     def shown_in(self, text: str) -> Shown:
-        """Return what a question's text contains: nothing, the state, or all with the events."""
+        """Return what a question's text contains: nothing, the state, or also the events."""
         del text
         return "nothing"
 

@@ -350,8 +350,8 @@ def backend_for(location: str) -> Backend:
         if found.accepts(location):
             return found
     what, named = "a URL" if "://" in location else "a database", f"'{redact(location)}'"
-    problem = f"{named} is not {what} that one of {', '.join(known)} opens"
+    problem = f"{named} is not {what} that any of {', '.join(known)} can open"
     if "://" not in location and not Path(location).exists():
         problem = f"{named} does not exist"
-    fix = "name a file or folder that exists, or a URL"
+    fix = "give an existing file or folder, or a URL"
     raise UsageError(" ".join([f"{problem}: {fix}.", *broken]))

@@ -350,7 +350,7 @@ def play_tournament(
                 )
             names = "--players" if is_alone else "--players, --opponents"
             reasons = "".join(f" {name}: {problem}" for name, problem in problems.items())
-            raise UsageError(f"{why}: name the players ({names}).{reasons}")
+            raise UsageError(f"{why}: give the names of the players ({names}).{reasons}")
         reference = next((n for n in references if n not in problems), references[-1])
         how["reference"] = reference
         try:

@@ -361,7 +361,7 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> FoundColumn
             FoundColumn(table=part.name, name=field.name, type=field.type, comment=field.comment)
             for part, field in found
         ),
-        text="\n".join(lines) or "No column matches these words. Try others, one at a time.",
+        text="\n".join(lines) or "No column matches these words. Try other words, one at a time.",
     )
 
 

@@ -79,8 +79,8 @@ class StoredWork:
     ) -> None:
         if (resume or retry_failed) and out is None:
             raise errors.UsageError(
-                "resume (--resume) and retry_failed (--retry-failed) are only for a stored run: "
-                "name the run as out (--out)."
+                "resume (--resume) and retry_failed (--retry-failed) need a stored run: give its "
+                "location as out (--out)."
             )
         self.location = None if out is None else locate_run(out)
         self.earlier: RunRecord | None = None

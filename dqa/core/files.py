@@ -35,7 +35,7 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _PROBLEMS = {
     errno.ENOENT: "{} does not exist",
     errno.EISDIR: "{} is a folder, but a file is expected",
-    errno.ENOTDIR: "{} has a path in which a file takes the place of a folder",
+    errno.ENOTDIR: "{} cannot exist, because a part of its path is a file and not a folder",
     errno.EACCES: "{} may not be read or written by this user",
     **dict.fromkeys(_FULL, "{} cannot be written: the disk is full"),
 }

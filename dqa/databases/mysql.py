@@ -293,7 +293,7 @@ class MysqlNamespaces(ServerNamespaces):
     errors = (MySQLError, ProgrammingError)
     no_access = r"\((?:1044|1045|1049|1130|1698),"
     no_right = r"\((?:1044|1142|1227|1290|1370|1410|1836),"
-    right = "make, fill and drop databases whose names begin with dqa_"
+    right = "create, fill and drop databases with names that begin with dqa_"
     contents = """
         SELECT t.table_name FROM information_schema.schemata s
         LEFT JOIN information_schema.tables t ON t.table_schema = s.schema_name

@@ -375,7 +375,7 @@ class PostgresNamespaces(ServerNamespaces):
         r"permission denied for database)"
     )
     no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
-    right = "make schemas: GRANT CREATE ON DATABASE"
+    right = "create schemas: GRANT CREATE ON DATABASE"
     contents = """
         SELECT c.relname FROM pg_namespace n LEFT JOIN pg_class c
             ON c.relnamespace = n.oid AND c.relkind IN ('r', 'v', 'm', 'f', 'p')

@@ -269,5 +269,5 @@ def _invalid(
     there_are = there_are if candidates else f"There is no {noun} to name."
     advice = f"Give exactly one {noun}, spelled {where}, and nothing else. {there_are}"
     if form:
-        advice += f" Or write {form} with words of your own in place of the dots."
+        advice += f" Or write {form} with your own words instead of the dots."
     return InvalidAnswerError(problem, advice, named)

@@ -72,8 +72,8 @@ def offer_candidates(
     listed, warning = _offered(question, choices)
     if not question.free_form:
         return listed, warning
-    form = f"{question.free_form} with words of your own in place of the dots"
-    return (f"{listed}\nOr else {form}." if listed else f"What can be chosen: {form}."), warning
+    form = f"{question.free_form} with your own words instead of the dots"
+    return (f"{listed}\nOr choose {form}." if listed else f"Choose {form}."), warning
 
 
 def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
@@ -85,13 +85,16 @@ def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningE
     if choices.total <= _OFFERED:
         names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
         if sum(map(len, names)) <= _OFFERED_CHARACTERS:
-            begin = f"One of these {count} is to be chosen, spelled as it is here:"
+            begin = f"Choose one of these {count}, with exactly this spelling:"
             return "\n".join([begin, *names]), None
     some = choices.candidates[: _FEW if statement else _EXAMPLES]
-    lines = [f"One of {count} is to be chosen, spelled as these {len(some)} of them are:"]
+    lines = [f"Choose one of {count}. These {len(some)} show the spelling:"]
     if statement is not None:
-        begin = f"One of {count} is to be chosen: too many to name. Column 1 of this lists them:"
-        lines = [begin, statement.strip(), "It begins with:"]
+        begin = (
+            f"Choose one of {count}, which are too many to list here. Column 1 of this statement "
+            "lists them:"
+        )
+        lines = [begin, statement.strip(), "The list begins with:"]
     text = "\n".join([*lines, *(f"- {_one_line(candidate)}" for candidate in some)])
     if statement is not None or has_scenario:
         return f"{text}\n{_NARROW}", None

@@ -84,7 +84,7 @@ def lookup_tools(
         started, schema = perf_counter(), database.schema()
         found = rank_fields(schema, words, _FOUND)
         lines = [describe_field(schema, part, field) for part, field in found]
-        text = "\n".join(lines) or "No column matches these words. Try others, one at a time."
+        text = "\n".join(lines) or "No column matches these words. Try other words, one at a time."
         seconds = perf_counter() - started
         return Evidence(words, text, row_count=len(lines), seconds=seconds, tool=FIND)
 

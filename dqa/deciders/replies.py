@@ -102,7 +102,7 @@ def _advice(actions: Sequence[Candidate], form: str) -> str:
     ways = [f"exactly one of these: {listed}"] if listed or not form else []
     if form:
         quoted = json.dumps(form, ensure_ascii=False)
-        ways.append(f"{quoted} with words of your own in place of the dots")
+        ways.append(f"{quoted} with your own words instead of the dots")
     return f"Give {', or '.join(ways)}."
 
 

@@ -22,29 +22,33 @@ _ALLOWED = "The guard lets it run: it only reads."
 _REFUSED: Mapping[str, tuple[str, str]] = {
     "statement": (
         "The statement was not run: a person refused it",
-        "Write another one that takes this into account, or go on without it if it is not needed.",
+        (
+            "Write another statement that takes this into account, or continue without one if none "
+            "is needed."
+        ),
     ),
     "decision": (
         "A person refused your decision",
         (
-            "Check it, by a query unless what you have seen is enough. If it proves right, decide "
-            "so again and say what shows it; if not, decide otherwise."
+            "Check the decision, by a query if the results so far are not sufficient. If it is "
+            "right, decide the same again and give the evidence. If it is wrong, decide "
+            "differently."
         ),
     ),
     "plan": (
         "A person refused your plan",
-        "Write another plan, which takes that into account.",
+        "Write another plan that takes this into account.",
     ),
     "new plan": (
         "A person refused your new plan",
         (
-            "The plan before it still holds: go on with that, or write another new plan, which "
+            "The previous plan is still valid: continue with it, or write another new plan that "
             "takes this into account."
         ),
     ),
 }
 """The event and the next step of the model, for each kind of review."""
-_ONWARD = "Go on with the first step of it that is not done yet."
+_ONWARD = "Continue with its first step that is not finished."
 
 
 def settle_statement(statement: str, database: Database) -> Settled:
@@ -130,9 +134,16 @@ def settle_decision(
 def describe_correction(settled: Settled) -> str:
     """Return the message to add below the result of a corrected statement."""
     ran = textwrap.indent(settled.text or "", "  ")
-    why = f"Reason: {settled.reason}. Keep to it in later statements. " if settled.reason else ""
-    replaced = "A person replaced your statement by this one, whose result stands above:"
-    return f"{replaced}\n{ran}\n{why}Go on from that result."
+    why = (
+        (f"Reason: {settled.reason}. Take it into account in later statements. ")
+        if settled.reason
+        else ""
+    )
+    replaced = (
+        "A person replaced your statement by the following statement. The result above is the "
+        "result of this statement:"
+    )
+    return f"{replaced}\n{ran}\n{why}Continue from this result."
 
 
 def describe_refusal(settled: Settled, kind: str = "statement") -> str:

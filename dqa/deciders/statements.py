@@ -47,7 +47,7 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
         The database failed.
     """
     statement = statement_in(answer)
-    advice = f"Answer with one statement in {database.language} that only reads, and nothing else."
+    advice = f"Answer only with one statement in {database.language} that does nothing but read."
     if not statement:
         raise InvalidAnswerError("The answer contains no statement.", advice)
     settled = settle_statement(statement, database)

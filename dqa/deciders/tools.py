@@ -185,8 +185,8 @@ def query_tool(
 
     description = (
         f"Run one read-only statement in {database.language} on the database. Returns at most "
-        f"{limits.rows} rows, one JSON array a line, the column names first; or an error that says "
-        "what to change."
+        f"{limits.rows} rows as JSON arrays, one on each line, with the column names on the first "
+        "line; or an error that says what to change."
     )
     return evidence_tool(query, QUERY, description, QueryArguments)
 

@@ -415,7 +415,10 @@ def _select(
     if refused and not (may_leave_out and stay):
         raise next(iter(refused.values()))
     for scenario, problem in sorted(refused.items()):
-        lines.append(f"{scenario}: left out, as it was not named (--scenarios): {problem}")
+        lines.append(
+            f"{scenario} is left out, because it cannot be decided and --scenarios does not list "
+            f"it: {problem}"
+        )
     for name, decided in scenarios.items():
         if left := sorted(set(stay) - set(decided)):
             only, rest = " and ".join(decided), " and ".join(left)

@@ -75,7 +75,7 @@ def test_columns_are_found_in_whichever_table_they_stand(shop: Path) -> None:
         assert len(dqa.find_columns(opened, "supplier id", most=2).columns) == 2
         nothing = dqa.find_columns(opened, "zebra")
     assert nothing.columns == ()
-    assert "Try others" in nothing.to_text()
+    assert "Try other words" in nothing.to_text()
 
 
 def test_check_says_what_query_would_do(relational: Database) -> None:

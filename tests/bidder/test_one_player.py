@@ -56,4 +56,4 @@ def test_free_form_actions_are_carried_out(name: str) -> None:
     assert run.games.players[0].actions == {"buy[a mug]": 1}
     assert 'Legal as well: "buy[...]", with words of your own' in prompts[0]
     if name != "tree-of-thoughts":
-        assert '"buy[...]" with words of your own in place of the dots' in prompts[1]
+        assert '"buy[...]" with your own words instead of the dots' in prompts[1]

@@ -60,8 +60,8 @@ WRONG = {
     "eval --generate 1 --replay empty": "this is an empty file",
     "eval --generate 1 --replay bytes": "not a line of a cassette",
     "check --dialect mysql no.sql": "no.sql does not exist",
-    "ask --database bytes --question ?": "'bytes' is not a database that one of",
-    "ask --database http://x/y --question ?": "is not a URL that one of",
+    "ask --database bytes --question ?": "'bytes' is not a database that any of",
+    "ask --database http://x/y --question ?": "is not a URL that any of",
     f"{ASK} first --rules .": ". is a folder",
     # Questions
     "ask --database shop.db --question ''": "is empty",

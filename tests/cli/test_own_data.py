@@ -113,7 +113,7 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["choice"] == "Süd"
     task = server.requests[0]["messages"][-1]["content"]
-    assert "One of these 2 is to be chosen, spelled as it is here:\n- Nord, West\n- Süd\n" in task
+    assert "Choose one of these 2, with exactly this spelling:\n- Nord, West\n- Süd\n" in task
     assert "Less is more." in task
     assert "archive" not in task
     assert "cost" not in task

@@ -54,7 +54,7 @@ def test_words_of_ones_own_are_an_answer(answer: str, choice: str) -> None:
 )
 def test_what_says_more_or_less_is_refused_and_told_of_the_form(answer: str) -> None:
     """The model hears what it may write."""
-    with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\] with words of your"):
+    with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\] with your own words"):
         choice_of(answer, question(), BUTTONS)
 
 
@@ -62,7 +62,7 @@ def test_without_a_form_nothing_is_free() -> None:
     """And with nothing but a form, only the form is."""
     with pytest.raises(InvalidAnswerError) as refused:
         choice_of("search[red shoes]", question(form=""), BUTTONS)
-    assert "with words of your own" not in str(refused.value)
+    assert "with your own words" not in str(refused.value)
     assert choice_of("search[a]", question(candidates=()), ()) == "search[a]"
     with pytest.raises(InvalidAnswerError, match="There is no candidate to name"):
         choice_of("buy now", question(candidates=()), ())

@@ -95,8 +95,9 @@ def test_a_corrected_statement_is_what_runs_and_the_model_knows(shop: Path, prot
     )
     assert (
         '["North", 7.5]\n["South", 2.0]\n(2 rows)\n'
-        "A person replaced your statement by this one, whose result stands above:\n"
-        f"  {COSTS}\nReason: Costs decide. Keep to it in later statements. Go on from that result."
+        "A person replaced your statement by the following statement. The result above is the "
+        f"result of this statement:\n  {COSTS}\nReason: Costs decide. Take it into account in "
+        "later statements. Continue from this result."
     ) in told[-1]
     (evidence,) = trace.evidence
     assert evidence.statement == COSTS
@@ -124,8 +125,8 @@ def test_a_refused_statement_does_not_run(
         protocol=protocol,
     )
     assert (
-        f"Error: The statement was not run: a person refused it. {said} Write another one "
-        "that takes this into account, or go on without it if it is not needed."
+        f"Error: The statement was not run: a person refused it. {said} Write another "
+        "statement that takes this into account, or continue without one if none is needed."
     ) in "\n".join(told)
     assert [(e.statement, e.error) for e in trace.evidence] == [
         (NAMES, "NotApprovedError"),
@@ -162,7 +163,7 @@ def test_a_corrected_plan_is_the_plan_from_then_on(shop: Path, protocol: Any) ->
     assert trace.plans == ("1. Read costs\n2. Compare", "1. Ask again")
     corrected = (
         "A person corrected your plan. This is the plan from now on:\n1. Read costs\n2. Compare\n"
-        "Go on with the first step of it that is not done yet."
+        "Continue with its first step that is not finished."
     )
     assert told[1].endswith(corrected)
     if protocol == "react":
@@ -182,8 +183,8 @@ def test_a_refused_plan_is_made_again(shop: Path, protocol: Any) -> None:
     trace, told = decide(shop, person, ("plan",), *first, answer("North"), protocol=protocol)
     assert trace.plans == ("1. Read costs",)
     assert told[1].endswith(
-        "A person refused your plan. Reason: Costs are missing. Write another plan, which takes "
-        "that into account."
+        "A person refused your plan. Reason: Costs are missing. Write another plan that takes "
+        "this into account."
     )
 
 
@@ -207,9 +208,9 @@ def test_a_decision_is_refused_corrected_and_has_to_be_a_candidate(
     trace, told = decide(shop, person, ("decision",), *replies, protocol=protocol)
     assert (trace.choice, trace.answer, trace.ending) == ("South", "South", dqa.Ending.ANSWERED)
     assert (
-        "A person refused your decision. Reason: It is cheap. Check it, by a query unless what you "
-        "have seen is enough. If it proves right, decide so again and say what shows it; if not, "
-        "decide otherwise."
+        "A person refused your decision. Reason: It is cheap. Check the decision, by a query if "
+        "the results so far are not sufficient. If it is right, decide the same again and give the "
+        "evidence. If it is wrong, decide differently."
     ) in told[-1]
     assert "East" in person.shown[2].problem
 

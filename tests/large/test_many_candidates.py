@@ -32,8 +32,8 @@ def test_an_agent_narrows_the_candidates_by_queries(warehouse: str) -> None:
     trace = dqa.ask(warehouse, asked, decider="planrag", model=model)
     assert trace.choice == BEST
     task = model.requests[0].text
-    assert "One of 30,000 is to be chosen: too many to name." in task
-    assert f"{LISTING}\nIt begins with:\n- SKU-" in task
+    assert "Choose one of 30,000, which are too many to list here." in task
+    assert f"{LISTING}\nThe list begins with:\n- SKU-" in task
     assert task.count("- SKU-") == 5
     assert trace.asked is not None
     assert (trace.asked.total, len(trace.asked.alternatives)) == (COUNT, 1_001)
@@ -51,7 +51,7 @@ def test_a_scenario_lists_the_best_and_the_worst(
     asked = dqa.AskedQuestion(scenario=scenario)
     trace = dqa.ask(warehouse, asked, decider="planrag-sim", model=model)
     assert trace.choice == "SKU-000002"
-    assert "It begins with:" in model.requests[0].text
+    assert "The list begins with:" in model.requests[0].text
     compared, simulated = trace.evidence
     assert f"of {COUNT - UNMOVED + 1:,} rows are shown" in compared.observation
     assert len(compared.observation.encode()) <= 32_000

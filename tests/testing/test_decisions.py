@@ -47,8 +47,8 @@ def test_what_holds_passes(holds: Callable[[], None]) -> None:
 @pytest.mark.parametrize(
     ("fails", "problem"),
     [
-        (lambda: assert_choice(MADE, "Take south."), "The decision is 'south', and 'Take south.'"),
-        (lambda: assert_choice(BROKEN, "south"), "No decision was made, and 'south' was expected."),
+        (lambda: assert_choice(MADE, "Take south."), "The decision is 'south', but 'Take south.'"),
+        (lambda: assert_choice(BROKEN, "south"), "No decision was made, but 'south' was expected."),
         (
             lambda: assert_ending(MADE, "crashed"),
             "ended as 'answered', but 'crashed' was expected.",

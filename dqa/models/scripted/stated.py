@@ -41,7 +41,7 @@ def analyst(task: Task, seed: int) -> Script:
     scenario, question = plugins.scenario_of(task.question), task.question
     if scenario is None:
         raise UsageError(
-            "The question names no scenario, which this scripted model needs: add --scenario."
+            "This scripted model needs a scenario, but the question has none: add --scenario."
         )
     kind: Kind = "graph" if task.is_graph else "relational"
     unit, outcomes = scenario.unit, scenario.outcome_queries.get(kind)

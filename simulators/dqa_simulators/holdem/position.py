@@ -36,8 +36,8 @@ _HIDDEN: Final = {
         HiddenVariable(
             other,
             "strength",
-            f"How strong the hand of '{other}' is beside all hands it could hold with these public "
-            "cards, in fifths: 1 is among the weakest fifth, 5 among the strongest.",
+            f"The strength of the hand of '{other}' among all hands that are possible with these "
+            "public cards, in fifths: 1 is the weakest fifth, 5 is the strongest fifth.",
             ("1", "2", "3", "4", "5"),
         ),
     )

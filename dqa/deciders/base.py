@@ -316,7 +316,7 @@ def read_settings(
     (info,) = setting_infos(model, {name: field})
     if info.choices:
         raise UnknownNameError(f"value of {name}", str(value), map(str, info.choices))
-    raise UsageError(f"{name} has to be {info.accepts}, not '{value}'.")
+    raise UsageError(f"{name} must be {info.accepts}, not '{value}'.")
 
 
 def _choices(schema: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -60,7 +60,7 @@ def test_replaying_another_run_stops_and_says_what_to_do(
     out = ("--out", tmp_path / "run", "--workers", 1)
     ran = dqa(*common, "--replay", tape, "--max-steps", "7", *out)
     assert ran.code == 2
-    assert "no reply to request 1 of (locating/" in ran.err
+    assert "no further reply to request 1 of (locating/" in ran.err
     assert "with the settings of the recording" in ran.err
     # Nothing was decided, so nothing is in the way of the right command.
     assert dqa(*common, "--replay", tape, *out).code == 0

@@ -97,10 +97,10 @@ def test_texts_become_what_the_model_says() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "problem"),
     [
-        ("tries", "0", "patient.tries has to be a whole number, 1 or more, at most 9, not '0'."),
+        ("tries", "0", "patient.tries must be a whole number, 1 or more, at most 9, not '0'."),
         ("tries", "two", "a whole number, 1 or more, at most 9, not 'two'."),
-        ("quietly", "maybe", "patient.quietly has to be true or false, not 'maybe'."),
-        ("share", "1", "patient.share has to be a number, above 0, below 1, not '1'."),
+        ("quietly", "maybe", "patient.quietly must be true or false, not 'maybe'."),
+        ("share", "1", "patient.share must be a number, above 0, below 1, not '1'."),
         ("mood", "calmly", "There is no value of patient.mood 'calmly'. There are: brisk, calm."),
         ("trys", "1", "There is no setting of 'patient' 'patient.trys'."),
     ],
@@ -132,7 +132,7 @@ def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
 
 
 def test_a_python_caller_gives_them_typed() -> None:
-    """Options go before them, and the class has to be the decider's."""
+    """Options go before them, and the class must be the decider's."""
     assert told(patient(), Patience(tries=4), share="0.1") == Patience(tries=4, share=0.1)
     with pytest.raises(UsageError, match="does not accept the settings"):
         patient()(None, Settings(own=Other()))

@@ -180,7 +180,7 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     for replace in (None, "dqa_another"):
         with pytest.raises(UsageError, match=f"dqa did not create.*--replace {namespace}"):
             server.load(situation, replace)
-    with pytest.raises(UsageError, match="holds no situation"):
+    with pytest.raises(UsageError, match="does not contain a situation"):
         server.backend.unload(server.url, namespace)
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7

@@ -273,7 +273,7 @@ class ServerNamespaces(Namespaces):
         """Run a script as the user in the URL; raise `DataError` if the server refuses it."""
         try:
             cls._run_committed(parse_url(location).set(drivername=cls.drivername), script)
-        except cls.errors as error:
+        except (*cls.errors, ValueError) as error:
             raise refused_script(cls.title, error) from error
 
     @classmethod

@@ -240,7 +240,7 @@ class SqliteFile(FileNamespaces):
                 keeper.commit()
             else:
                 _write(keeper, content, None)
-        except (sqlite3.Error, DataError) as error:
+        except (sqlite3.Error, DataError, ValueError) as error:
             keeper.close()
             raise refused_script("SQLite", error) from error
         name = "temporary" if isinstance(content, str) else content.name

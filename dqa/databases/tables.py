@@ -6,6 +6,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -18,6 +19,8 @@ from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSituation
 
+_INTEGERS = 1 << 63
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
 """Names of exceptions of all drivers for values that a table cannot store."""
 _LONGEST = 250_000
@@ -307,7 +310,9 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
 
 
 def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iterator[str]:
-    columns = {column: _without_nan(values) for column, values in _columns(name, content).items()}
+    columns = {column: _listed(values) for column, values in _columns(name, content).items()}
+    for unfit in filter(_problem_of, (name, *columns)):
+        raise DataError(f"The name {unfit!r} cannot be used: {_problem_of(unfit)}.")
     lengths = {column: len(values) for column, values in columns.items()}
     if not columns:
         raise DataError(f"Table '{name}' has no columns: give it one row or a dict of columns.")
@@ -332,19 +337,53 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
     return {column: [row.get(column) for row in content] for column in names}
 
 
+def _listed(values: Any) -> list[Any]:  # noqa: ANN401  (a sequence or an array)
+    """Return the values of a column as Python values; NaN becomes None."""
+    listed: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    if str(getattr(values, "dtype", "")).startswith(("datetime64", "timedelta64")):
+        # A number stands for a time with nanoseconds, which Python cannot represent.
+        pairs = zip(values, listed, strict=True)
+        listed = [own if isinstance(value, int) else value for own, value in pairs]
+    return [None if _is_nan(value) else value for value in listed]
+
+
+def _is_nan(value: Any) -> bool:  # noqa: ANN401  (any value)
+    try:
+        return bool(value != value)  # noqa: PLR0124
+    except (ArithmeticError, TypeError, ValueError):  # a signalling NaN, an array
+        return False
+
+
 def _kind_of(table: str, column: str, values: Sequence[Any]) -> str:
     """Return the kind of a column; a column without values is a text column."""
-    found: set[type] = {
-        next((kind for kind in _KINDS if isinstance(value, kind)), type(value))
-        for value in values
-        if value is not None
-    }
-    if found == {int, float}:
-        found = {float}
-    if len(found) > 1 or not found <= _KINDS.keys():
-        named = " and ".join(sorted(kind.__name__ for kind in found))
+    found: dict[type, int] = {}
+    for row, value in enumerate(values, start=1):
+        if value is not None:
+            kind = next((kind for kind in _KINDS if isinstance(value, kind)), type(value))
+            found.setdefault(kind, row)
+            if problem := _problem_of(value):
+                where = f"Row {row} of column '{column}' of table '{table}'"
+                raise DataError(f"{where} cannot be stored: {problem}.")
+    if found.keys() == {int, float}:
+        return "float"
+    if len(found) > 1 or not found.keys() <= _KINDS.keys():
+        named = " and ".join(sorted(f"{kind.__name__} (row {row})" for kind, row in found.items()))
         raise DataError(
             f"Column '{column}' of table '{table}' contains values of the types {named}. All "
             "values must have one of the types bool, int, float, Decimal, str, date and datetime."
         )
-    return _KINDS[found.pop()] if found else "text"
+    return next((_KINDS[kind] for kind in found), "text")
+
+
+def _problem_of(value: object) -> str:
+    """Return why an engine cannot store a value exactly; "" if all engines can."""
+    match value:
+        case int() if not -_INTEGERS <= value < _INTEGERS:
+            return "the number has more than 64 bits"
+        case float() | Decimal() if not Decimal(value).is_finite():
+            return f"{value} is not a number in SQL"
+        case datetime() if value.tzinfo is not None:
+            return "the time has a time zone: convert it to UTC and remove the zone"
+        case str() if _NO_TEXT.search(value):
+            return "the text contains NUL or half of a surrogate pair"
+    return ""

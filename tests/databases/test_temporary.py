@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -63,17 +63,55 @@ def test_more_rows_than_one_insert_takes_keep_their_order() -> None:
 NO_TABLES: list[tuple[Any, str]] = [
     ([], "has no columns"),
     ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
-    ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' contains values of the types int and str"),
-    ([{"a": 1}, {"a": []}], "Column 'a' of table 't' contains values of the types int and list"),
+    ([{"a": 1}, {"a": "x"}], r"Column 'a' of table 't' .* int \(row 1\) and str \(row 2\)"),
+    ([{"a": 1}, {"a": []}], r"Column 'a' of table 't' .* int \(row 1\) and list \(row 2\)"),
     ([1], "must be a dict of columns, or a list of rows"),
+    ({"a\0": [1]}, "name 'a.x00' cannot be used"),
+    *(
+        ({"a": values}, "(?=.*'a')(?=.*'t').*[Rr]ow 2")
+        for values in (
+            np.array(["NaT", "2024-01-02"], "datetime64[ns]"),
+            [1, 2**63],
+            [0.5, 10**400],
+            [Decimal(1), Decimal("sNaN")],
+            [Decimal(1), Decimal("Infinity")],
+            [1.5, float("inf")],
+            ["a", "a\0b"],
+            ["a", "a\udc80"],
+            [datetime(2024, 1, 2), datetime(2024, 1, 2, tzinfo=UTC)],  # noqa: DTZ001
+            [None, np.array([1, 2])],
+        )
+    ),
 ]
 
 
-def test_what_makes_no_table_is_refused() -> None:
-    """By table and column."""
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb", "mysql", "postgres"])
+def test_tables_that_no_engine_can_store_are_refused(engine: str) -> None:
+    """The error names the table and, for a value, its column and row."""
     for table, problem in NO_TABLES:
         with pytest.raises(DataError, match=problem):
-            table_script({"t": table}, "sqlite")
+            table_script({"t": table}, engine)
+
+
+@pytest.mark.parametrize("engine", RELATIONAL)
+def test_the_largest_values_are_stored_exactly(engine: str) -> None:
+    """As whole numbers and as dates in arrays."""
+    numbers = [2**63 - 1, -(2**63), None]
+    days = np.array(["2024-01-02", "NaT", "9999-12-31"], "datetime64[D]")
+    with dqa.temporary_database({"t": {"x": numbers, "d": days}}, engine) as database:
+        rows = database.query("SELECT x, d FROM t").rows
+    expected = zip(numbers, ("2024-01-02", None, "9999-12-31"), strict=True)
+    assert [(x, d and str(d)[:10]) for x, d in rows] == list(expected)
+
+
+@pytest.mark.parametrize("script", ["SELECT 'a\0b'", "SELECT 'a\udc80'"])
+def test_a_script_with_unusable_text_is_refused(script: str) -> None:
+    """SQLite's driver raises another error than for a wrong script."""
+    with (
+        pytest.raises(DataError, match="rejects the script"),
+        dqa.temporary_database(script, "sqlite"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("engine", SCRIPTS)

@@ -2,8 +2,8 @@
 
 from dqa.api.agents import AgentTool as AgentTool
 from dqa.api.agents import Decided as Decided
-from dqa.api.agents import Decisions as Decisions
 from dqa.api.agents import agent_tools as agent_tools
+from dqa.api.asking import Decisions as Decisions
 from dqa.api.asking import ask as ask
 from dqa.api.asking import write_decision_page as write_decision_page
 from dqa.api.checking import CheckedStatement as CheckedStatement

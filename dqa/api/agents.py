@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from dqa.api import looking
-from dqa.api.asking import ConnectedDecider, ask, require_decided
-from dqa.api.running import Named
+from dqa.api.asking import Decisions, ask, require_decided
 from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Ending
@@ -26,9 +25,7 @@ from dqa.core.secrets import redact
 from dqa.core.text import counted
 from dqa.deciders.tools import Arguments, Text, checked_arguments
 from dqa.evaluation.asked import AskedQuestion
-from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
-from dqa.scenarios import scenario_name
 
 _MOST_STATEMENTS = 50
 _LONGEST = 4_000
@@ -139,92 +136,51 @@ class Decided(looking.ToolRecord):
         return "\n".join(lines)
 
 
-class Decisions:
-    """Decides questions with one decider and one model.
+def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)
+    decisions: Decisions,
+    database: Database,
+    question: str | None = None,
+    *,
+    scenario: str | None = None,
+    reviewer: Reviewer | None = None,
+    review: Sequence[ReviewKind] = (),
+    **asked: Any,  # noqa: ANN401  (fields of a question)
+) -> Decided:
+    """Decide one question of an agent. None means the default of a field.
 
-    Parameters
-    ----------
-    decider
-        A decider or its name; by default, the default decider of the installed packages.
-    calls
-        How models are called. A budget applies to each question separately.
-    scenarios
-        Names or folders of the scenarios whose questions may be asked.
-    **deciding
-        The fields of a `Deciding`: model, protocol, settings, ...
-
-    Raises
-    ------
-    UsageError
-        An argument is wrong, or the decider needs a model and `deciding` has no model.
+    The agent cannot set `reviewer` and `review`.
     """
+    known = decisions.scenarios
+    if scenario is None and question is None:
+        also = f", or a scenario ({', '.join(known)})" if known else ""
+        raise UsageError(f"Give the question to decide{also}.")
+    if scenario is not None and scenario not in known:
+        raise UnknownNameError("scenario", scenario, known)
+    trace = ask(
+        database,
+        question,
+        scenario=None if scenario is None else known[scenario],
+        decider=decisions,
+        reviewer=reviewer,
+        review=review,
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+    return Decided.of(trace)
 
-    def __init__(
-        self,
-        decider: Named | None = None,
-        *,
-        calls: CallOptions = DEFAULT_CALLS,
-        scenarios: Sequence[str] = (),
-        **deciding: Any,  # noqa: ANN401  (fields of the spec)
-    ) -> None:
-        if calls.record is not None:
-            raise UsageError(
-                "The option record (--record) stores a single question, but an agent may ask "
-                "several: leave out the option."
-            )
-        self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
-        self._decider = ConnectedDecider.of(decider, calls, deciding)
-        name, connected = self._decider.name, self._decider.connected
-        if connected.contestants[name].needs_model and "model" not in deciding:
-            raise UsageError(f"The decider '{name}' needs a chat model: choose one (--model).")
-        connected.deciders(self._decider.fields.rule_set)  # raises an error for a wrong setting
 
-    def ask(
-        self,
-        database: Database,
-        question: str | None = None,
-        *,
-        scenario: str | None = None,
-        reviewer: Reviewer | None = None,
-        review: Sequence[ReviewKind] = (),
-        **asked: Any,  # noqa: ANN401  (fields of a question)
-    ) -> Decided:
-        """Decide one question, as `dqa.ask` does.
-
-        Parameters
-        ----------
-        database
-            An open database.
-        question, scenario, **asked
-            The fields of an `AskedQuestion`. None means the default of a field.
-        reviewer, review
-            The reviewer and the kinds of review. The agent that asks cannot set these arguments.
-
-        Raises
-        ------
-        UsageError
-            The arguments do not make a question.
-        QueryError, DataError
-            The question cannot be created from the database's contents.
-        InfrastructureError, BudgetSpentError, CrashError
-            A failure unrelated to the question prevented the decision.
-        """
-        if scenario is None and question is None:
-            also = f", or a scenario ({', '.join(self._scenarios)})" if self._scenarios else ""
-            raise UsageError(f"Give the question to decide{also}.")
-        if scenario is not None and scenario not in self._scenarios:
-            raise UnknownNameError("scenario", scenario, self._scenarios)
-        fields = {name: value for name, value in asked.items() if value is not None}
-        trace = ask(
-            database,
-            question,
-            scenario=None if scenario is None else self._scenarios[scenario],
-            decider=self._decider.with_new_budget(),
-            reviewer=reviewer,
-            review=review,
-            **fields,
+def _asking(decisions: Decisions) -> Callable[..., Decided]:
+    """Return the action of the tool ``ask``. Raise `UsageError` if it cannot ask several times."""
+    if decisions.calls.record is not None:
+        raise UsageError(
+            "The option record (--record) stores a single question, but an agent may ask "
+            "several: leave out the option."
         )
-        return Decided.of(trace)
+    if decisions.contestant.needs_model and not decisions.names_model:
+        raise UsageError(
+            f"The decider '{decisions.name}' needs a chat model: choose one (--model)."
+        )
+    decisions.make_decider()  # raises an error for a wrong setting
+    return partial(_decide, decisions)
 
 
 Databases: TypeAlias = Database | Mapping[str, Database]
@@ -312,7 +268,7 @@ def agent_tools(
     if decisions is not None:
         fields = AskedQuestion.model_fields.items()
         asked = {name: (one.annotation, one) for name, one in fields}
-        tools.append(_tool(opened, "ask", decisions.ask, _ASKING, **asked))
+        tools.append(_tool(opened, "ask", _asking(decisions), _ASKING, **asked))
     return tuple(tools)
 
 

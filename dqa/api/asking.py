@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from dqa import plugins
-from dqa.api.databases import opened
+from dqa.api.databases import Access, opened
 from dqa.api.running import Named, default_deciders, name_objects
 from dqa.core import errors
 from dqa.core.database import Database
@@ -32,7 +32,7 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.asked import AskedQuestion
-from dqa.evaluation.connecting import Connected, connect, with_each_model
+from dqa.evaluation.connecting import NamedDecider, connect, with_each_model
 from dqa.evaluation.decide import (
     decide_or_end,
     decision_span,
@@ -44,7 +44,7 @@ from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Trace
-from dqa.guard import Audit, GuardedDatabase, Policy
+from dqa.guard import GuardedDatabase
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
@@ -54,64 +54,78 @@ _STORED, _WORST = 1_000, 100
 """The maximum number of alternatives in a record, of which this many are the worst."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectedDecider:
-    """A decider connected to its models. All its questions share the limits of calls.
+class Decisions:
+    """A decider with connected models, which decides any number of questions.
 
-    Attributes
+    All questions share the limits of rate and concurrency. A budget applies to each question.
+
+    Parameters
     ----------
-    name
-        The name of the decider.
-    fields
-        The settings of the decider.
+    decider
+        A decider or its name; by default, the default decider of the installed packages.
     calls
-        How its models are called.
-    connected
-        The decider, its models and the limits of the calls to these models.
+        How models are called.
+    scenarios
+        Names or folders of the scenarios whose questions an agent may ask.
+    **deciding
+        The fields of a `Deciding`: model, protocol, settings, ...
+
+    Raises
+    ------
+    UsageError
+        An argument is wrong.
     """
 
-    name: str
-    fields: Deciding
-    calls: CallOptions
-    connected: Connected
+    def __init__(
+        self,
+        decider: Named | None = None,
+        *,
+        calls: CallOptions = DEFAULT_CALLS,
+        scenarios: Sequence[str] = (),
+        **deciding: Any,  # noqa: ANN401  (fields of the spec)
+    ) -> None:
+        (names,), fields, given = name_objects(deciding, decider or default_deciders("ask")[0])
+        self.scenarios: Mapping[str, str] = {scenario_name(one): one for one in scenarios}
+        self.name, self.calls, self.deciding = names[0], calls, Deciding(**fields)
+        self.names_model = "model" in deciding
+        contestants = with_each_model(names, (self.deciding.model,), given)
+        self._connected = connect(self.deciding, contestants, calls, given=given)
 
-    @classmethod
-    def of(cls, decider: Named | None, calls: CallOptions, fields: Mapping[str, Any]) -> Self:
-        """Find a decider and connect its models. `fields` are the fields of a `Deciding`."""
-        if decider is None:
-            decider = default_deciders("ask")[0]
-        (names,), named, given = name_objects(fields, decider)
-        deciding = Deciding(**named)
-        contestants = with_each_model(names, (deciding.model,), given)
-        return cls(names[0], deciding, calls, connect(deciding, contestants, calls, given=given))
-
-    def with_new_budget(self) -> Self:
-        """Return a copy with an unspent budget, and the same limits of rate and concurrency."""
-        settings = self.connected.settings
-        budget = self.calls.policy(self.fields.seed, Usage).budget
-        limited = replace(settings, calls=replace(settings.calls, budget=budget))
-        return replace(self, connected=replace(self.connected, settings=limited))
-
-    def make(self) -> Decider:
-        """Return a new decider."""
-        return self.connected.deciders(self.fields.rule_set)[0][self.name]
+    @property
+    def contestant(self) -> NamedDecider:
+        """The decider with its model."""
+        return self._connected.contestants[self.name]
 
     @property
     def queries(self) -> bool:
         """Whether the decider is an agent that writes statements."""
-        made = self.connected.contestants[self.name].made
+        made = self.contestant.made
         return isinstance(made, DeciderFactory) and made.needs_model and "tools" in made.protocols
+
+    @property
+    def model(self) -> str:
+        """The name of the model, or `NO_MODEL`."""
+        return self._connected.models[self.name]
+
+    def check_reachable(self) -> None:
+        """Raise `ModelUnavailableError` if the server of the model does not answer."""
+        self._connected.check_reachable()
+
+    def make_decider(self) -> Decider:
+        """Return a new decider with an unspent budget, and the shared limits of rate."""
+        settings = self._connected.settings
+        budget = self.calls.policy(self.deciding.seed, Usage).budget
+        limited = replace(settings, calls=replace(settings.calls, budget=budget))
+        connected = replace(self._connected, settings=limited)
+        return connected.deciders(self.deciding.rule_set)[0][self.name]
 
 
 def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
     question: str | AskedQuestion | None = None,
     *,
-    decider: Named | ConnectedDecider | None = None,
+    decider: Named | Decisions | None = None,
     calls: CallOptions = DEFAULT_CALLS,
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
-    tables: Sequence[str] = (),
     watcher: DecisionWatcher | None = None,
     reviewer: Reviewer | None = None,
     review: Sequence[ReviewKind] = (),
@@ -129,38 +143,30 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     question
         A question in the user's own words, or an `AskedQuestion`.
     decider
-        A decider or its name; or a `ConnectedDecider`, which has its own `calls` and fields.
+        A decider or its name; or `Decisions`, which have their own `calls` and fields.
     calls
         How models are called.
-    policy, audit, tables
-        As in `open_database`. Only allowed if `database` is a location.
     watcher
         Receives the events of the decision as they happen.
     reviewer, review
-        `reviewer` is a callable that takes a `Review`, waits for a person and returns a
-        `ReviewAnswer`, which approves, corrects or refuses. `review` lists what is reviewed:
-        ``plan``, ``statement`` (a model's statement that the guard allows, before it runs) and
-        ``decision``.
+        A function that takes a `Review` and returns a person's `ReviewAnswer`; and what it reviews:
+        ``plan``, ``statement`` (before it runs) and ``decision``.
     debug
         Whether a bug raises its exception. Otherwise the decision ends as `Ending.CRASHED`.
     allow_no_evidence
-        Whether to accept an answer without evidence. An agent needs a successful statement as
-        evidence; any other decider needs one only if the question has no candidates. Otherwise the
-        decision ends as `Ending.NO_EVIDENCE`, without a choice.
+        Whether to accept an answer without evidence; see docs/asking.md. Otherwise such a decision
+        ends as `Ending.NO_EVIDENCE`, without a choice.
     record
-        Where the record is stored: a new file, or True for a new file in `records_folder`. If
-        False, the record is not stored.
+        A new file for the record; True for a new file in `records_folder`, False for none.
     **fields
-        The fields of an `AskedQuestion`: rules, candidates, context, scenario, target. Also the
-        fields of a `Deciding`: model, protocol, settings, rule_set, seed, ... A model may be a
-        LangChain chat model object; its `name` appears in traces.
+        ``policy``, ``audit`` and ``tables``, as in `open_database`, if `database` is a location.
+        The fields of an `AskedQuestion` (rules, candidates, ...) and of a `Deciding` (model,
+        settings, ...). A model may be a LangChain chat model object.
 
     Returns
     -------
     Trace
-        The decision with its events and warnings. `asked` has the candidates and their outcomes;
-        `provenance` has the time, user, id, version and reason. The cost is known if `calls` has
-        prices.
+        The decision with its events, warnings, alternatives (`asked`) and `provenance`.
 
     Raises
     ------
@@ -171,7 +177,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     QueryError, DataError, InfrastructureError
         The question cannot be created from the database's contents.
     """
-    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
+    access, given = (
+        {name: fields.pop(name) for name in names.keys() & fields.keys()}
+        for names in (Access.__annotations__, AskedQuestion.model_fields)
+    )
     if not isinstance(question, AskedQuestion):
         question, given = AskedQuestion(question=question, **given), {}
     asked = question.changed(**given)
@@ -180,55 +189,52 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     if not isinstance(record, bool):
         require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
-    if not isinstance(decider, ConnectedDecider):
-        decider = ConnectedDecider.of(decider, calls, fields)
+    if not isinstance(decider, Decisions):
+        decider = Decisions(decider, calls=calls, **fields)
     with (
-        opened(database, policy=policy, audit=audit, tables=tables) as there,
+        opened(database, **access) as there,
         watched_by(watcher or DecisionWatcher()),
         reviewed_by(reviewing),
     ):
-        if not allow_no_evidence and not there.schema().parts:
-            raise errors.UsageError(
-                f"No table of '{there.name}' may be read, so no data can support a decision: "
-                "choose another database, or allow tables with policy and tables (--policy, "
-                "--tables)."
-            )
         needs_evidence = not allow_no_evidence
         trace = _decide(there, asked, decider, reviewing, evidence=needs_evidence, debug=debug)
-    if record is not False:
-        trace = _store_record(trace, None if record is True else Path(record))
-    return tell_observers(trace)
+    return tell_observers(_store_record(trace, record))
 
 
 def _decide(  # noqa: PLR0913  (as `ask`)
     database: Database,
     asked: AskedQuestion,
-    decider: ConnectedDecider,
+    decisions: Decisions,
     reviewing: Reviewing | None,
     *,
     evidence: bool,
     debug: bool,
 ) -> Trace:
     """Let a decider decide a question, and return the trace with the alternatives."""
-    maker, question = decider.make(), asked.read(database)
+    if evidence and not database.schema().parts:
+        raise errors.UsageError(
+            f"No table of '{database.name}' may be read, so no data can support a decision: choose "
+            "another database, or allow tables with policy and tables (--policy, --tables)."
+        )
+    decider, question = decisions.make_decider(), asked.read(database)
     if reviewing is not None:
         reviewing.question = question.text
     scenario, described = plugins.scenario_of(question), database
     if scenario is not None and isinstance(database, GuardedDatabase):
         described = database.described(scenario.schema)
-    decider.connected.check_reachable()
+    decisions.check_reachable()
 
     def decide() -> Decision:
-        made = maker.decide(question, described)
+        made = decider.decide(question, described)
         if evidence:
-            made = _require_evidence(made, question, queries=decider.queries)
+            made = _require_evidence(made, question, queries=decisions.queries)
         return _review(made, question, described, reviewing)
 
-    key, time = DecisionKey(question.key, database.name, decider.name), utc_now()
-    model, prices, named = decider.connected.models[decider.name], decider.calls.prices, uuid4().hex
+    key, time = DecisionKey(question.key, database.name, decisions.name), utc_now()
+    prices, named = decisions.calls.prices, uuid4().hex
     with (
-        decision_span(key, question, decision=named, model=model) as span,
-        attempt_by(question.key, decider.name),
+        decision_span(key, question, decision=named, model=decisions.model) as span,
+        attempt_by(question.key, decisions.name),
     ):
         decision = decide_or_end(decide, debug=debug)
         describe_decision(span, decision)
@@ -236,10 +242,10 @@ def _decide(  # noqa: PLR0913  (as `ask`)
     return Trace.of(
         *(key, spent),
         kind=database.kind,
-        model=model,
+        model=decisions.model,
         cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, named, time),
-        asked=_alternatives(question, described, spent.choice, decider.fields.rule_set),
+        asked=_alternatives(question, described, spent.choice, decisions.deciding.rule_set),
     )
 
 
@@ -367,38 +373,31 @@ def record_file(trace: Trace) -> Path | None:
     return records_folder() / f"{made.time[:19].replace(':', '')}-{made.decision[:12]}.json"
 
 
-def _store_record(trace: Trace, named: Path | None) -> Trace:
-    """Store the record of a decision in a named file, or in `records_folder`.
+def _store_record(trace: Trace, record: Path | str | bool) -> Trace:
+    """Store the record of a decision; see `ask`.
 
     If a named file cannot be written, an error is raised. If `records_folder` cannot be written,
     the decision gets a warning.
     """
-    file = named or record_file(trace)
-    if file is None:
+    file = record_file(trace) if isinstance(record, bool) else Path(record)
+    if record is False or file is None:
         return trace
     try:
-        if named is None:
+        if record is True:
             file.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n"
         write_private(file, text, new=True)
     except OSError as error:
         problem = f"The record is not stored: {problem_of_path(file, error, writing=True)}."
-        if named is not None:
+        if record is not True:
             raise errors.InfrastructureError(f"{problem} The answer was: {trace.answer}") from error
         return trace.changed(warnings=(*trace.warnings, problem))
     return trace
 
 
 def write_decision_page(trace: Trace, file: Path | str) -> None:
-    """Write the record of a decision as one self-contained page.
-
-    Raises
-    ------
-    UsageError
-        The file exists already, or cannot be written.
-    """
+    """Write the record of a decision as one self-contained page; see `write_page`."""
     from dqa.report.decision_page import render_decision
     from dqa.report.pages import write_page
 
-    require_new_file(Path(file))
-    write_page(render_decision(trace), Path(file))
+    write_page(render_decision(trace), file)

@@ -13,7 +13,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import interrupt
 
-from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_fixable
+from dqa.api.agents import AgentTool, Databases, agent_tools, bounded, is_fixable
+from dqa.api.asking import Decisions
 from dqa.api.looking import ToolRecord
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
@@ -161,8 +162,8 @@ def decision_node(
     decisions
         Decides the questions.
     question
-        The state's key of the question. The question is a text, or a mapping with arguments of
-        `Decisions.ask` (question, rules, candidates, ...).
+        The state's key of the question. The question is a text, or a mapping with the fields of an
+        `AskedQuestion` (question, rules, candidates, ...).
     decision
         The state's key of the decision. The decision is a `Decided` as plain JSON values, so that
         checkpoints can store it.
@@ -175,8 +176,9 @@ def decision_node(
     Returns
     -------
     callable
-        The node. It raises `UsageError` if the state has no valid question, and the errors of
-        `Decisions.ask`. With a review, the node is a LangGraph graph.
+        The node. It raises `UsageError` if the state has no valid question, and an error if a
+        failure unrelated to the question ends the decision. With a review, the node is a LangGraph
+        graph.
     """
     *_, ask = agent_tools(database, decisions=decisions)
 
@@ -188,7 +190,7 @@ def decision_node(
                 f"The state has no question under the key '{question}': store a text, or a "
                 "mapping with question, rules and candidates."
             )
-        action = partial(decisions.ask, reviewer=reviewer, review=review)
+        action = partial(ask.action, reviewer=reviewer, review=review)
         try:
             return replace(ask, action=action).call(asked).to_json()
         except UnparsableReplyError as error:

@@ -16,7 +16,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from weakref import WeakValueDictionary
 
-from dqa.api.agents import AgentTool, Databases, Decisions, agent_tools, bounded, is_fixable
+from dqa.api.agents import AgentTool, Databases, agent_tools, bounded, is_fixable
+from dqa.api.asking import Decisions
 from dqa.api.databases import Access, audit_of, open_database, policy_of
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version

@@ -57,7 +57,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     scenario : NAME|DIR
         Scenario that 'ask' may decide. May be repeated.
     """
-    from dqa.api.agents import Decisions
+    from dqa.api.asking import Decisions
     from dqa.api.mcp_server import serve_mcp
 
     fields = spec_fields(given_by(ctx, _DECIDING.names))

@@ -17,7 +17,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path, write_private
+from dqa.core.files import problem_of_path, require_new_file, write_private
 from dqa.core.text import spelt_out
 from dqa.report.plain import plain
 
@@ -57,10 +57,14 @@ def drawn_page(
     return rendered("dqa.report", template, **values, **more)
 
 
-def write_page(page: str, file: Path) -> None:
-    """Write a page that only its owner can read. Raise `UsageError` if writing fails."""
+def write_page(page: str, file: Path | str) -> None:
+    """Write a page to a new file that only its owner can read.
+
+    Raise `UsageError` if the file exists already, or cannot be written.
+    """
+    require_new_file(Path(file))
     try:
-        write_private(file, page)
+        write_private(Path(file), page)
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 

@@ -176,7 +176,8 @@ def test_questions_share_the_rate_of_a_model_and_have_budgets_of_their_own(
 
     calls = dqa.CallOptions(requests_per_minute=120, budget_tokens=3_000)
     decisions = dqa.Decisions("iterrag", model=GivenReplies(reply, name="m"), calls=calls)
-    asked = [decisions.ask(database, "Who goes?", candidates=("Al", "Bo")) for _ in range(2)]
+    people = ("Al", "Bo")
+    asked = [dqa.ask(database, "Who goes?", candidates=people, decider=decisions) for _ in range(2)]
     assert [one.choice for one in asked] == ["Bo", "Bo"]
     assert starts[-1] - starts[0] > 1.4
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import open_run
@@ -16,6 +17,7 @@ from dqa.evaluation.statistics.comparing import Comparison, Contestant, compare_
 from dqa.evaluation.statistics.games import PlayFigures, count_games
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
+from dqa.report.spending import reports_tokens
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -66,10 +68,10 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     for run in read:
         run.require_questions(_NO_COMPARISON)
     _require_one_scoring(read)
-    found, differing = _contestants(read, times=times)
-    found = _select(found, deciders, scenario)
+    asked = find_contestants(read, times=times)
+    found = _select([*asked.by_run.values()], deciders, scenario)
     _require_one_truth(found)
-    found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
+    found, left_out = _on_shared_questions(found, asked.differing, only_shared=only_shared)
     compared = compare_contestants(
         found,
         None if against is None else _find_contestant(found, against),
@@ -208,22 +210,56 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
         )
 
 
-def _contestants(runs: Sequence[Run], *, times: bool) -> tuple[list[Contestant], list[str]]:
-    """Return the deciders of all runs, and the differences between questions with the same name.
+class Contestants(NamedTuple):
+    """The deciders of runs, with the same name for equal questions.
 
-    Equal questions get the same name in all runs.
+    Attributes
+    ----------
+    by_run
+        Each contestant, by the index of its run and its decider.
+    names
+        The new names of the questions of each run.
+    differing
+        The differences between questions that had the same name.
+    """
+
+    by_run: Mapping[tuple[int, str], Contestant]
+    names: Sequence[Mapping[str, str]]
+    differing: Sequence[str]
+
+
+def find_contestants(
+    runs: Sequence[Run], *, times: bool = False, contents: Sequence[str] = ()
+) -> Contestants:
+    """Return the deciders of all runs.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    times
+        Whether to read the durations of decisions.
+    contents
+        For each run, the content of questions whose results do not record it (older versions).
     """
     labels = [None] if len(runs) == 1 else name_runs(runs)
-    names, differing = match_questions([run.results for run in runs], labels)
-    found = []
-    for run, label, prefix, new in zip(runs, labels, _labels(runs), names, strict=True):
-        seconds, cost = None, None if run.prices is None else run.prices.cost
-        if times:
-            seconds = {renamed(run.by_key[key], new).key: one for key, one in run.seconds.items()}
-        results = (renamed(result, new) for result in run.results)
-        for decider, decided in grouped(results, lambda result: result.decider).items():
-            found.append(Contestant(f"{prefix}{decider}", tuple(decided), label, cost, seconds))
-    return found, differing
+    names, differing = match_questions([run.results for run in runs], labels, contents)
+    found = {}
+    for place, (run, label, prefix) in enumerate(zip(runs, labels, _labels(runs), strict=True)):
+        results = [renamed(result, names[place]) for result in run.results]
+        keys = zip(run.results, results, strict=True)
+        seconds = (
+            None
+            if not times
+            else {one.key: run.seconds[old.key] for old, one in keys if old.key in run.seconds}
+        )
+        for decider, own in grouped(results, lambda result: result.decider).items():
+            known = all(reports_tokens(result.usage) for result in own if result.outcome.judged)
+            cost = run.prices.cost if run.prices is not None and known else None
+            found[place, decider] = Contestant(
+                f"{prefix}{decider}", tuple(own), label, cost, seconds
+            )
+    return Contestants(found, names, differing)
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

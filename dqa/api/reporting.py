@@ -7,8 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dqa.api.comparing import find_contestants
 from dqa.api.runs import Run, name_runs
 from dqa.api.stored import AnyRun, find_questions, open_run
+from dqa.core.distribution import shell_command as command
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.question_set import QuestionSet
@@ -18,9 +20,8 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
-from dqa.report.hints import command
 from dqa.report.pages import write_page
-from dqa.report.run_report.figures import ReportedRun, by_question, decisions_of, make_report
+from dqa.report.run_report.figures import Decided, ReportedRun, by_question, make_report
 from dqa.report.run_report.page import question_details, render_report, truth_of
 from dqa.report.run_report.records import Report
 
@@ -53,7 +54,7 @@ def read_report(
     UsageError
         There is no run, or a run has no finished decision.
     """
-    return _report(title, *_read_runs(runs, questions, details=None))
+    return _make_report(runs, title, questions, details=None)[0]
 
 
 def write_report(
@@ -85,39 +86,47 @@ def write_report(
     """
     require_new_file(Path(file))
     listed = [runs] if isinstance(runs, Run | RunLocation | Path | str) else runs
-    reported, is_detailed = _read_runs(listed, questions, details=details)
-    report = _report(title, reported, is_detailed)
-    write_page(render_report(report, _details(report, reported) if is_detailed else {}), Path(file))
+    report, details_by_question = _make_report(listed, title, questions, details=details)
+    write_page(render_report(report, details_by_question), file)
     return report
 
 
-def _read_runs(
-    runs: Sequence[AnyRun], questions: QuestionSet | Path | str | None, *, details: bool | None
-) -> tuple[list[ReportedRun], bool]:
-    """Return the runs with their names, and whether the report has details.
-
-    With details, the runs have their questions.
-    """
+def _make_report(
+    runs: Sequence[AnyRun],
+    title: str | None,
+    questions: QuestionSet | Path | str | None,
+    *,
+    details: bool | None,
+) -> tuple[Report, dict[str, Any]]:
+    """Return the data of the report, and the details of every question; see `write_report`."""
     if not runs:
         raise UsageError("Name at least one run to report.")
     opened = [open_run(run) for run in runs]
     for run in opened:
         run.require_questions(_NO_REPORT)
         run.require_results("nothing to report")
-    is_detailed = details
-    if is_detailed is None:
-        is_detailed = sum(len(run.results) for run in opened) <= MOST_DETAILS
+    made = sum(len(run.results) for run in opened)
+    is_detailed = made <= MOST_DETAILS if details is None else details
     none = (None, None)
-    return [
+    reported = [
         ReportedRun(run, name, *(find_questions(run, questions) if is_detailed else none))
         for run, name in zip(opened, name_runs(opened), strict=True)
-    ], is_detailed
+    ]
+    # Runs of older versions record no content of questions, but of all questions together.
+    contents = [
+        (run.record and run.record.content_hash) or f"run {place}"
+        for place, run in enumerate(opened)
+    ]
+    asked = find_contestants(opened, contents=contents)
+    decided = by_question(reported, asked.names)
+    title = title or f"Report of {', '.join(one.name for one in reported)}"
+    missing = _missing(reported, is_detailed=is_detailed)
+    report = make_report(title, reported, asked.by_run, decided, **missing)
+    return report, _details(report, reported, decided) if is_detailed else {}
 
 
-def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: bool) -> Report:
-    """Return the data of the report, with notes about missing details."""
-    outcomes = traces = None
-    lacking = [one.lacking or "" for one in reported if one.asked is None]
+def _missing(reported: Sequence[ReportedRun], *, is_detailed: bool) -> dict[str, str]:
+    """Return the reasons why the page lacks traces, or outcomes of candidates."""
     if not is_detailed:
         made = sum(len(one.run.results) for one in reported)
         places = (str(one.run.location or "RUN") for one in reported)
@@ -126,29 +135,27 @@ def _report(title: str | None, reported: Sequence[ReportedRun], is_detailed: boo
             f"This page has only the figures of {counted(made, 'decision')}. {shown} shows the "
             "traces. 'dqa report --details' writes a page with all traces."
         )
-    elif lacking:
-        outcomes = (
-            "The outcomes of candidates are not shown: the questions are not available. "
-            f"{lacking[0]}"
-        )
-    title = title or f"Report of {', '.join(one.name for one in reported)}"
-    return make_report(title, reported, outcomes=outcomes, traces=traces)
+        return {"traces": traces}
+    lacking = [one.lacking or "" for one in reported if one.asked is None]
+    no_outcomes = "The outcomes of candidates are not shown: the questions are not available."
+    return {"outcomes": f"{no_outcomes} {lacking[0]}"} if lacking else {}
 
 
-def _details(report: Report, reported: Sequence[ReportedRun]) -> dict[str, Any]:
+def _details(
+    report: Report, reported: Sequence[ReportedRun], decided: Sequence[Sequence[Decided]]
+) -> dict[str, Any]:
     """Return the details of every question."""
     traces: list[Mapping[DecisionKey, Trace]] = [
         {} if one.run.location is None else {trace.key: trace for trace in one.run.each_trace()}
         for one in reported
     ]
-    questions = zip(report.questions, by_question(decisions_of(reported)), strict=True)
     return {
         row.id: question_details(
-            _truth(reported[decided[0].run], [one.result for one in decided]),
-            [(one.result, traces[one.run].get(one.result.key)) for one in decided],
+            _truth(reported[own[0].run], [one.result for one in own]),
+            [(one.result, traces[one.run].get(one.result.key)) for one in own],
             row.unit,
         )
-        for row, decided in questions
+        for row, own in zip(report.questions, decided, strict=True)
     }
 
 
@@ -165,14 +172,7 @@ def _truth(one: ReportedRun, decided: Sequence[Result]) -> dict[str, Any] | None
 
 
 def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
-    """Write an audit as one self-contained page for a reviewer.
-
-    Raises
-    ------
-    UsageError
-        The file exists already, or cannot be written.
-    """
+    """Write an audit as one self-contained page for a reviewer; see `write_page`."""
     from dqa.report.audit_page import render_audit
 
-    require_new_file(Path(file))
-    write_page(render_audit(audited), Path(file))
+    write_page(render_audit(audited), file)

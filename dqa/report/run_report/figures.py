@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dqa import plugins
 from dqa.core.question import Question
@@ -19,17 +19,15 @@ from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics import comparing
 from dqa.evaluation.statistics.clusters import situations_of
 from dqa.evaluation.statistics.comparing import PairComparison
-from dqa.evaluation.statistics.pairs import match_questions, renamed
+from dqa.evaluation.statistics.pairs import renamed
 from dqa.evaluation.statistics.summaries import grouped, mean_of
 from dqa.models.registry import is_scripted
 from dqa.report.run_report.records import Contestant, DecisionRow, QuestionRow, Report, RunFacts
-from dqa.report.spending import reports_tokens
 from dqa.report.table import interval_text
 from dqa.report.tables import interval_lines
 
 if TYPE_CHECKING:
     from dqa.api.runs import Run
-    from dqa.core.decision import Usage
 
 _TIES = 8
 """Maximum number of best decisions that a row of the list names."""
@@ -74,42 +72,33 @@ class Decided(NamedTuple):
         Index of its run.
     result
         Its result.
-    same
-        Its result under the common name of the question in all runs.
+    question
+        The common name of its question in all runs.
     """
 
     run: int
     result: Result
-    same: Result
+    question: str
 
 
-def decisions_of(runs: Sequence[ReportedRun]) -> list[Decided]:
-    """Return the decisions of all runs."""
-    # Runs of older versions record no content of questions, but of all questions together.
-    unknown = [
-        (one.run.record and one.run.record.content_hash) or f"run {place}"
+def by_question(
+    runs: Sequence[ReportedRun], names: Sequence[Mapping[str, str]]
+) -> list[list[Decided]]:
+    """Return the decisions on each question. `names` are the names of the questions of each run."""
+    decided = [
+        Decided(place, result, renamed(result, names[place]).question)
         for place, one in enumerate(runs)
+        for result in one.run.results
     ]
-    results = [one.run.results for one in runs]
-    names, _ = match_questions(results, [one.name for one in runs], unknown)
-    return [
-        Decided(place, result, renamed(result, names[place]))
-        for place, own in enumerate(results)
-        for result in own
-    ]
-
-
-def by_question(decided: Sequence[Decided]) -> list[list[Decided]]:
-    """Return the decisions on each question."""
-    return list(grouped(decided, lambda one: one.same.question).values())
+    return list(grouped(decided, lambda one: one.question).values())
 
 
 def make_report(
     title: str,
     runs: Sequence[ReportedRun],
-    *,
-    outcomes: str | None = None,
-    traces: str | None = None,
+    found: Mapping[tuple[int, str], comparing.Contestant],
+    decided: Sequence[Sequence[Decided]],
+    **missing: Any,  # noqa: ANN401  (fields of the report)
 ) -> Report:
     """Return the report on runs. A question that occurs in several runs is listed once.
 
@@ -119,11 +108,13 @@ def make_report(
         Title of the report.
     runs
         Runs to report on.
-    outcomes, traces
-        Reasons why outcomes or traces are missing; see `Report`.
+    found
+        Each contestant by the index of its run and its decider.
+    decided
+        The decisions by question.
+    **missing
+        Reasons why ``outcomes`` or ``traces`` are missing; see `Report`.
     """
-    decided = decisions_of(runs)
-    found = _contestants(runs, decided)
     contestants = [_figures(runs[place], place, one) for (place, _), one in found.items()]
     pairs = _pairs(runs, found)
     number = {key: index for index, key in enumerate(found)}
@@ -131,43 +122,21 @@ def make_report(
     intervals = lines[runs[0].name]
     if len(set(lines.values())) > 1:
         intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
+    results = [result for run in runs for result in run.run.results]
     times: Counter[str] = Counter()
     return Report(
         title=title,
         headline=_headline(contestants, pairs),
         runs=tuple(map(_facts, runs)),
         contestants=tuple(contestants),
-        databases=tuple(dict.fromkeys(one.result.database for one in decided)),
-        scenarios=tuple(dict.fromkeys(one.result.scenario for one in decided)),
+        databases=tuple(dict.fromkeys(result.database for result in results)),
+        scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
         intervals=intervals,
         pairs=pairs,
         best=_best(contestants, pairs),
-        questions=tuple(_question(runs, one, number, times) for one in by_question(decided)),
-        outcomes=outcomes,
-        traces=traces,
+        questions=tuple(_question(runs, one, number, times) for one in decided),
+        **missing,
     )
-
-
-def _contestants(
-    runs: Sequence[ReportedRun], decided: Sequence[Decided]
-) -> dict[tuple[int, str], comparing.Contestant]:
-    """Return each contestant by the index of its run and its decider."""
-    groups = grouped(decided, lambda one: (one.run, one.result.decider))
-    times = Counter(decider for _, decider in groups)
-    found = {}
-    for (place, decider), own in groups.items():
-        name = decider if times[decider] == 1 else f"{decider} ({runs[place].name})"
-        results = tuple(one.same for one in own)
-        found[place, decider] = comparing.Contestant(
-            name, results, cost=_cost(runs[place].run, results)
-        )
-    return found
-
-
-def _cost(run: Run, results: Sequence[Result]) -> Callable[[Usage], float] | None:
-    """Return the cost function of a run; None without prices or if tokens are unknown."""
-    known = all(reports_tokens(result.usage) for result in results if result.outcome.judged)
-    return run.prices.cost if run.prices is not None and known else None
 
 
 def _figures(reported: ReportedRun, place: int, one: comparing.Contestant) -> Contestant:

@@ -68,7 +68,7 @@ def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_p
     shutil.copytree(run_folder, again)
     one, both = dqa.read_report(run_folder), dqa.read_report(run_folder, again)
     assert [found.name for found in both.contestants] == [
-        f"{found.name} ({name})" for name in ("first", "second") for found in one.contestants
+        f"{name}:{found.name}" for name in ("first", "second") for found in one.contestants
     ]
     assert len(both.questions) == len(one.questions)
     first, second = (both.contestants[place].figures for place in (0, len(one.contestants)))

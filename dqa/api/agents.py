@@ -22,10 +22,10 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
-from dqa.core.text import counted
 from dqa.deciders.tools import Arguments, Text, checked_arguments
 from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
+from dqa.report.reading import decision_lines
 
 _MOST_STATEMENTS = 50
 _LONGEST = 4_000
@@ -60,7 +60,7 @@ class DecidedReview(Record):
     by: str = ""
 
 
-class Decided(looking.ToolRecord):
+class Decided(looking.ToolText):
     """A decision in the form that other programs receive.
 
     Attributes
@@ -111,6 +111,7 @@ class Decided(looking.ToolRecord):
             A failure unrelated to the question ended the decision.
         """
         require_decided(trace)
+        warnings = (f"Warning: {warning}" for warning in trace.warnings)
         same = ("choice", "answer", "ending", "error", "decider", "model", "warnings", "cost")
         found = {
             **{name: getattr(trace, name) for name in ("database", *same)},
@@ -119,21 +120,9 @@ class Decided(looking.ToolRecord):
             "reviews": reviews_in(trace.events),
             "input_tokens": trace.usage.input_tokens,
             "output_tokens": trace.usage.output_tokens,
+            "text": bounded("\n".join([*decision_lines(trace), *warnings])),
         }
         return cls.model_validate(found, from_attributes=True)
-
-    def to_text(self) -> str:
-        """Return the decision as a model reads it."""
-        lines = [
-            "No decision." if self.choice is None else f"Choice: {self.choice}",
-            f"Answer: {self.answer or '(none)'}",
-            f"Ended: {self.ending}." + (f" {self.error}" if self.error else ""),
-            *([f"Plan:\n{self.plan}"] if self.plan else []),
-            f"Evidence: {counted(len(self.statements), 'statement')}",
-            *(asked.statement for asked in self.statements),
-            *(f"Warning: {warning}" for warning in self.warnings),
-        ]
-        return "\n".join(lines)
 
 
 def _decide(  # noqa: PLR0913  (the reviewer's arguments are not the agent's)

@@ -258,7 +258,7 @@ class Run:
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
-    def how_to_go_on(self) -> str | None:
+    def how_to_resume(self) -> str | None:
         """Describe which decisions were not judged, and how to resume; None if all were judged."""
         failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
         if not failed:
@@ -310,6 +310,7 @@ class Run:
         decider: str | None = None,
         *,
         scenario: str | None = None,
+        epoch: int | None = None,
         outcomes: Collection[Outcome] = (),
         wrong: bool = False,
         failed: bool = False,
@@ -318,8 +319,8 @@ class Run:
 
         Parameters
         ----------
-        question, database, decider, scenario
-            Select only results with these names; None selects all.
+        question, database, decider, scenario, epoch
+            Select only results with these values; None selects all. Epochs are counted from 1.
         outcomes, wrong, failed
             Select results with one of these outcomes, wrong results, or results that could not be
             judged because a server failed, the budget was spent or a bug occurred. If several of
@@ -328,11 +329,10 @@ class Run:
         Raises
         ------
         UnknownNameError
-            The run has no question, database, decider or scenario with this name.
+            The run has no result with this value.
         """
-        wanted = _narrow(
-            self.results, scenario=scenario, question=question, database=database, decider=decider
-        )
+        asked = {"question": question, "database": database, "decider": decider, "epoch": epoch}
+        wanted = _narrow(self.results, scenario=scenario, **asked)
         ended = set(outcomes)
         ended |= {o for o in Outcome if wrong and o.judged and o is not Outcome.CORRECT}
         ended |= {o for o in Outcome if failed and o.repeated}
@@ -347,39 +347,31 @@ class Run:
         *,
         epoch: int | None = None,
     ) -> tuple[Trace, ...]:
-        """Return the selected traces. There is at least one.
-
-        Parameters
-        ----------
-        question, database, decider
-            Select only traces with these names; None selects all.
-        epoch
-            Select only this epoch, counted from 1.
+        """Return the traces of one question; see `find`. There is at least one trace.
 
         Raises
         ------
         UnknownNameError
             The run has no matching question, database, decider or epoch.
         UsageError
-            The traces belong to several questions.
+            The traces belong to several questions, or no decision is finished.
         """
-        if self._asked and question is not None:
-            raise UsageError(
-                "A file of 'dqa ask --trace' contains a single decision: leave out QUESTION."
-            )
-        if question is None:
-            traces, of = self.traces, ""
-        else:
-            _narrow(self.results, question=question)
-            traces, of = tuple(self.each_trace(question)), f" that decided {question}:"
-        wanted = _narrow(traces, of, database=database, decider=decider, epoch=epoch)
-        questions = sorted({trace.question for trace in wanted})
+        if self._asked:
+            if question is not None:
+                raise UsageError(
+                    "A file of 'dqa ask --trace' contains a single decision: leave out QUESTION."
+                )
+            return tuple(_narrow(self._asked, database=database, decider=decider, epoch=epoch))
+        self.require_results("it has no traces")
+        results = self.find(question, database, decider, epoch=epoch)
+        questions = sorted({result.question for result in results})
         if len(questions) > 1:
             raise UsageError(
                 f"Name one of the {counted(len(questions), 'question')} of this run, e.g. "
                 f"{questions[0]}."
             )
-        return tuple(wanted)
+        wanted = {result.key for result in results}
+        return tuple(one for one in self.each_trace(*questions) if one.key in wanted)
 
     def passages(self, trace: Trace) -> list[Passage]:
         """Return the text of one decision, in sections, for a person to read."""
@@ -403,7 +395,7 @@ def name_runs(runs: Sequence[Run]) -> list[str]:
 _Item = TypeVar("_Item")
 
 
-def _narrow(items: Sequence[_Item], of: str = "", **wanted: str | int | None) -> list[_Item]:
+def _narrow(items: Sequence[_Item], **wanted: str | int | None) -> list[_Item]:
     """Return the items whose fields have the wanted values.
 
     A wanted value of None matches any value.
@@ -412,6 +404,6 @@ def _narrow(items: Sequence[_Item], of: str = "", **wanted: str | int | None) ->
     for name, value in wanted.items():
         known = {getattr(item, name) for item in found}
         if value is not None and value not in known:
-            raise UnknownNameError(f"{name}{of}", str(value), map(str, known))
+            raise UnknownNameError(name, str(value), map(str, known))
         found = [item for item in found if value in {None, getattr(item, name)}]
     return found

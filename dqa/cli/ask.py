@@ -7,10 +7,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -25,7 +23,7 @@ from dqa.core.errors import CrashError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.provenance import user_name
 from dqa.core.review import Review, ReviewAnswer, review_kinds
-from dqa.core.text import counted, visible, visible_lines
+from dqa.core.text import visible, visible_lines
 from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.options import CallOptions
 
@@ -273,7 +271,9 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
 def _print(decided: Trace, *, as_json: bool) -> None:
     """Print a decision and its warnings."""
-    show(decided, _lines(decided), as_json=as_json)
+    from dqa.report.reading import decision_lines
+
+    show(decided, decision_lines(decided), as_json=as_json)
     for warning in decided.warnings:
         echo(f"warning: {warning}", err=True)
     problem = None if decided.asked is None else decided.asked.problem
@@ -297,39 +297,3 @@ def _fail(decided: Trace, record: Path | None) -> None:
         echo(f"The record is {record}; '{own_command()} show {record}' shows it.", err=True)
     if not is_answered:
         raise typer.Exit(1)
-
-
-_RAISED = ("infrastructure", "budget", "crashed")
-"""Endings whose error `_fail` raises. `_lines` does not print these errors."""
-
-
-def _lines(decided: Trace) -> Iterator[str]:
-    from dqa.report.reading import reviews_line
-    from dqa.report.spending import Spending
-    from dqa.report.tables import model_line
-
-    yield f"Answer: {decided.answer or '(none)'}"
-    if decided.choice is not None:
-        yield f"Choice: {decided.choice}"
-    ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
-    if decided.ended_by is not None:
-        ending += f", stopped by its {decided.ended_by}"
-        ending += (
-            ""
-            if decided.choice is None
-            else ("; the choice is the best candidate that was known then")
-        )
-    printed = decided.error is not None and decided.ending not in _RAISED
-    yield f"{ending}. {decided.error}" if printed else ending
-    for number, plan in enumerate(decided.plans, start=1):
-        yield f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"
-        yield indent(plan.strip(), "  ")
-    yield f"Evidence: {counted(len(decided.evidence), 'statement')}"
-    for evidence in decided.evidence:
-        yield indent(evidence.statement.strip(), "  ")
-        cut = f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
-        yield f"    -> {evidence.error or counted(evidence.row_count, 'row') + cut}"
-    if reviewed := reviews_line(decided.events):
-        yield reviewed
-    yield model_line(decided.model)
-    yield str(Spending.of(decided.usage, decided.cost))

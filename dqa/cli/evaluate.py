@@ -377,7 +377,7 @@ def _complain(run: Run) -> None:
         echo(f"failed: {line}", err=True)
     for line in crash_lines(run.crashed, run.location, repeated=run.is_repeated):
         echo(f"crashed: {line}", err=True)
-    further = run.how_to_go_on()
+    further = run.how_to_resume()
     if run.stopped_by is not None:
         raise BudgetSpentError(f"{run.stopped_by} {further}")
     if further is not None:

@@ -131,21 +131,24 @@ def show(  # noqa: PLR0913  (one parameter per option)
 
     found = read_run(run)
     ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
-    if found.location is not None and (question is None or any(ended.values())):
+    lists = any(ended.values())
+    if found.location is None:
+        if scenario or lists:
+            raise UsageError(
+                "--scenario, --wrong, --failed and --outcome list the decisions of a run."
+            )
+    elif question is None or scenario or lists:
         from dqa.report.hints import resume_command
 
         how = resume_command(found.location, games=isinstance(found.spec, PlaySpec))
         found.require_results(f"resume it with '{how}'")
-        if not (any(ended.values()) or scenario or database or decider or epoch):
+        if not (lists or scenario or database or decider or epoch):
             figures = found.figures()
             show_output(figures, described(figures), as_json=as_json)
             return
-        selected = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
-        listed = [one for one in selected if epoch in {None, one.epoch}]
+        listed = found.find(question, database, decider, scenario=scenario, epoch=epoch, **ended)  # type: ignore[arg-type]
         show_output(listed, _decisions(found, listed), as_json=as_json)
         return
-    if scenario or any(ended.values()):
-        raise UsageError("--scenario, --wrong, --failed and --outcome list the decisions of a run.")
     wanted = found.select(question, database, decider, epoch=epoch)
     if as_json or len(wanted) > 1:
         results = [found.by_key[one.key] for one in wanted if one.key in found.by_key]

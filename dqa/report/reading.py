@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
+from textwrap import indent
 from typing import Any
 
 from dqa.core import events
@@ -20,7 +21,7 @@ from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Change, Passage
-from dqa.report.spending import usage_text
+from dqa.report.spending import Spending, usage_text
 from dqa.report.tables import model_line
 from dqa.report.verdicts import game_lines, verdict
 
@@ -240,18 +241,38 @@ def _review(event: events.ReviewEvent) -> Passage:
     return _noted(event.step, f"{who} {done} the {event.about}", *lines)
 
 
-def reviews_line(trace: Iterable[Event]) -> str | None:
-    """Summarize reviews in one line: the numbers of approvals, corrections and refusals.
+def decision_lines(trace: Trace) -> Iterator[str]:
+    """Describe a decision in a few lines: answer, plans, evidence, reviews, model and cost.
 
-    Return None if nothing was reviewed.
+    Callers raise an error for a failure unrelated to the question, so it is not in the lines.
     """
-    found = [one for one in reviews_in(trace) if one.action in _REVIEWED and not one.problem]
-    if not found:
-        return None
-    done = Counter((event.about, _REVIEWED[event.action]) for event in found)
-    by = ", ".join(dict.fromkeys(event.by for event in found if event.by))
-    counts = [f"{counted(many, about)} {how}" for (about, how), many in done.items()]
-    return f"Reviewed{f' by {by}' if by else ''}: {', '.join(counts)}"
+    if trace.choice is not None:
+        yield f"Choice: {trace.choice}"
+    yield f"Answer: {trace.answer or '(none)'}"
+    ending = f"Ended: {trace.ending} after {counted(trace.steps, 'reply', 'replies')}"
+    if trace.ended_by is not None:
+        ending += f", stopped by its {trace.ended_by}"
+        ending += (
+            "" if trace.choice is None else "; the choice is the best candidate that was known then"
+        )
+    is_raised = trace.ending in {Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.CRASHED}
+    yield ending if trace.error is None or is_raised else f"{ending}. {trace.error}"
+    for number, plan in enumerate(trace.plans, start=1):
+        yield f"Plan {number}:" if len(trace.plans) > 1 else "Plan:"
+        yield indent(plan.strip(), "  ")
+    yield f"Evidence: {counted(len(trace.evidence), 'statement')}"
+    for evidence in trace.evidence:
+        yield indent(evidence.statement.strip(), "  ")
+        cut = f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
+        yield f"    -> {evidence.error or counted(evidence.row_count, 'row') + cut}"
+    reviews = [one for one in reviews_in(trace.events) if one.action in _REVIEWED]
+    done = Counter((one.about, _REVIEWED[one.action]) for one in reviews if not one.problem)
+    if done:
+        by = ", ".join(dict.fromkeys(one.by for one in reviews if one.by and not one.problem))
+        counts = [f"{counted(many, about)} {how}" for (about, how), many in done.items()]
+        yield f"Reviewed{f' by {by}' if by else ''}: {', '.join(counts)}"
+    yield model_line(trace.model)
+    yield str(Spending.of(trace.usage, trace.cost))
 
 
 def _sections(text: str) -> list[tuple[str, str]]:

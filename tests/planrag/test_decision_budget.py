@@ -162,7 +162,7 @@ def test_runs_count_decisions_that_a_budget_ended(plants: str, tmp_path: Path) -
         (1, 0, 1),
         (1, 1, 1),
     ]
-    assert run.how_to_go_on() is None
+    assert run.how_to_resume() is None
 
 
 def test_a_budget_of_nothing_and_money_without_prices_are_refused(plants: str) -> None:

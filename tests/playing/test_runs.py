@@ -250,7 +250,7 @@ def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     run = again()
     assert [r.outcome for r in run.results].count(Outcome.INFRASTRUCTURE) == 1
     assert run.counts.played == 4
-    assert "1 of 5 games were not finished" in str(run.how_to_go_on())
+    assert "1 of 5 games were not finished" in str(run.how_to_resume())
     assert run.games is not None
     assert run.games.pairs[0].failed == 1
     down[0] = False

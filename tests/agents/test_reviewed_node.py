@@ -120,18 +120,6 @@ def test_several_interrupts_and_nothing_is_asked_twice(database: dqa.Database, s
     assert set(compiled.get_state(HERE).values) == {"question", "decision", "letter"}
 
 
-def test_a_corrected_plan_and_the_end_of_a_run(database: dqa.Database) -> None:
-    """A run that a person ends is a decision without a choice."""
-    compiled = graph(database, GivenReplies(REPLIES), InMemorySaver())
-    compiled.invoke({"question": QUESTION}, HERE)
-    said = {"action": "correct", "text": "1. Look at prices"}
-    state = compiled.invoke(Command(resume=said), HERE)
-    assert pending(state)["plan"] == "1. Look at prices"
-    state = compiled.invoke(Command(resume={"action": "end", "by": "ada"}), HERE)
-    assert (state["decision"]["choice"], state["decision"]["ending"]) == (None, "stopped")
-    assert state["decision"]["plan"] == "1. Look at prices"
-
-
 def test_a_graph_that_keeps_nothing_is_told_so_before_anything_is_asked(
     database: dqa.Database,
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.models.model_server import ModelServer, Request, Trouble
+from tests.models.model_server import ModelServer, Request
 
 SMALL = ("--databases", "sqlite", "--deciders", "iterrag,singlerag", "--workers", "3")
 
@@ -51,23 +51,6 @@ def test_a_recorded_evaluation_replays_byte_for_byte(
     assert played.out == made.out.replace(str(tmp_path / "made"), str(tmp_path / "twice"))
 
 
-def test_replaying_another_run_stops_and_says_what_to_do(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """A prompt with another number in it is another request."""
-    tape, common = tmp_path / "tape.jsonl", ("eval", "--generated", generated, *SMALL)
-    assert dqa(*common, "--record", tape).code == 0
-    out = ("--out", tmp_path / "run", "--workers", 1)
-    ran = dqa(*common, "--replay", tape, "--max-steps", "7", *out)
-    assert ran.code == 2
-    assert "no further reply to request 1 of (locating/" in ran.err
-    assert "with the settings of the recording" in ran.err
-    # Nothing was decided, so nothing is in the way of the right command.
-    assert dqa(*common, "--replay", tape, *out).code == 0
-    again = dqa(*common, "--replay", tape, *out)
-    assert (again.code, "already made" in again.err) == (0, True)
-
-
 def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
@@ -94,13 +77,3 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     assert done.code == 0, done.err
     assert (out / "results.jsonl").read_bytes() == (whole / "results.jsonl").read_bytes()
     assert "; cost 0." in done.out
-
-
-def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None:
-    """One line with what to mend and without the key, and no question counts as wrong."""
-    with ModelServer(look_and_decide, lambda *_: Trouble.BAD_KEY) as server:
-        common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
-        ran = dqa(*common, "--base-url", server.url)
-        assert len(server.requests) <= 3
-    assert (ran.code, ran.out) == (2, "")
-    assert "rejects the key" in ran.err

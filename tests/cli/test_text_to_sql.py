@@ -14,7 +14,7 @@ from dqa.evaluation import execution
 from dqa.testing.fake_models import GivenReplies, Reply, Request
 from dqa.testing.models import answer, query
 from tests.cli.conftest import Command
-from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird, write_spider
+from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
@@ -73,51 +73,6 @@ def test_agents_answer_with_statements(bird: Path, tmp_path: Path, protocol: Pro
     assert {(r.decider, r.outcome) for r in run.results} == {(name, "correct") for name in AGENTS}
     assert all(r.statements == 1 and r.match == "set" for r in run.results)
     assert "scripted:replies" in run.report()
-
-
-def test_each_form_scores_by_its_own_rule(tmp_path: Path) -> None:
-    """What BIRD's evaluation takes for right may be wrong by Spider's, and the other way round."""
-    twice = "SELECT town FROM concert"
-    swapped = "SELECT 1.0 * sold / seats, id FROM concert"
-    unsorted = (
-        "SELECT s.name, SUM(c.tonnes) FROM ship s JOIN call c ON c.ship = s.id "
-        "GROUP BY s.id ORDER BY s.name"
-    )
-    wrong = {QUESTIONS[7].text: twice, QUESTIONS[8].text: swapped, QUESTIONS[2].text: unsorted}
-
-    def replies(request: Request) -> Reply:
-        return answer(next(s for text, s in wrong.items() if text in request.text))
-
-    found = {}
-    for write, keys in (
-        (write_bird, ("choir/7", "choir/8", "harbour/2")),
-        (write_spider, ("choir/8", "choir/9", "harbour/3")),
-    ):
-        read = api.read_release(write(tmp_path / write.__name__))
-        asked = api.QuestionSet(
-            read.name, tuple(map(read.find, keys)), {}, truths=read.truths, places=read.places
-        )
-        run = api.evaluate(asked, "iterrag", model=GivenReplies(replies))
-        found[write.__name__] = [
-            next(r.outcome.value for r in run.results if r.question == key) for key in keys
-        ]
-    assert found == {
-        "write_bird": ["correct", "wrong", "correct"],
-        "write_spider": ["wrong", "correct", "wrong"],
-    }
-
-
-def test_no_prompt_contains_a_gold_statement(bird: Path) -> None:
-    """A method that reads the gold statement would always be right."""
-    seen: list[str] = []
-
-    def watching(request: Request) -> Reply:
-        seen.append("\n".join(message.text for message in request.messages))
-        return answer("SELECT 1")
-
-    api.evaluate(api.read_release(bird), "planrag", model=GivenReplies(watching))
-    assert len(seen) == len(QUESTIONS)
-    assert not [one.gold for one in QUESTIONS if any(one.gold in text for text in seen)]
 
 
 def test_gold_that_cannot_run_is_told_and_not_scored(dqa: Command, tmp_path: Path) -> None:

@@ -121,8 +121,8 @@ _ALWAYS = ("sizes", "per_database")
 
 
 def _report(out: Path, as_json: bool) -> None:
+    from dqa.core.distribution import shell_command
     from dqa.loaders.generator.manifest import read_manifest
-    from dqa.report.hints import command
 
     manifest = read_manifest(out)
     lines = [
@@ -130,7 +130,7 @@ def _report(out: Path, as_json: bool) -> None:
         f"{counted(counts.databases, 'database')}, {counts.mean_rows:.1f} rows on average"
         for scenario, counts in manifest.counts.items()
     ]
-    how = command("eval", "--generated", str(out))
+    how = shell_command("eval", "--generated", str(out))
     written = f"The questions are in {out}. Evaluate a decider on them: {how}"
     output.show({"out": str(out), **manifest.to_json()}, [*lines, written], as_json=as_json)
 

@@ -213,7 +213,7 @@ def export(
         In CSV, put an apostrophe before texts that a spreadsheet would run as a formula. Without
         this option, texts do not change.
     """
-    from dqa.api.measuring import export_rows, export_run, require_format
+    from dqa.api.reporting import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
 
     if as_format == "run":
@@ -328,14 +328,14 @@ def analyse(
     paper : NAME
         Print the tables and figures of this paper with the run's numbers below.
     """
-    from dqa.api import measuring
+    from dqa.api import reporting
     from dqa.report.paper_tables import paper_notes, paper_tables
 
     if paper is not None:
-        view = measuring.view_paper(run, paper, reference, questions=questions)
+        view = reporting.view_paper(run, paper, reference, questions=questions)
         show_output(view, [*paper_tables(view), *paper_notes(view)], as_json=as_json)
     else:
-        found = measuring.analyse(run, reference, questions=questions)
+        found = reporting.analyse(run, reference, questions=questions)
         show_output(found, _analysis(run, found), as_json=as_json)
 
 

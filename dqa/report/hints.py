@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dqa.core.distribution import shell_command as command
+from dqa.core.distribution import shell_command
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.models.registry import is_scripted
-
-__all__ = ["command", "next_steps", "resume_command", "trace_command"]
 
 
 def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
@@ -23,12 +21,12 @@ def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = Fals
     """
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
-    return command("show", str(place), key.question, *named)
+    return shell_command("show", str(place), key.question, *named)
 
 
 def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
     """Return the command that resumes a run of questions or of games."""
-    return command(*(("games", "play") if games else ("eval",)), "--resume", str(place))
+    return shell_command(*(("games", "play") if games else ("eval",)), "--resume", str(place))
 
 
 def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) -> list[str]:
@@ -45,14 +43,14 @@ def next_steps(place: RunLocation, results: Sequence[Result], *, games: bool) ->
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    runs = {"List all runs next to this one": command("runs", place.around)}
+    runs = {"List all runs next to this one": shell_command("runs", place.around)}
     wrong = "List the wrong answers (without --wrong: print the tables again)"
     steps = {"Show one game, move by move": trace} | runs
     if not games:
-        steps = {wrong: command("show", str(place), "--wrong")} | runs
+        steps = {wrong: shell_command("show", str(place), "--wrong")} | runs
         steps["Show one decision, step by step"] = trace
         measures = "Count retrievals, re-planning and classes of failures"
-        steps[measures] = command("analyse", str(place))
+        steps[measures] = shell_command("analyse", str(place))
         if all(r.model == NO_MODEL or is_scripted(r.model) for r in results):
             steps[_USE_A_MODEL] = "the same command with --model openai:gpt-5 and another --out"
     lines = (line for what, how in steps.items() for line in (f"  {what}:", f"    {how}"))

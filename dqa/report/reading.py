@@ -12,12 +12,12 @@ from textwrap import indent
 from typing import Any
 
 from dqa.core import events
-from dqa.core.decision import Ending
+from dqa.core.decision import Decision, Ending
 from dqa.core.events import ENDING_KINDS, Event, ToolEvent, ToolUse
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.core.plans import PlanStep, read_plan
 from dqa.core.review import reviews_in
-from dqa.core.text import counted
+from dqa.core.text import counted, shortened
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Change, Passage
@@ -29,6 +29,8 @@ _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 _HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without it"}
 """Results of faults that did not fail the call, by the name of the fault."""
+_LONGEST = 200
+"""The maximum number of characters of an error in a short description."""
 _REVIEWED = {"approve": "approved", "correct": "corrected", "refuse": "refused"}
 
 
@@ -241,8 +243,10 @@ def _review(event: events.ReviewEvent) -> Passage:
     return _noted(event.step, f"{who} {done} the {event.about}", *lines)
 
 
-def decision_lines(trace: Trace) -> Iterator[str]:
-    """Describe a decision in a few lines: answer, plans, evidence, reviews, model and cost.
+def decision_lines(trace: Trace | Decision) -> Iterator[str]:
+    """Describe a decision in a few lines: answer, plans and evidence.
+
+    The lines of a trace also contain reviews, the model and the cost.
 
     Callers raise an error for a failure unrelated to the question, so it is not in the lines.
     """
@@ -263,8 +267,13 @@ def decision_lines(trace: Trace) -> Iterator[str]:
     yield f"Evidence: {counted(len(trace.evidence), 'statement')}"
     for evidence in trace.evidence:
         yield indent(evidence.statement.strip(), "  ")
-        cut = f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
-        yield f"    -> {evidence.error or counted(evidence.row_count, 'row') + cut}"
+        found = counted(evidence.row_count, "row")
+        found += f", shortened by the limit on {evidence.cut}" if evidence.cut else ""
+        if evidence.error is not None:
+            found = f"{evidence.error}: {shortened(evidence.observation, _LONGEST)}"
+        yield f"    -> {found}"
+    if isinstance(trace, Decision):
+        return
     reviews = [one for one in reviews_in(trace.events) if one.action in _REVIEWED]
     done = Counter((one.about, _REVIEWED[one.action]) for one in reviews if not one.problem)
     if done:

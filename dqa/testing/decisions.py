@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
+from textwrap import indent
 from typing import Any, TypeAlias
 
 from dqa.api.asking import ask
@@ -13,7 +14,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
-from dqa.core.text import counted, shortened
+from dqa.core.text import counted
 from dqa.evaluation.asked import AskedQuestion
 from dqa.evaluation.traces import Trace
 from dqa.loaders.generator.generate import generate
@@ -22,7 +23,6 @@ Decided: TypeAlias = Trace | Decision
 """The result of `dqa.ask`, or of a decider."""
 
 _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
-_LINE = 100
 
 
 def ask_in_test(
@@ -121,22 +121,10 @@ def describe_decisions(traces: Collection[Trace], count: int) -> str:
 
 def _fail(decision: Decided, problem: str) -> None:
     __tracebackhide__ = True
-    raise AssertionError("\n".join([problem, *_summary(decision)]))
+    from dqa.report.reading import decision_lines
 
-
-def _summary(decision: Decided) -> Iterator[str]:
-    yield f"  It ended as '{decision.ending}' after {decision.steps} replies."
-    if decision.error:
-        yield f"  Error: {decision.error}"
-    if decision.answer:
-        yield f"  Answer: {shortened(decision.answer, _LINE)}"
-    for number, asked in enumerate(decision.evidence, 1):
-        outcome = counted(asked.row_count, "row")
-        if asked.error is not None:
-            outcome = f"{asked.error}: {shortened(asked.observation, _LINE)}"
-        yield f"  Statement {number}: {shortened(asked.statement, _LINE)} -> {outcome}"
-    if not decision.evidence:
-        yield "  No statement ran."
+    lines = "\n".join(decision_lines(decision))
+    raise AssertionError(f"{problem}\n{indent(lines, '  ')}")
 
 
 _QUESTIONS: dict[str, QuestionSet] = {}

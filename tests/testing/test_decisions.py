@@ -72,14 +72,18 @@ def test_the_message_goes_on_with_what_happened() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_choice(MADE, "north")
     assert str(raised.value).splitlines()[1:] == [
-        "  It ended as 'answered' after 3 replies.",
+        "  Choice: south",
         "  Answer: Take south.",
-        f"  Statement 1: {READ.statement} -> 1 row",
-        "  Statement 2: SELECT * FROM budget -> StatementError: There is no table budget.",
+        "  Ended: answered after 3 replies",
+        "  Evidence: 2 statements",
+        f"    {READ.statement}",
+        "      -> 1 row",
+        "    SELECT * FROM budget",
+        "      -> StatementError: There is no table budget.",
     ]
-    with pytest.raises(AssertionError, match="Error: No reply could be read") as raised:
+    with pytest.raises(AssertionError, match="No reply could be read") as raised:
         assert_choice(BROKEN, "north")
-    assert "No statement ran." in str(raised.value)
+    assert "Evidence: 0 statements" in str(raised.value)
 
 
 def test_the_same_arguments_give_the_same_question_set() -> None:

@@ -57,8 +57,9 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     done.stdout.fnmatch_lines(
         [
             "E *AssertionError: The decision is 'north', and 'south' or 'east' was expected.",
-            "E *  It ended as 'answered' after 2 replies.",
-            "E *  Statement 1: SELECT name FROM supplier -> 2 rows",
+            "E *  Ended: answered after 2 replies",
+            "E *    SELECT name FROM supplier",
+            "E *      -> 2 rows",
             "*- dqa: 1 decision -*",
             "custom/1 | temporary | planrag",
             "Step 1: thought",

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from annotated_types import Ge
 
 from dqa.cli import options, output
 from dqa.cli.fields import RuleSet, Seed, given_by
-from dqa.cli.options import Count, CountOrNone, names_in, with_options
+from dqa.cli.options import CountOrNone, names_in, with_options
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
 from dqa.core.text import counted
+from dqa.scenarios.generation import Difficulty, Mix
 
 if TYPE_CHECKING:
     from dqa.api.databases import LoadedHere
     from dqa.databases.namespaces import LoadedSituation
     from dqa.evaluation.audit import Annotation, ReleaseAudit
-    from dqa.scenarios.generation import Mix
 
 
+@with_options(bounds=Difficulty)
 def generate(  # noqa: PLR0913  (one parameter per option)
     *,
     ctx: typer.Context,
@@ -33,11 +31,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     question_set: str | None = None,
     scenarios: str | None = None,
     questions: CountOrNone = None,
-    hops: Count = 1,
-    min_margin: float = 0.0,
-    max_margin: float = math.inf,
-    rivals: CountOrNone = None,
-    distractors: Annotated[int, Ge(0)] = 0,
     mix: str | None = None,
     per_database: CountOrNone = None,
     size: list[str] | None = None,
@@ -56,16 +49,6 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         Scenarios, separated by commas. By default, all scenarios that have a simulator.
     questions
         Number of questions in each scenario. By default 10.
-    hops
-        Minimum distance of the answer from the question's target, in steps between rows.
-    min_margin
-        Minimum loss of the second-best candidate, as a share of the best candidate's gain.
-    max_margin
-        Maximum loss of the second-best candidate, as a share of the best candidate's gain.
-    rivals
-        Minimum number of candidates that are better than doing nothing.
-    distractors
-        Number of additional irrelevant items in each database.
     mix : direct=X,far=Y
         Shares of questions by the distance of the answer: 1 step (direct), or at least 2 steps
         (far; at least --hops if that is more).
@@ -74,50 +57,29 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     size : SCENARIO.NAME=N
         Size of a scenario's databases, such as a number of rows. May be repeated.
     """
+    from dqa.loaders.generator.generate import generate as generate_questions
     from dqa.loaders.generator.generate import size_of
-    from dqa.scenarios.generation import Difficulty
+    from dqa.loaders.generator.manifest import write_generated
 
     require_new_folder(out)
+    given = given_by(ctx)
     if question_set is not None:
         from dqa.loaders.sets import write_set
 
-        if given_by(ctx).keys() - {"question_set", "out", "as_json"}:
+        if given.keys() - {"question_set", "out", "as_json"}:
             raise UsageError("--set NAME is a fixed set of questions: give only --out with it.")
         write_set(question_set, out)
     else:
-        difficulty = Difficulty(
-            hops=hops,
-            min_margin=min_margin,
-            max_margin=max_margin,
-            distractors=distractors,
-            mix=_mix(mix),
-            **({} if rivals is None else {"rivals": rivals}),
-        )
-        asked = {
-            "scenarios": names_in("--scenarios", scenarios) or None,
-            "count": questions,
-            "sizes": tuple(size_of(*sized) for sized in _sizes(size or ()).items()),
-            "difficulty": difficulty,
-            "per_database": per_database,
-        }
-        _generate(out, seed, asked)
+        bounds = {name: given[name] for name in Difficulty.__annotations__ if name in given}
+        difficulty = Difficulty(**(bounds | {"mix": _mix(mix)}))
+        sizes = tuple(size_of(*sized) for sized in _sizes(size or ()).items())
+        asked = {"difficulty": difficulty, "sizes": sizes, "per_database": per_database}
+        named = names_in("--scenarios", scenarios) or None
+        made = generate_questions(named, questions, seed, **asked)  # type: ignore[arg-type]
+        found = tuple(dict.fromkeys(question.scenario for question in made.questions))
+        asked |= {"scenarios": found, "count": questions or 10}
+        write_generated(made, out, seed=seed, options=asked)
     _report(out, as_json)
-
-
-def _generate(out: Path, seed: int, asked: Mapping[str, Any]) -> None:
-    """Generate questions into a folder, and record the options in its manifest."""
-    from dqa.loaders.generator.generate import generate as generate_questions
-    from dqa.loaders.generator.manifest import write_generated
-
-    made = generate_questions(seed=seed, **asked)
-    scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
-    written = {name: value for name, value in asked.items() if value or name in _ALWAYS}
-    written |= {"scenarios": scenarios, "count": asked["count"] or 10}
-    write_generated(made, out, seed=seed, options=written)
-
-
-_ALWAYS = ("sizes", "per_database")
-"""Options that a manifest contains even if they have their default value."""
 
 
 def _report(out: Path, as_json: bool) -> None:
@@ -139,10 +101,8 @@ def _mix(given: str | None) -> Mix | None:
     """Parse the shares in ``--mix``."""
     if given is None:
         return None
-    from dqa.scenarios.generation import Mix
-
     shares = options.pairs_in("--mix", given.split(","), "direct=X,far=Y")
-    known = [item.name for item in fields(Mix)]
+    known = list(Mix.__annotations__)
     for name in shares:
         if name not in known:
             raise UnknownNameError("--mix share", name, known)

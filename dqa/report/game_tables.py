@@ -17,8 +17,6 @@ DIFFERENCES = (
     "First player minus second player on the same deals, with 95 % intervals; p-values are "
     "corrected for all pairs (Holm)"
 )
-_MOST_ACTIONS = 8
-"""Maximum number of actions in the table of actions. With more actions, there is no such table."""
 
 
 def game_tables(found: PlayFigures) -> list[Table]:
@@ -65,7 +63,6 @@ def _tables(found: PlayFigures) -> Iterator[Table]:
             yield _grid(found, score, lambda one: estimate_text(one.score))
     yield difference_table(found)
     yield _facts(found)
-    yield _actions(found)
 
 
 _SCORES: Mapping[str, Callable[[GameFigures], str]] = {
@@ -117,20 +114,6 @@ def _facts(found: PlayFigures) -> Table:
     titles = {name: name for _, name in cells}
     title = "Further figures of the world, as means or shares per game"
     return Table.grid(title, "Player" if found.alone else "Player and opponent", cells, titles)
-
-
-def _actions(found: PlayFigures) -> Table:
-    """Return the share of each action; an empty table if there are too many actions."""
-    actions = {action: action for one in found.players for action in sorted(one.actions)}
-    cells: dict[tuple[str, str], str] = {}
-    for one in found.players if 0 < len(actions) <= _MOST_ACTIONS else ():
-        moves = sum(one.actions.values())
-        for action in actions:
-            share = one.actions.get(action, 0) / moves if moves else 0.0
-            cells[one.player, action] = f"{100 * share:.1f}"
-        cells[one.player, "moves"] = str(moves)
-    titles = actions | {"moves": "moves"} if cells else {}
-    return Table.grid("Actions of the player, in %", "Player", cells, titles)
 
 
 def game_lines(found: PlayFigures, models: Mapping[str, str]) -> list[str]:

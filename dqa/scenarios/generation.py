@@ -70,15 +70,15 @@ class Difficulty:
     Attributes
     ----------
     hops
-        The minimum number of steps between the question's target and the answer. The scenario's
-        generator defines a step.
-    min_margin, max_margin
-        Bounds of the runner-up's regret as a share of the answer's gain over doing nothing
-        (`Outcomes.relative_regret`). A small margin needs an exact calculation.
+        Minimum distance of the answer from the question's target, in steps between rows.
+    min_margin
+        Minimum loss of the second-best candidate, as a share of the best candidate's gain.
+    max_margin
+        Maximum loss of the second-best candidate, as a share of the best candidate's gain.
     rivals
-        The minimum number of candidates that are better than doing nothing, including the answer.
+        Minimum number of candidates that are better than doing nothing, with the best candidate.
     distractors
-        The number of irrelevant items in every world.
+        Number of additional irrelevant items in each database.
     mix
         Proportions of near and far answers; None for no proportions. With proportions, `hops`
         applies only to far answers.

@@ -35,7 +35,6 @@ from dqa.api.listing import json_schema as json_schema
 from dqa.api.listing import list_deciders as list_deciders
 from dqa.api.listing import settings_of as settings_of
 from dqa.api.looking import DescribedTable as DescribedTable
-from dqa.api.looking import FoundColumns as FoundColumns
 from dqa.api.looking import QueriedRows as QueriedRows
 from dqa.api.looking import ShownSchema as ShownSchema
 from dqa.api.looking import StatementVerdict as StatementVerdict

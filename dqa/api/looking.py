@@ -139,21 +139,6 @@ class DescribedTable(ToolText):
     row_count: int | None = None
 
 
-class FoundColumn(Record):
-    """A column or property, with its table, label or relationship type."""
-
-    table: str
-    name: str
-    type: str
-    comment: str = ""
-
-
-class FoundColumns(ToolText):
-    """The columns that match a search, best match first."""
-
-    columns: tuple[FoundColumn, ...]
-
-
 def read_schema(
     database: str | Path | Database,
     *,
@@ -336,7 +321,7 @@ def sample_rows(database: Database, table: str, rows: _Few = 5) -> QueriedRows:
     return QueriedRows.of(database, statement, Limits(rows=rows, cell=_LONGEST_CELL))
 
 
-def find_columns(database: Database, words: str, most: _Few = 20) -> FoundColumns:
+def find_columns(database: Database, words: str, most: _Few = 20) -> ToolText:
     """Find the columns or properties whose names or comments match words.
 
     Parameters
@@ -348,21 +333,13 @@ def find_columns(database: Database, words: str, most: _Few = 20) -> FoundColumn
     most
         The maximum number of columns.
     """
+    from dqa.core.fitting import rank_fields
     from dqa.deciders.parts import describe_field
 
     schema = database.schema()
-    from dqa.core.fitting import rank_fields
-
-    found = rank_fields(schema, words, most)
-    lines = [describe_field(schema, part, field) for part, field in found]
-    return FoundColumns(
-        database=database.name,
-        columns=tuple(
-            FoundColumn(table=part.name, name=field.name, type=field.type, comment=field.comment)
-            for part, field in found
-        ),
-        text="\n".join(lines) or "No column matches these words. Try other words, one at a time.",
-    )
+    lines = [describe_field(schema, *found) for found in rank_fields(schema, words, most)]
+    nothing = "No column matches these words. Try others, one at a time."
+    return ToolText(database=database.name, text="\n".join(lines) or nothing)
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:

@@ -183,7 +183,7 @@ class TrainedPlayer(Record):
         The parameters of the training.
     file
         The file with the weights.
-    was_kept
+    was_cached
         Whether the player was stored already and was not trained again.
     """
 
@@ -192,7 +192,7 @@ class TrainedPlayer(Record):
     seed: int
     iterations: int
     file: str
-    was_kept: bool
+    was_cached: bool
 
 
 def train_player(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -246,7 +246,7 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
         seed=seed,
         iterations=iterations,
         file=str(out or learnt.file),
-        was_kept=learnt.was_kept,
+        was_cached=learnt.was_cached,
     )
 
 
@@ -263,7 +263,7 @@ def learning_players(world: str) -> tuple[str, ...]:
 def _trainer(world: str, player: str) -> Trainer:
     policies = plugins.world(world).policies
     if player not in policies:
-        raise UnknownNameError(f"player of '{world}' called", player, policies)
+        raise UnknownNameError("player", player, policies)
     trainer = policies[player].trainer
     if trainer is None:
         learning = ", ".join(learning_players(world))

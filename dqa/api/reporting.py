@@ -85,8 +85,8 @@ def analyse(
     notes = [*analysis.notes, *cases.notes()]
     if analysis.without_data:
         notes.append(
-            f"{counted(analysis.without_data, 'run')} have no available questions, so all "
-            f"retrieved values are treated as needed. {lacking or ''} Name the folder of the "
+            f"The questions of {counted(analysis.without_data, 'decision')} are not available, so "
+            f"all retrieved values are treated as needed. {lacking or ''} Give the folder of the "
             "questions (--questions)."
         )
     models = dict.fromkeys(case.result.model for case in cases.judged)
@@ -171,7 +171,7 @@ def export_run(
         The format. By default, the suffix of the file selects it: ``.jsonl``, ``.csv`` or
         ``.parquet``.
     for_spreadsheets
-        Whether texts of a CSV that a spreadsheet would run as formulas get an apostrophe in front.
+        Whether to put an apostrophe before texts of a CSV that a spreadsheet would run as formulas.
     questions
         The questions, whose texts and candidates a log contains. By default they are read or
         generated again. If that fails, a log contains the prompts of the model.
@@ -214,7 +214,7 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
     known = get_args(ExportFormat)
     if name not in known:
         raise UsageError(
-            f"'{name}' is not an export format: name one of {', '.join(known)} (--format)."
+            f"'{name}' is not an export format: choose one of {', '.join(known)} (--format)."
         )
     if for_spreadsheets and name != "csv":
         raise UsageError(
@@ -224,7 +224,7 @@ def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return the questions passed by the caller, or read again if they have not changed.
+    """Return the questions from the caller, or read the questions again if they have not changed.
 
     Questions about a user's own database are not read again, because traces have the prompts.
     """

@@ -256,8 +256,7 @@ def check_scenario(
         else:
             decisions = DecisionCheck(read.scenario, there, found, seconds)
             for key in (target or {}).keys() - set(decisions.keys):
-                kind = f"target of scenario '{read.scenario.name}' called"
-                raise UnknownNameError(kind, key, decisions.keys)
+                raise UnknownNameError("target parameter", key, decisions.keys)
             check_schema(read.scenario.document, there, found)
             _check_texts(read.scenario, found)
             targets, count = decisions.check(target or {}), decisions.count

@@ -266,7 +266,7 @@ def train(  # noqa: PLR0913  (one parameter per option)
             for name in names
         ]
     lines = (
-        f"{one.player} was {'already ' if one.was_kept else ''}trained: {one.iterations} "
+        f"{one.player} was {'already ' if one.was_cached else ''}trained: {one.iterations} "
         f"iterations, seed {seed}, {one.file}"
         for one in trained
     )

@@ -182,7 +182,8 @@ class CypherReader(ValueReader):
         if name not in self._procedures:
             meant = closest(name, self._procedures, 0.75, whole=True)
             listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"
-            raise Refusal(f"the procedure {name} is not known to only read.{meant or listed}")
+            problem = f"the procedure {name} is not in the list of procedures that only read"
+            raise Refusal(f"{problem}.{meant or listed}")
         self.procedures.append(name)
         if self._at("("):
             self._bracket()

@@ -395,7 +395,11 @@ class ValueReader:
             if self.keys[self.i] in self.words["writing"]:
                 self._unexpected()
             meant = closest(name, self._functions, 0.8, whole=True)
-            raise Refusal(f"the function {name} is not known to only read.{meant}".strip("."))
+            raise Refusal(
+                f"the function {name} is not in the list of functions that only read.{meant}".strip(
+                    "."
+                )
+            )
         self.i = end + 1
         self.calls.append(Call(name, self.i, self.closing[self.i]))
         return self._bracket(name)

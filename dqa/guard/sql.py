@@ -127,8 +127,10 @@ class _Rules:
 
     def _refuse_function(self, name: str) -> None:
         hint = instead_of(name, self.dialect) or closest(name, self.known["functions"], 0.8)
-        end = f". {hint.strip()}" if hint else "; if it does, list it in the policy's functions"
-        raise Refusal(f"the function {name} is not known to only read{end}")
+        end = (
+            f". {hint.strip()}" if hint else "; if it only reads, add it to the policy's functions"
+        )
+        raise Refusal(f"the function {name} is not in the list of functions that only read{end}")
 
     def refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
         """Refuse an argument that is not on the list, with the most specific reason."""

@@ -59,7 +59,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     wanted = scenario.template.get_identifiers()
     for key in target:
         if key not in wanted:
-            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, wanted)
+            raise UnknownNameError("target parameter", key, wanted)
     live = LiveScenario(scenario, database)
     try:
         whole = live.whole_target(target)

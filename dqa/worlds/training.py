@@ -107,13 +107,13 @@ class Learnt:
         The file of the player in the cache.
     weights
         The result of the training.
-    was_kept
+    was_cached
         Whether the player was read from the cache.
     """
 
     file: Path
     weights: Weights
-    was_kept: bool
+    was_cached: bool
 
 
 def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
@@ -158,7 +158,7 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
                     f"{error}"
                 )
             else:
-                return Learnt(file, weights, was_kept=True)
+                return Learnt(file, weights, was_cached=True)
         watch.training((trainer.player,))
         try:
             weights = trainer.train(seed, iterations, lambda done: watch.advanced(done, iterations))
@@ -166,7 +166,7 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
             watch.trained(trainer.player)
         make_private_folder(file.parent)
         write_weights(file, weights)
-        return Learnt(file, weights, was_kept=False)
+        return Learnt(file, weights, was_cached=False)
 
 
 # --- files ---

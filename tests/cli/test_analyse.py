@@ -89,7 +89,7 @@ def test_a_folder_of_questions_that_moved_can_be_named(
     dqa: Command, folder: Path, generated: Path, orphan: Path, tmp_path: Path
 ) -> None:
     """Then all is known as before; a folder of other questions is refused."""
-    assert "\nThe questions of 32 runs are not available" in dqa("analyse", orphan).out
+    assert "\nThe questions of 32 decisions are not available" in dqa("analyse", orphan).out
     ran = dqa("analyse", orphan, "--questions", generated)
     assert ran.out == dqa("analyse", folder).out
     other = tmp_path / "other"

@@ -103,7 +103,7 @@ class FlowGraph:
         except CycleError as error:
             shown = [self._names[node] for node in error.args[1]]
             return " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
-        raise AssertionError("SciPy numbers strong components in topological order")
+        raise AssertionError("The graph has a cycle, but no cycle was found.")
 
     def steered_edges(self, nodes: IntArray, homes: IntArray, *, by_name: bool) -> IntArray:
         """Return the edge that each merchant supports, from ``nodes[i]`` to ``homes[i]``.

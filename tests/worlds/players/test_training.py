@@ -83,7 +83,7 @@ def test_a_trained_player_is_stored_and_read_back() -> None:
     with watch_training(noted):
         first, second = learn(trainer(), 2), learn(trainer(), 2)
     assert noted.told == [("constant",), (1, 3), (2, 3), (3, 3)]
-    assert (first.was_kept, second.was_kept) == (False, True)
+    assert (first.was_cached, second.was_cached) == (False, True)
     assert first.file == second.file
     assert second.weights["place"].tolist() == [2]
     if os.name == "posix":
@@ -172,6 +172,6 @@ def test_the_command_trains_and_writes(tmp_path: Path) -> None:
     assert first.stderr == ""
     second = CliRunner().invoke(app, [*asked, "--json"])
     (made,) = json.loads(second.stdout)
-    assert made["was_kept"]
+    assert made["was_cached"]
     assert made == dqa.TrainedPlayer(**made).to_json()
     assert CliRunner().invoke(app, [*asked, "--out", str(out)]).exit_code != 0

@@ -296,7 +296,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         problem = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"Cannot listen at {host}, port {port} (--host, --port): {problem}. Name another "
+            f"Cannot listen at {host}, port {port} (--host, --port): {problem}. Choose another "
             "address or port."
         ) from error
 

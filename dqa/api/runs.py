@@ -367,7 +367,7 @@ class Run:
         questions = sorted({result.question for result in results})
         if len(questions) > 1:
             raise UsageError(
-                f"Name one of the {counted(len(questions), 'question')} of this run, e.g. "
+                f"Give one of the {counted(len(questions), 'question')} of this run, e.g. "
                 f"{questions[0]}."
             )
         wanted = {result.key for result in results}

@@ -47,7 +47,7 @@ def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer
     """
     if not kinds:
         if by is not None:
-            raise UsageError("--approved-by names the reviewer, so it needs --approve.")
+            raise UsageError("--approved-by is the name of the reviewer, so it needs --approve.")
         return None
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(

@@ -121,7 +121,7 @@ def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
     for name, value in options.pairs_in("--size", given, example).items():
         scenario, dot, field = name.partition(".")
         if not dot:
-            raise UsageError(f"--size {name}={value} is not of the form {example}.")
+            raise UsageError(f"--size {name}={value} does not have the form {example}.")
         numbers.setdefault(scenario, {})[field] = value
     return numbers
 

@@ -284,9 +284,7 @@ def _record_of(storing: options.StoringOptions) -> RunRecord:
         return RunRecord(spec=None)
     place = locate_run(resume)
     if storing.out is not None and locate_run(storing.out) != place:
-        raise UsageError(
-            f"--resume {place} already names the run for the results: leave out --out."
-        )
+        raise UsageError(f"The results are stored in the run of --resume {place}: leave out --out.")
     record = RunReader(place).record
     record.require_resumable(str(place))
     return record

@@ -293,7 +293,7 @@ def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dic
     for pair in given:
         key, equals, value = pair.partition("=")
         if not key.strip() or not equals:
-            raise UsageError(f"{name} {pair} is not of the form {example}.")
+            raise UsageError(f"{name} {pair} does not have the form {example}.")
         if key.strip() in found:
             raise UsageError(f"{name} sets {key.strip()} twice: set it once.")
         found[key.strip()] = value.strip()

@@ -377,7 +377,9 @@ def require_new_file(path: Path) -> None:
     if os.path.lexists(path):
         raise UsageError(f"{path} already exists: choose another name for the file.")
     if not path.parent.exists():
-        raise UsageError(f"The folder {path.parent} does not exist: create it, or name another.")
+        raise UsageError(
+            f"The folder {path.parent} does not exist: create it, or choose another folder."
+        )
     require_room(path.parent)
 
 

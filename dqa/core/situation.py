@@ -291,8 +291,8 @@ class Situation:
         expected, given = [t.name for t in self.schema.tables], set(self.tables)
         if set(expected) != given:
             raise DataError(
-                f"Situation '{self.name}' has tables {sorted(given)}; "
-                f"scenario '{self.schema.scenario}' needs {sorted(expected)}."
+                f"Situation '{self.name}' has the tables {sorted(given)}, but scenario "
+                f"'{self.schema.scenario}' needs {sorted(expected)}."
             )
         ordered = {name: self.tables[name] for name in expected}
         object.__setattr__(self, "tables", MappingProxyType(ordered))

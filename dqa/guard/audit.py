@@ -129,6 +129,6 @@ class JsonLines:
                 yield file
         except OSError as error:
             raise AuditError(
-                f"The audit file {self._path} cannot be written: {error.strerror}. Without an "
-                "audit file no statement is answered. Free disk space or name another file."
+                f"The audit file {self._path} cannot be written: {error.strerror}. Statements "
+                "that cannot be recorded return no rows. Free disk space, or choose another file."
             ) from error

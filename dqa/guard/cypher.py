@@ -118,9 +118,7 @@ def _require_visible(reader: CypherReader, shown: Policy) -> None:
         if not shown.shows_label(name) and name not in (types or ()):
             raise _not_shown(reader, i, shown.labels)
     if reader.has_computed_label and shown.labels is not None:
-        raise Refusal(
-            "it computes a label, which could be a hidden one; write the name of the label"
-        )
+        raise Refusal("it computes a label, which could be hidden; write the name of the label")
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.labels is not None:
         raise Refusal(

@@ -159,7 +159,7 @@ def test_without_its_audit_no_statement_is_answered(shop: Path, tmp_path: Path) 
     audit.mkdir()
 
     async def look(client: Client) -> None:
-        with pytest.raises(MCPError, match="no statement is answered"):
+        with pytest.raises(MCPError, match="cannot be recorded return no rows"):
             await client.call_tool("query", {"statement": "SELECT 1"})
 
     in_process(dqa.mcp_server(database), look)

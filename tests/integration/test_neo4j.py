@@ -145,7 +145,7 @@ def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
         target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
     ) == [{"name": "mine"}]
     for missing in (namespace, "Country", "dqa_situation"):
-        with pytest.raises(UsageError, match="holds no situation"):
+        with pytest.raises(UsageError, match="does not contain a situation"):
             target.backend.unload(target.url, missing)
 
 
@@ -375,7 +375,7 @@ def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
     database = target.backend.open(f"{target.url}?namespace={namespace_for(situation)}")
     assert read_back(database, situation) == situation
     database.close()
-    with pytest.raises(UsageError, match="holds no situation"):
+    with pytest.raises(UsageError, match="does not contain a situation"):
         target.backend.open(f"{target.url}?namespace=dqa_missing")
 
 

@@ -141,7 +141,9 @@ def read_record(
 
     began = rows(_SETTINGS)
     if len(began) != 1:
-        raise DataError(f"{question.key} is about game {game}, but {database.name} lacks it.")
+        raise DataError(
+            f"{question.key} is about game {game}, but {database.name} does not contain this game."
+        )
     ((played, text),) = began
     if played != world:
         raise DataError(

@@ -67,7 +67,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
         from dqa.loaders.sets import write_set
 
         if given.keys() - {"question_set", "out", "as_json"}:
-            raise UsageError("--set NAME is a fixed set of questions: give only --out with it.")
+            raise UsageError("--set NAME selects a fixed set of questions: use it only with --out.")
         write_set(question_set, out)
     else:
         bounds = {name: given[name] for name in Difficulty.__annotations__ if name in given}

@@ -20,11 +20,6 @@ class Explored:
     situation: Situation
     reward: float | None = None
 
-    @property
-    def key(self) -> tuple[tuple[Step, ...], str]:
-        """All observations and actions up to this state."""
-        return self.situation.steps, self.situation.observation
-
     def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
         """Return the final state after an action."""
         here = self.situation

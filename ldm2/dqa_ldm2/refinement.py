@@ -9,7 +9,7 @@ from typing import Any
 
 from dqa.core.errors import UsageError
 from dqa_ldm2.explorable import Explorable
-from dqa_ldm2.exploration import Exploration, Found
+from dqa_ldm2.exploration import Exploration
 from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory
@@ -37,7 +37,7 @@ class RefinedGoal:
     calls
         The number of replies for ``exploring``, ``comparing`` and ``adding``.
     counts
-        As in `Found`.
+        As in `Exploration`.
     failed
         The errors of the world.
     is_ground_lost
@@ -164,8 +164,8 @@ class Refinement:
     def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
         """Explore one goal with one batch memory, and add better steps to it."""
         asking = self.use.asking()
-        exploration = Exploration(self.memory, batch, self.own, self.preset)
-        found = exploration.explore(explorable, asking)
+        found = Exploration(self.memory, batch, self.own, asking, self.preset)
+        found.explore(explorable)
         ground, best = found.ground, found.best
         refined = RefinedGoal(
             source=explorable.source,
@@ -180,7 +180,7 @@ class Refinement:
         )
         return self._add(refined, found) if refined.is_improved else refined
 
-    def _add(self, refined: RefinedGoal, found: Found) -> RefinedGoal:
+    def _add(self, refined: RefinedGoal, found: Exploration) -> RefinedGoal:
         """Find the key step, and add the best process from this step on (equation 10)."""
         source, identity = refined.source, found.best.state.situation.identity
         name = source

@@ -151,7 +151,7 @@ class Memory:
         self, words: str, most: int, excluded: Collection[str] = frozenset()
     ) -> tuple[Remembered, ...]:
         """Return the tuples of all batches that are most similar to some words."""
-        found = self._nearest((None, None, None), (words, words, words), most, excluded)
+        found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
     def tuples(
@@ -310,7 +310,7 @@ class Memory:
         return self._cached(("types", scope, excluded), found, _types_of)
 
     def _nearest(
-        self, scope: Scope, about: Texts, most: int, excluded: Collection[str]
+        self, scope: Scope, about: Texts | str, most: int, excluded: Collection[str]
     ) -> tuple[Remembered, ...]:
         if most < 1:
             raise UsageError(f"The number of tuples to find must be at least 1, not {most}.")

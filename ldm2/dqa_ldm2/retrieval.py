@@ -11,15 +11,14 @@ from dqa.core.decider import Step, Trajectory
 from dqa.core.errors import UsageError
 from dqa.deciders.method import Asking
 from dqa_ldm2.identity import QuestionIdentity
-from dqa_ldm2.likeness import likeness
 from dqa_ldm2.memory import Memory, open_memory
 from dqa_ldm2.records import MemoryType, Remembered, State
 from dqa_ldm2.replies import Recall, Recalled
 from dqa_ldm2.situation import Situation
 from dqa_ldm2.steps import Kind, find_type, warn
 
-_COMPARED: Final = 3
-"""The number of processes with similar goals, for each example, of which the best are shown."""
+_SEARCHED: Final = 10
+"""The number of tuples to search for each whole example."""
 
 
 class OpenedMemory:
@@ -152,9 +151,8 @@ def whole_examples(
     rewards = {goal.source: goal.reward for goal in memory.goals() if goal.source not in left_out}
     sources = list(rewards)
     if retrieve:
-        goals = {goal.source: goal.text for goal in memory.goals()}
-        sources.sort(key=lambda source: -likeness(goals[source], situation.goal))
-        del sources[_COMPARED * most :]
+        found = memory.search(situation.goal, _SEARCHED * most, left_out)
+        sources = list(dict.fromkeys(one.source for one in found))
 
     def rank(source: str) -> tuple[float, bool]:
         reward = rewards[source]

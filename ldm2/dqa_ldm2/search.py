@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from dqa_ldm2.likeness import words_of
@@ -24,23 +25,35 @@ class WordIndex:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
-        texts = zip(*(document[3] for document in documents), strict=True)
-        self._parts = [_Part(list(part)) for part in texts]
 
-    def best(self, about: Texts, most: int, excluded: Collection[str]) -> list[tuple[int, float]]:
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        texts = zip(*(document[3] for document in self._documents), strict=True)
+        return [_Part(part) for part in texts]
+
+    @cached_property
+    def _whole(self) -> _Part:
+        return _Part(["\n".join(document[3]) for document in self._documents])
+
+    def best(
+        self, about: Texts | str, most: int, excluded: Collection[str]
+    ) -> list[tuple[int, float]]:
         """Return the ids of the documents most similar to some texts, with their similarity.
 
         Parameters
         ----------
         about
-            The texts.
+            The texts. For a single text, the similarity is the share of its words in the document.
         most
             The maximum number of documents. Only the first of equal documents is returned.
         excluded
             Sources whose documents are left out.
         """
-        of_parts = [part.likeness(text) for part, text in zip(self._parts, about, strict=False)]
-        scores = [sum(of_document) for of_document in zip(*of_parts, strict=True)]
+        if isinstance(about, str):
+            scores = self._whole.shares(about)
+        else:
+            of_parts = [part.likeness(text) for part, text in zip(self._parts, about, strict=False)]
+            scores = [sum(of_document) for of_document in zip(*of_parts, strict=True)]
         found: dict[Hashable, tuple[int, float]] = {}
         for place in sorted(range(len(scores)), key=lambda place: -scores[place]):
             number, source, key, _ = self._documents[place]
@@ -68,6 +81,12 @@ class _Part:
             both / (own + total - both) if own or total else 1.0
             for both, total in zip(common, self._totals, strict=True)
         ]
+
+    def shares(self, text: str) -> list[float]:
+        """Return the share of a text's words that are in the text of each document."""
+        sought = words_of(text)
+        own = self._weight(sought) or 1.0
+        return [self._weight(sought & words) / own for words in self._words]
 
     def _weight(self, words: Collection[str]) -> float:
         return math.fsum(self._weights.get(word, self._unknown) for word in words)

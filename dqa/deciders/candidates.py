@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -10,22 +9,10 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.display import candidate_name
 from dqa.core.errors import DataError, UsageError
-from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal, Outcomes
 from dqa.core.truth import Truth
 from dqa.scenarios.embedded import LISTING, first_column
-
-_OFFERED = 200
-_OFFERED_CHARACTERS = 8_000
-"""The maximum number of candidates, and of characters of their names, in a description."""
-_EXAMPLES, _FEW = 20, 5
-"""The number of examples if a list is too long, and if a statement returns the list."""
-_NARROW = (
-    "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
-    "and decide between these. Spell the decision as the database does; it is checked against the "
-    "whole list."
-)
 
 
 def nouns_of(question: Question) -> tuple[str, ...]:
@@ -51,68 +38,6 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     if scenario is not None and scenario.outcomes.source == "query":
         baseline = scenario.outcomes.baseline
     return Outcomes(question.candidates, values, goal, baseline)
-
-
-def offer_candidates(
-    question: Question, choices: Choices | None
-) -> tuple[str, WarningEvent | None]:
-    """Return a description of the candidates, and a warning if it omits some.
-
-    The description is empty if there is no list. It is also empty if the text of a scenario's
-    question describes the candidates, except for long lists, which models must narrow by queries. A
-    free form is always described.
-
-    Parameters
-    ----------
-    question
-        The question.
-    choices
-        The candidates.
-    """
-    listed, warning = _offered(question, choices)
-    if not question.free_form:
-        return listed, warning
-    form = f"{question.free_form} with your own words instead of the dots"
-    return (f"{listed}\nOr choose {form}." if listed else f"Choose {form}."), warning
-
-
-def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
-    """Return the description without the free form."""
-    has_scenario = plugins.scenario_of(question) is not None
-    if choices is None or not choices.total or (has_scenario and not choices.is_large):
-        return "", None
-    count, statement = f"{choices.total:,}", choices.statement
-    if choices.total <= _OFFERED:
-        names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
-        if sum(map(len, names)) <= _OFFERED_CHARACTERS:
-            begin = f"Choose one of these {count}, with exactly this spelling:"
-            return "\n".join([begin, *names]), None
-    some = choices.candidates[: _FEW if statement else _EXAMPLES]
-    lines = [f"Choose one of {count}. These {len(some)} show the spelling:"]
-    if statement is not None:
-        begin = (
-            f"Choose one of {count}, which are too many to list here. Column 1 of this statement "
-            "lists them:"
-        )
-        lines = [begin, statement.strip(), "The list begins with:"]
-    text = "\n".join([*lines, *(f"- {_one_line(candidate)}" for candidate in some)])
-    if statement is not None or has_scenario:
-        return f"{text}\n{_NARROW}", None
-    warning = WarningEvent(
-        about="candidates",
-        text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
-        "names are too long for a prompt. List fewer candidates, or give a statement that lists "
-        "them (--candidates, or the field 'candidates' of a question in a file), which the model "
-        "can narrow.",
-        considered=len(some),
-        total=choices.total,
-    )
-    return text, warning
-
-
-def _one_line(candidate: Candidate) -> str:
-    text = str(candidate)
-    return text if text.isprintable() else json.dumps(text, ensure_ascii=False)
 
 
 MOST_COMPARED = 10_000

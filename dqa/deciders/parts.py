@@ -7,13 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 
-from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.display import MOST_TOKENS
 from dqa.core.errors import QueryError
 from dqa.core.events import WarningEvent
 from dqa.core.fitting import FittedSchema, fit_schema
-from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
@@ -137,23 +135,6 @@ _SAMPLED = re.compile(
 
 _NAMED = 8
 """The maximum number of names in a warning's text. The event of the warning contains all."""
-
-
-def about_of(question: Question) -> str:
-    """Return all texts of a question. They rank the tables if some must be omitted."""
-    texts = [question.text, question.rules, question.candidate_query or ""]
-    return "\n".join([*texts, *question.context_queries, *question.target.values()])
-
-
-def tables_of(question: Question) -> tuple[str, ...]:
-    """Return the tables, labels and relationship types of a question's scenario."""
-    scenario = plugins.scenario_of(question)
-    if scenario is None:
-        return ()
-    schema = scenario.schema
-    names = [table.name for table in schema.tables]
-    names += [node.label for node in schema.nodes] + [edge.label for edge in schema.edges]
-    return tuple(dict.fromkeys(names))
 
 
 def warning_of(shown: FittedSchema) -> WarningEvent | None:

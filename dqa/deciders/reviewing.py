@@ -1,4 +1,4 @@
-"""Reviews of plans, statements and decisions by a person.
+"""Reviews of statements and decisions by a person.
 
 Without a reviewer, nothing is reviewed. A statement that the guard refuses is not reviewed. The
 guard also checks corrected statements.
@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError
+from dqa.core.events import ReviewKind
 from dqa.core.journal import replay
-from dqa.core.plans import list_in
 from dqa.core.question import Candidate
 from dqa.core.review import Review, Settled, current_reviewing
 from dqa.guard import GuardedDatabase, GuardVerdict, check
 
 _ALLOWED = "The guard lets it run: it only reads."
-_REFUSED: Mapping[str, tuple[str, str]] = {
+_REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
     "statement": (
         "The statement was not run: a person refused it",
         (
@@ -35,20 +34,8 @@ _REFUSED: Mapping[str, tuple[str, str]] = {
             "differently."
         ),
     ),
-    "plan": (
-        "A person refused your plan",
-        "Write another plan that takes this into account.",
-    ),
-    "new plan": (
-        "A person refused your new plan",
-        (
-            "The previous plan is still valid: continue with it, or write another new plan that "
-            "takes this into account."
-        ),
-    ),
 }
 """The event and the next step of the model, for each kind of review."""
-_ONWARD = "Continue with its first step that is not finished."
 
 
 def settle_statement(statement: str, database: Database) -> Settled:
@@ -82,15 +69,6 @@ def settle_statement(statement: str, database: Database) -> Settled:
         why = ": ".join(filter(None, [f"{what} by {settled.by or 'a person'}", settled.reason]))
         replay("not run", [statement, why], lambda: database.note_not_run(statement, why))
     return settled
-
-
-def settle_plan(plan: str) -> Settled:
-    """Let a person review a model's plan before it is used; see `settle_statement`."""
-    reviewing = current_reviewing()
-    if reviewing is None or "plan" not in reviewing.kinds:
-        return Settled(plan)
-    settled = reviewing.settle(Review(kind="plan", text=plan))
-    return replace(settled, text=_listed(settled.text or "")) if settled.corrected else settled
 
 
 def settle_decision(
@@ -146,31 +124,18 @@ def describe_correction(settled: Settled) -> str:
     return f"{replaced}\n{ran}\n{why}Continue from this result."
 
 
-def describe_refusal(settled: Settled, kind: str = "statement") -> str:
-    """Return the message about a refused statement, decision, plan or new plan."""
-    what, onward = _REFUSED[kind]
+def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
+    """Return the message about a refused statement or decision."""
+    return word_refusal(settled, *_REFUSED[kind])
+
+
+def word_refusal(settled: Settled, what: str, onward: str) -> str:
+    """Return a message with the refusal, its reason, and the next step of the model."""
     reason = f"Reason: {settled.reason}." if settled.reason else "No reason was given."
     return f"{what}. {reason} {onward}"
-
-
-def describe_plan(settled: Settled, *, is_first: bool) -> str:
-    """Return the message about a refused or corrected plan."""
-    if settled.text is None:
-        return describe_refusal(settled, "plan" if is_first else "new plan")
-    why = f" Reason: {settled.reason}." if settled.reason else ""
-    corrected = f"A person corrected your plan.{why} This is the plan from now on:"
-    return f"{corrected}\n{settled.text}\n{_ONWARD}"
 
 
 def _verdict(statement: str, database: Database) -> GuardVerdict:
     if isinstance(database, GuardedDatabase):
         return database.check(statement)
     return check(statement, database.dialect)
-
-
-def _listed(plan: str) -> str:
-    """Return a plan as a numbered list. Plain lines are numbered."""
-    if list_in(plan) is not None:
-        return plan
-    lines = filter(None, map(str.strip, plan.splitlines()))
-    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))

@@ -15,9 +15,9 @@ from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import Settings
-from dqa.deciders.candidates import choices_of, offer_candidates
+from dqa.deciders.candidates import choices_of
 from dqa.deciders.lookup import lookup_tools
-from dqa.deciders.parts import about_of, shown_schema, tables_of, warning_of
+from dqa.deciders.parts import shown_schema, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.deciders.tools import query_tool, simulation_tools
@@ -25,6 +25,7 @@ from dqa.models.scripted.steps import Task
 from dqa.worlds.observed import move_number
 from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
+from dqa_planrag.offering import about_of, offer_candidates, tables_of
 from dqa_planrag.recipes import PlanSettings, Recipe
 from dqa_planrag.run import Run
 from dqa_planrag.scripted import TaskPrompt, check_script

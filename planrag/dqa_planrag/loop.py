@@ -21,15 +21,11 @@ from dqa.core.evidence import QUERY
 from dqa.core.plans import steps_of
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
-from dqa.deciders.reviewing import (
-    describe_plan,
-    describe_refusal,
-    settle_decision,
-    settle_plan,
-)
+from dqa.deciders.reviewing import describe_refusal, settle_decision
 from dqa.models.calling import call_model
 from dqa.models.conversation import correction, given_up
 from dqa.models.replies import ModelReply
+from dqa_planrag.plan_reviews import describe_plan, settle_plan
 from dqa_planrag.prompting import fill_blocks, standing_plan
 from dqa_planrag.react import ReAct, spoken
 from dqa_planrag.recipes import Recipe

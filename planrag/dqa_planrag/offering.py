@@ -1,0 +1,100 @@
+"""Describe the candidates of a question to an agent, and select what its prompt shows first."""
+
+from __future__ import annotations
+
+import json
+
+from dqa import plugins
+from dqa.core.events import WarningEvent
+from dqa.core.question import Candidate, Question
+from dqa.deciders.candidates import Choices
+
+_OFFERED = 200
+_OFFERED_CHARACTERS = 8_000
+"""The maximum number of candidates, and of characters of their names, in a description."""
+_EXAMPLES, _FEW = 20, 5
+"""The number of examples if a list is too long, and if a statement returns the list."""
+_NARROW = (
+    "Narrow them by queries of your own: filter and rank inside a statement, return the best few, "
+    "and decide between these. Spell the decision as the database does; it is checked against the "
+    "whole list."
+)
+
+
+def offer_candidates(
+    question: Question, choices: Choices | None
+) -> tuple[str, WarningEvent | None]:
+    """Return a description of the candidates, and a warning if it omits some.
+
+    The description is empty if there is no list. It is also empty if the text of a scenario's
+    question describes the candidates, except for long lists, which models must narrow by queries. A
+    free form is always described.
+
+    Parameters
+    ----------
+    question
+        The question.
+    choices
+        The candidates.
+    """
+    listed, warning = _offered(question, choices)
+    if not question.free_form:
+        return listed, warning
+    form = f"{question.free_form} with your own words instead of the dots"
+    return (f"{listed}\nOr choose {form}." if listed else f"Choose {form}."), warning
+
+
+def _offered(question: Question, choices: Choices | None) -> tuple[str, WarningEvent | None]:
+    """Return the description without the free form."""
+    has_scenario = plugins.scenario_of(question) is not None
+    if choices is None or not choices.total or (has_scenario and not choices.is_large):
+        return "", None
+    count, statement = f"{choices.total:,}", choices.statement
+    if choices.total <= _OFFERED:
+        names = [f"- {_one_line(candidate)}" for candidate in choices.candidates]
+        if sum(map(len, names)) <= _OFFERED_CHARACTERS:
+            begin = f"Choose one of these {count}, with exactly this spelling:"
+            return "\n".join([begin, *names]), None
+    some = choices.candidates[: _FEW if statement else _EXAMPLES]
+    lines = [f"Choose one of {count}. These {len(some)} show the spelling:"]
+    if statement is not None:
+        begin = (
+            f"Choose one of {count}, which are too many to list here. Column 1 of this statement "
+            "lists them:"
+        )
+        lines = [begin, statement.strip(), "The list begins with:"]
+    text = "\n".join([*lines, *(f"- {_one_line(candidate)}" for candidate in some)])
+    if statement is not None or has_scenario:
+        return f"{text}\n{_NARROW}", None
+    warning = WarningEvent(
+        about="candidates",
+        text=f"The model saw the names of only {len(some)} of {count} candidates, because all "
+        "names are too long for a prompt. List fewer candidates, or give a statement that lists "
+        "them (--candidates, or the field 'candidates' of a question in a file), which the model "
+        "can narrow.",
+        considered=len(some),
+        total=choices.total,
+    )
+    return text, warning
+
+
+def _one_line(candidate: Candidate) -> str:
+    text = str(candidate)
+    return text if text.isprintable() else json.dumps(text, ensure_ascii=False)
+
+
+def about_of(question: Question) -> str:
+    """Return all texts of a question. They rank the tables if some must be omitted."""
+    texts = [question.text, question.rules, question.candidate_query or ""]
+    return "\n".join([*texts, *question.context_queries, *question.target.values()])
+
+
+def tables_of(question: Question) -> tuple[str, ...]:
+    """Return the tables, labels and relationship types of a question's scenario."""
+    scenario = plugins.scenario_of(question)
+    if scenario is None:
+        return ()
+    schema = scenario.schema
+    names = [table.name for table in schema.tables]
+    names += [node.label for node in schema.nodes] + [edge.label for edge in schema.edges]
+    return tuple(dict.fromkeys(names))

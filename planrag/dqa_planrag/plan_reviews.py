@@ -1,0 +1,45 @@
+"""Reviews of plans by a person; `dqa.deciders.reviewing` has those of statements and decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dqa.core.plans import list_in
+from dqa.core.review import Review, Settled, current_reviewing
+from dqa.deciders.reviewing import word_refusal
+
+_REFUSED = "A person refused your plan", "Write another plan that takes this into account."
+_REFUSED_NEW = (
+    "A person refused your new plan",
+    (
+        "The previous plan is still valid: continue with it, or write another new plan that takes "
+        "this into account."
+    ),
+)
+_ONWARD = "Continue with its first step that is not finished."
+
+
+def settle_plan(plan: str) -> Settled:
+    """Let a person review a model's plan before it is used."""
+    reviewing = current_reviewing()
+    if reviewing is None or "plan" not in reviewing.kinds:
+        return Settled(plan)
+    settled = reviewing.settle(Review(kind="plan", text=plan))
+    return replace(settled, text=_listed(settled.text or "")) if settled.corrected else settled
+
+
+def describe_plan(settled: Settled, *, is_first: bool) -> str:
+    """Return the message about a refused or corrected plan."""
+    if settled.text is None:
+        return word_refusal(settled, *(_REFUSED if is_first else _REFUSED_NEW))
+    why = f" Reason: {settled.reason}." if settled.reason else ""
+    corrected = f"A person corrected your plan.{why} This is the plan from now on:"
+    return f"{corrected}\n{settled.text}\n{_ONWARD}"
+
+
+def _listed(plan: str) -> str:
+    """Return a plan as a numbered list. Plain lines are numbered."""
+    if list_in(plan) is not None:
+        return plan
+    lines = filter(None, map(str.strip, plan.splitlines()))
+    return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, start=1))

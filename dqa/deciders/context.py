@@ -87,8 +87,7 @@ def read_context(  # noqa: PLR0913, PLR0917  (the parts of a decision)
     Raises
     ------
     UsageError
-        The question does not define which rows to read, or no statement can run. The error is also
-        raised if there are very many actions and no column of the rows lists actions.
+        No statement is known or can run, or no column of the rows lists any of very many actions.
     InfrastructureError
         The database failed.
     """

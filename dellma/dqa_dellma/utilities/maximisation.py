@@ -140,20 +140,16 @@ def maximise(
 
     def values_of(weights: Floats) -> Floats:
         """Return the value of each action, shape (..., A), for weights of shape (..., n)."""
-        values = np.full((*weights.shape[:-1], actions), np.nan)
+        values, risk = np.full((*weights.shape[:-1], actions), np.nan), settings.aversion
         for action in np.unique(action_of):
             own = weights[..., action_of == action]
             of_action = np.broadcast_to(known[action_of == action], own.shape)
-            values[..., action] = weigh_by_attitude(
-                of_action, own, settings.attitude, settings.aversion
-            )
+            values[..., action] = weigh_by_attitude(of_action, own, settings.attitude, risk)
         return values
 
     values = values_of(np.ones(len(held)))
-    rng = np.random.default_rng(settings.seed)
-    drawn = np.concatenate(
-        [values_of(weights) for weights in _state_weights(state_of, action_of, rng)]
-    )
+    draws = _state_weights(state_of, action_of, np.random.default_rng(settings.seed))
+    drawn = np.concatenate([values_of(weights) for weights in draws])
     ranked = np.bincount(action_of, minlength=actions)
     intervals, chances = estimate_certainty(values, drawn, int(ranked[ranked > 0].min()))
     utilities = np.full(len(pairs), np.nan)

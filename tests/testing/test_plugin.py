@@ -56,7 +56,7 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(
         [
-            "E *AssertionError: The decision is 'north', and 'south' or 'east' was expected.",
+            "E *AssertionError: The decision is 'north', but 'south' or 'east' was expected.",
             "E *  Ended: answered after 2 replies",
             "E *    SELECT name FROM supplier",
             "E *      -> 2 rows",

@@ -55,10 +55,7 @@ class InformedPolicy(Policy):
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Raise `UsageError`, because a position lacks the hidden values."""
         del position, random
-        raise UsageError(
-            "This player needs the hidden values of other players, which a question does not "
-            "contain: use it in whole games ('dqa games play')."
-        )
+        raise UsageError("This player needs hidden values: use it in games ('dqa games play').")
 
     @abstractmethod
     def choose_informed(
@@ -191,9 +188,7 @@ class PolicyDecider(Decider):
     def check(self, question: Question) -> None:
         """Raise `UsageError` for a question that is not a move of a world."""
         if not is_move(question):
-            raise UsageError(
-                f"'{self.name}' only decides moves of worlds, but {question.key} is not a move."
-            )
+            raise UsageError(f"'{self.name}' decides only moves. {question.key} is not a move.")
 
 
 def is_move(question: Question) -> bool:

@@ -180,7 +180,7 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
         store.close()
         store.write_lines()
     except (errors.DataError, errors.ModelUnavailableError, errors.PluginError, errors.UsageError):
-        store.discard()
+        store.close(discard=True)
         raise
     except errors.DatabaseUnavailableError:
         raise

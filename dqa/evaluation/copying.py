@@ -22,6 +22,7 @@ from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.stored_runs import (
+    RESULTS_FILE,
     TRACES_FILE,
     USAGE,
     VERSION,
@@ -39,16 +40,17 @@ class RunContent(NamedTuple):
 
     Attributes
     ----------
-    record, results, traces, shortcuts
+    record, shortcuts
         See `RunReader`.
+    decisions
+        The results in their order, with their traces.
     lost
         The usage of each attempt without a decision, with the packed trace if the decision was
         repeated.
     """
 
     record: RunRecord
-    results: Sequence[Result]
-    traces: Iterable[Trace]
+    decisions: Iterable[tuple[Result, Trace]]
     shortcuts: Sequence[ShortcutChoices]
     lost: Sequence[tuple[Usage, bytes | None]]
 
@@ -56,7 +58,8 @@ class RunContent(NamedTuple):
 def read_content(location: RunLocation) -> RunContent:
     """Read a run that this version stored."""
     run = RunReader(location)
-    return RunContent(run.record, run.results(), run.traces(), run.shortcuts(), run.lost_rows())
+    decisions = zip(run.results(), run.traces(), strict=True)
+    return RunContent(run.record, decisions, run.shortcuts(), run.lost_rows())
 
 
 def copy(run: RunContent, location: RunLocation) -> RunLocation:
@@ -66,28 +69,15 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     ------
     UsageError
         The new location already contains a run.
-    DataError
-        A result has no trace. The incomplete copy is removed.
     """
     is_there = location.file is None or location.file.exists()
     if is_there and is_store(location) and location.name in run_names(location):
         raise UsageError(f"{location} already exists: choose another location for the copy.")
     store = RunStore(location, run.record)
     try:
-        store.add_shortcuts(run.shortcuts)
-        left = {result.key: result for result in run.results}
-        store.order(list(left))
-        for trace in run.traces:
-            if (result := left.pop(trace.key, None)) is not None:
-                store.add(result, trace)
-        if left:
-            raise DataError(f"The run cannot be copied: {next(iter(left))} has no trace.")  # noqa: TRY301
-        for usage, body in run.lost:
-            store.add_lost(usage, body)
-    except BaseException:
-        store.discard(whole=True)
-        raise
-    store.close()
+        store.add_all(run.decisions, run.lost, run.shortcuts)
+    finally:
+        store.close(discard=True)
     store.write_lines()
     return location
 
@@ -112,10 +102,13 @@ def _read_folder(folder: Path) -> RunContent:
 
     lost = lines("abandoned.jsonl")
     bodies = [None if one.get("kind") == "lost" else dump_line(one).encode() for one in lost]
+    results = {result.key: result for result in map(Result.from_json, lines(RESULTS_FILE))}
+    traces = {trace.key: trace for trace in map(_trace, lines(TRACES_FILE))}
+    if missing := results.keys() - traces.keys():
+        raise DataError(f"The run cannot be copied: {min(missing)} has no trace.")
     return RunContent(
         _record(read_json(folder / "run.json")),
-        list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
-        {t.key: t for t in map(_trace, lines(TRACES_FILE))}.values(),
+        [(result, traces[key]) for key, result in results.items()],
         [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
         list(zip((Usage(**one["usage"]) for one in lost), bodies, strict=True)),
     )
@@ -167,8 +160,7 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
     again = (None if one["kind"] == "lost" else one["body"] for one in lost)
     return RunContent(
         _record(written),
-        list(map(_result, results)),
-        list(map(Trace.from_json, traces)),
+        list(zip(map(_result, results), map(Trace.from_json, traces), strict=True)),
         [ShortcutChoices.model_validate_json(one["body"]) for one in shortcuts],
         list(zip(used, again, strict=True)),
     )

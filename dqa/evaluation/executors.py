@@ -112,9 +112,9 @@ class Executor:
         self._lanes = lanes
 
     @property
-    def free_group(self) -> Group | None:
-        """The group whose database is open in the most recently freed worker."""
-        return self._free[-1][1]
+    def free_groups(self) -> list[Group | None]:
+        """For each free worker, the group whose database it has opened, or None."""
+        return [group for _, group in reversed(self._free)]
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Start a batch with a free worker, if possible one with an open database of the group.

@@ -142,13 +142,11 @@ class _Loop:
     def _begin_batches(self) -> bool:
         """Start a batch in each free slot. Return whether any batch is in progress."""
         executor = self.executor
-        while len(self.running) < executor.slots and not self.is_spent:
-            if self.again:
-                tasks = self.again.popleft()
-            else:
-                tasks = self.store.claim(executor.batch, executor.free_group)
-            if not tasks:
-                break
+        free = 0 if self.is_spent else executor.slots - len(self.running)
+        batches = [self.again.popleft() for _ in range(min(free, len(self.again)))]
+        if groups := executor.free_groups[: free - len(batches)]:
+            batches += self.store.claim(executor.batch, groups)
+        for tasks in batches:
             self.running[executor.submit(tasks, self.store.used)] = tasks
         return bool(self.running)
 

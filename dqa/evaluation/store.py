@@ -15,15 +15,14 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
-from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -200,12 +199,8 @@ class RunStore:
     def plan(self, tasks: Sequence[Task]) -> None:
         """Set the tasks of the run. Must be called before the first claim."""
         self._tasks = {task.key: task for task in tasks}
-        self.order(list(self._tasks))
+        self._positions = {key: position for position, key in enumerate(self._tasks)}
         self._drop_stored()
-
-    def order(self, keys: Sequence[DecisionKey]) -> None:
-        """Set the order of the results."""
-        self._positions = {key: position for position, key in enumerate(keys)}
 
     @property
     def is_closed(self) -> bool:
@@ -222,79 +217,87 @@ class RunStore:
         self._drop_stored()
         return not self._left
 
-    def claim(self, most: int, group: Group | None = None) -> list[Task]:
-        """Claim tasks that are not done and not claimed.
+    def claim(self, most: int, groups: Sequence[Group | None] = (None,)) -> list[list[Task]]:
+        """Claim tasks that are not done and not claimed, in one transaction.
 
         Parameters
         ----------
         most
-            Maximum number of tasks. All of them are of one group.
-        group
-            The preferred group, whose database is open.
+            Maximum number of tasks in a batch. All tasks of a batch are of one group.
+        groups
+            For each free worker, the group whose database it has opened, or None.
 
         Returns
         -------
-        list of Task
-            Empty if other processes have claimed all remaining tasks.
+        list of list of Task
+            A batch for each worker. Some are missing if other processes claimed the other tasks.
         """
-        claimed = self._transact(partial(self._claim, most=most, group=group))
-        self._drop(task.key for task in claimed)
-        return claimed
+        batches = self._transact(partial(self._claim, most=most, groups=groups))
+        self._drop(task.key for batch in batches for task in batch)
+        return batches
 
-    def _claim(self, connection: Connection, most: int, group: Group | None) -> list[Task]:
+    def _claim(
+        self, connection: Connection, most: int, groups: Sequence[Group | None]
+    ) -> list[list[Task]]:
         now = time.time()
         here = CLAIMS.c.run_id == self._run
         connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
         claims = select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)
         worker_of = {DecisionKey(*key): name for *key, name in connection.execute(claims)}
-        own = [key for key in worker_of if worker_of[key] == self._worker and key in self._left]
-        if own:  # of a committed transaction whose connection broke before the reply
-            return [self._tasks[key] for key in own]
         busy = {*worker_of}
-        while chosen := self._choose(busy, most, group):
-            made = self._stored(connection, chosen)
-            self._drop(made)
-            if claimed := [task for task in chosen if task.key not in made]:
+        for key in [key for key in busy & self._left.keys() if worker_of[key] == self._worker]:
+            # The connection broke after the commit of this claim, before the reply.
+            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
+            busy.remove(key)
+        while batches := self._choose(busy, most, groups):
+            claimed = [task for batch in batches for task in batch]
+            made = self._stored(connection, claimed)
+            if not made:
                 row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
                 connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
-                return claimed
-        self._drop(self._stored(connection))
+                return batches
+            self._drop(made)
         return []
 
-    def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
-        """Return the next tasks of one group: first `group`, then groups without a worker."""
+    def _choose(
+        self, busy: set[DecisionKey], most: int, groups: Sequence[Group | None]
+    ) -> list[list[Task]]:
+        """Return the next batches. A worker's own group comes first, then unopened groups."""
+        free: dict[Group, list[Task]] = {}
+        for key, task in self._left.items():
+            if key not in busy:
+                free.setdefault(task.group, []).append(task)
         working = {self._tasks[key].group for key in busy if key in self._tasks}
-
-        def free() -> Iterator[Task]:
-            return (task for key, task in self._left.items() if key not in busy)
-
-        own = (task.group for task in free() if task.group == group)
-        unopened = (task.group for task in free() if task.group not in working)
-        others = (task.group for task in free())
-        chosen = next(chain(own, unopened, others), None)
-        return list(islice((task for task in free() if task.group == chosen), most))
+        batches = []
+        for own in sorted(groups, key=lambda group: group not in free):
+            unopened = (group for group in free if group not in working)
+            group = own if own in free else next(unopened, next(iter(free), None))
+            if group is None:
+                break
+            batches.append(free[group][:most])
+            working.add(group)
+            free[group] = free[group][most:]
+            if not free[group]:
+                del free[group]
+        return batches
 
     def _drop_stored(self) -> None:
         """Update the remaining tasks from the store."""
         self._left = dict(self._tasks)
-        self._drop(self._transact(self._stored))
+        self._drop(self._transact(partial(self._stored, tasks=self._tasks.values())))
 
     def _drop(self, keys: Iterable[DecisionKey]) -> None:
         """Remove tasks from the remaining tasks."""
         for key in keys:
             self._left.pop(key, None)
 
-    def _stored(self, connection: Connection, among: Sequence[Task] = ()) -> set[DecisionKey]:
-        """Return the keys of the stored decisions.
-
-        If `among` is not empty, only return the keys of its tasks.
-        """
+    def _stored(self, connection: Connection, tasks: Collection[Task]) -> set[DecisionKey]:
+        """Return the keys of the tasks whose decisions are stored."""
         found = select(*key_of(RESULTS)).where(RESULTS.c.run_id == self._run)
-        if among:
-            found = found.where(RESULTS.c.question.in_({task.question.key for task in among}))
-        wanted = {task.key for task in among}
-        keys = {DecisionKey(*key) for key in connection.execute(found)}
-        return keys & wanted if among else keys
+        if len(tasks) < len(self._tasks):
+            found = found.where(RESULTS.c.question.in_({task.question.key for task in tasks}))
+        stored = {DecisionKey(*key) for key in connection.execute(found)}
+        return stored & {task.key for task in tasks}
 
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
         """Store one decision, and the usage of its abandoned attempts, in one transaction.
@@ -304,20 +307,7 @@ class RunStore:
         """
         if result.outcome is Outcome.CRASHED:
             self.crashed.append(trace)
-        row = {
-            "run_id": self._run,
-            **result.key._asdict(),
-            "position": self._positions.get(result.key),
-            "scenario": result.scenario,
-            "model": result.model,
-            "outcome": result.outcome.value,
-            "regret": _finite(result.regret),
-            "value": _finite(result.value),
-            **asdict(result.usage),
-            "seconds": trace.seconds,
-            "result": json.dumps(result.to_json()),
-            "trace": pack(trace),
-        }
+        row = self._row(result, trace, self._positions.get(result.key))
 
         def store(connection: Connection) -> bool:
             connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
@@ -337,9 +327,43 @@ class RunStore:
             self.lost += lost
             self._own += result.usage + lost
 
-    def add_lost(self, lost: Usage, trace: bytes | None = None) -> None:
-        """Store lost usage. `trace` is the packed trace of a decision that is repeated."""
-        self._transact(lambda connection: self._lose(connection, lost, trace))
+    def add_all(
+        self,
+        decisions: Iterable[tuple[Result, Trace]],
+        lost: Iterable[tuple[Usage, bytes | None]],
+        shortcuts: Sequence[ShortcutChoices],
+    ) -> None:
+        """Store all decisions of another run in their order, in one transaction.
+
+        `lost` contains each lost usage, with the packed trace if the decision was repeated.
+        """
+        rows = [self._row(*pair, position) for position, pair in enumerate(decisions)]
+
+        def store(connection: Connection) -> None:
+            if rows:
+                connection.execute(insert(RESULTS), rows)
+            for usage, trace in lost:
+                self._lose(connection, usage, trace)
+
+        self.add_shortcuts(shortcuts)
+        self._transact(store)
+        self.added = len(rows)
+
+    def _row(self, result: Result, trace: Trace, position: int | None) -> dict[str, Any]:
+        return {
+            "run_id": self._run,
+            **result.key._asdict(),
+            "position": position,
+            "scenario": result.scenario,
+            "model": result.model,
+            "outcome": result.outcome.value,
+            "regret": _finite(result.regret),
+            "value": _finite(result.value),
+            **asdict(result.usage),
+            "seconds": trace.seconds,
+            "result": json.dumps(result.to_json()),
+            "trace": pack(trace),
+        }
 
     def _lose(self, connection: Connection, lost: Usage, trace: bytes | None = None) -> None:
         if lost != Usage():
@@ -350,36 +374,25 @@ class RunStore:
         """Return the results of all processes in the order of the plan."""
         return tuple(self._transact(lambda connection: read_results(connection, self._run)))
 
-    def close(self) -> None:
-        """Release the claims and close the store. Stored decisions remain."""
-        if self._stopped.is_set():
+    def close(self, *, discard: bool = False) -> None:
+        """Release the claims and close the store. Stored decisions remain.
+
+        With `discard`, remove a new run that has no decisions and no other process.
+        """
+        if self.is_closed:
             return
-        self.patience = 0.0
+        self.patience, is_gone = 0.0, False
         own = delete(CLAIMS).where(CLAIMS.c.worker == self._worker)
         with suppress(DqaError):  # without a connection, the claims expire later
             self._transact(lambda connection: connection.execute(own))
-        self._dispose()
+            if discard and self.is_new and not self.added:
+                is_gone = self._transact(self._delete)
+        self._dispose(remove=is_gone)
 
     def write_lines(self) -> None:
         """Write the run as JSON lines into its folder, if any. Must follow `close`."""
         if self.location is not None and self.location.folder is not None:
             RunReader(self.location).write_lines(self.location.folder)
-
-    def discard(self, *, whole: bool = False) -> None:
-        """Remove a new run with its folder.
-
-        A run with decisions is removed only if `whole` is set.
-        """
-        if self._stopped.is_set():
-            return
-        is_gone = whole and self.is_new
-        if self.is_new and (whole or not self.added):
-            with suppress(DqaError):  # the caller reports an unreachable or full store
-                is_gone = self._transact(partial(self._delete, whole=whole))
-        if is_gone:
-            self._dispose(remove=True)
-        else:
-            self.close()
 
     def _dispose(self, *, remove: bool = False) -> None:
         self._stopped.set()
@@ -393,16 +406,14 @@ class RunStore:
             with suppress(OSError):  # it contains other files
                 self._target.folder.rmdir()
 
-    def _delete(self, connection: Connection, *, whole: bool) -> bool:
-        """Delete the run and return True. An empty run is required unless `whole` is set."""
+    def _delete(self, connection: Connection) -> bool:
+        """Delete the run if it has no decisions and no claims. Return whether it is deleted."""
         connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
-        others = CLAIMS.c.worker != self._worker
-        for table, mine in () if whole else ((RESULTS, True), (CLAIMS, others)):
-            here = select(table.c.run_id).where((table.c.run_id == self._run) & mine)
+        for table in (RESULTS, CLAIMS):
+            here = select(table.c.run_id).where(table.c.run_id == self._run)
             if connection.execute(here.limit(1)).first() is not None:
                 return False
-        for table in (RESULTS, LOST, CLAIMS):
-            connection.execute(delete(table).where(table.c.run_id == self._run))
+        connection.execute(delete(LOST).where(LOST.c.run_id == self._run))
         connection.execute(delete(RUNS).where(RUNS.c.id == self._run))
         return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,9 @@ def test_a_run_that_another_process_makes_is_not_discarded(
     """The first process begins it and fails before its first decision."""
     first, second = (open_store(tmp_path / "run") for _ in range(2))
     second.plan(tasks)
-    (task, *_) = second.claim(1)
+    ((task,),) = second.claim(1)
     second.add(*made[task.key])
-    first.discard()
+    first.close(discard=True)
     second.close()
     stored = RunReader(RunLocation.of_folder(tmp_path / "run"))
     assert [result.key for result in stored.results()] == [task.key]
@@ -72,8 +73,8 @@ def test_a_commit_without_a_reply_loses_and_doubles_nothing(
 
     monkeypatch.setattr("dqa.evaluation.store.write", breaking)
     monkeypatch.setattr("dqa.evaluation.store._PAUSE_SECONDS", 0.0)
-    while claimed := store.claim(2):
-        for task in claimed:
+    while batches := store.claim(2, [None, None]):
+        for task in chain(*batches):
             store.add(*made[task.key])
     assert store.is_finished()
     assert {result.key for result in store.results()} == set(made)

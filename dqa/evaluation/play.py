@@ -229,19 +229,19 @@ class _Attempt:
 
     Attributes
     ----------
+    number
+        The number of the attempt; 0 for a decider that plays a game only once.
     before
-        The decider's record before the attempt; None for a decider that plays a game only once.
+        What the decider recorded before the attempt.
     moves
         The moves so far.
-    played
-        The attempt, if no error ended it.
     trajectory
         The trajectory for later attempts of the decider, if the attempt reached its end.
     """
 
+    number: int = 0
     before: Decision | None = None
     moves: list[PlayedMove] = field(default_factory=list)
-    played: Played | None = None
     trajectory: Trajectory | None = None
 
 
@@ -270,8 +270,7 @@ class GameOfRun:
         self._names = (question, *names)
         self._attempts: list[_Attempt] = []
         self._others: list[Decision] = []
-        self._counted = 0
-        self._is_repeated = False
+        self._scored = 0
         self._record: PlayedGame | None = None
         # The reference has random choices of its own, also if the same program plays.
         name, reference = f"reference {setup.spec.reference}", setup.reference
@@ -281,27 +280,14 @@ class GameOfRun:
 
     def play(self) -> Decision:
         """Play the game. A server error or a bug ends it without returns."""
-        began, played, failed = time.perf_counter(), Played((), None), None
-        deciders = self._setup.deciders[self._task.epoch - 1]
-        players = {seat: deciders[name] for seat, name in self._called.items()}
-        own = players[self._seat]
-        if len(players) == 1 and isinstance(own, ByScenario):
-            own = own.decider_of(self._task.question)
+        began, failed = time.perf_counter(), None
         try:
-            if len(players) > 1 or not isinstance(own, EpisodeDecider):
-                played = self._play_once(players)
-            elif own.attempts > 1:
-                self._is_repeated = True
-                played = self._play_attempts(own) or played
-            else:
-                player = self._begin_attempt(own) or own
-                played = self._play_once({self._seat: player}, self._others.pop())
+            played = self._play()
         except GameTakenError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug of a world or a player ends one game)
             failed = end_decision(Decision(Ending.CRASHED), error)
-            if self._attempts:
-                played = Played(tuple(self._attempts[-1].moves), None)
+            played = Played(tuple(self._attempts[-1].moves) if self._attempts else (), None)
         self._record = self._describe(played)
         return self._join(self._record, failed, time.perf_counter() - began)
 
@@ -313,19 +299,27 @@ class GameOfRun:
         value = game.returns[self._seat]
         return Assessment(Outcome.PLAYED, value=value, goal="maximise", game=game)
 
-    def _play_once(
-        self, deciders: Mapping[str, Decider], before: Decision | None = None, *names: str
-    ) -> Played:
-        attempt = _Attempt(before)
-        self._attempts.append(attempt)
-        attempt.played = play_episode(
+    def _play(self) -> Played:
+        deciders = self._setup.deciders[self._task.epoch - 1]
+        players = {seat: deciders[name] for seat, name in self._called.items()}
+        own = players[self._seat]
+        if len(players) == 1 and isinstance(own, ByScenario):
+            own = own.decider_of(self._task.question)
+        if len(players) > 1 or not isinstance(own, EpisodeDecider):
+            self._attempts.append(_Attempt())
+            return self._play_once(players)
+        if own.attempts > 1:
+            return self._play_attempts(own)
+        return self._play_once({self._seat: self._begin_attempt(own) or own})
+
+    def _play_once(self, deciders: Mapping[str, Decider], *names: str) -> Played:
+        return play_episode(
             *(self._world, deciders, self._game.seed),
             mirrored=self._game.mirrored,
             names=(*self._names, *names),
             reference=None if self._compared is None else self._ask_reference,
-            moves=attempt.moves,
+            moves=self._attempts[-1].moves,
         )
-        return attempt.played
 
     def _ask_reference(self, move: Move) -> Candidate | None:
         """Return the action of the reference if it is the player's turn."""
@@ -335,14 +329,14 @@ class GameOfRun:
         drawn_from = ("reference", *self._names, str(len(move.position.events)))
         return compared.decide_at(move.question, move.position, drawn_from, move.reveal).choice
 
-    def _play_attempts(self, decider: EpisodeDecider) -> Played | None:
+    def _play_attempts(self, decider: EpisodeDecider) -> Played:
         """Play all attempts. Then replay the attempt that is scored.
 
         Returns
         -------
         Played
-            The scored attempt, or the attempt that did not reach its end; None if the decider did
-            not choose an attempt.
+            The scored attempt, or the attempt that did not reach its end. It is empty if the
+            decider did not choose an attempt.
 
         Raises
         ------
@@ -350,44 +344,42 @@ class GameOfRun:
             The decider does not start a first attempt, the decider chooses an attempt that does not
             exist, or the world is not reproducible.
         """
-        while len(self._attempts) < decider.attempts:
-            number = len(self._attempts) + 1
+        plays: list[Played] = []
+        while len(plays) < decider.attempts:
+            number = len(plays) + 1
             player = self._begin_attempt(decider, number)
             if player is None:
                 break
-            played = self._play_once({self._seat: player}, self._others.pop(), f"attempt {number}")
-            if played.returns is None:
-                return played
-            self._attempts[-1].trajectory = self._read_trajectory(number, played)
-        if not self._attempts:
+            plays.append(self._play_once({self._seat: player}, f"attempt {number}"))
+            if plays[-1].returns is None:
+                return plays[-1]
+            self._attempts[-1].trajectory = self._read_trajectory(number, plays[-1])
+        if not plays:
             raise ValueError(
                 f"{decider.name} must play at least one attempt of a game, but it asked for none."
             )
-        self._counted = self._choose(decider)
-        counted = self._attempts[self._counted - 1].played if self._counted else None
-        return None if counted is None else self._play_again(counted)
+        self._scored = 1 if len(plays) == 1 else self._choose(decider)
+        return self._play_again(plays[self._scored - 1]) if self._scored else Played((), None)
 
     @property
     def _trajectories(self) -> tuple[Trajectory, ...]:
         return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
 
-    def _begin_attempt(self, decider: EpisodeDecider, number: int | None = None) -> Decider | None:
-        """Add an attempt, and return its player. The attempt is added even if an error follows.
+    def _begin_attempt(self, decider: EpisodeDecider, number: int = 0) -> Decider | None:
+        """Begin an attempt and return its player; None if the decider wants no further attempt.
 
-        Parameters
-        ----------
-        decider
-            The decider.
-        number
-            The number of the attempt; None if there is only one.
+        The trace contains what the decider recorded, also if it raised an error.
         """
         names = (*self._names, f"before attempt {number}", decider.name)
-        with nullcontext() if number is None else attempt_by(*names), collect_recorders() as made:
+        with attempt_by(*names) if number else nullcontext(), collect_recorders() as recorders:
             try:
-                return decider.attempt(self._trajectories)
+                player = decider.attempt(self._trajectories)
             finally:
-                recorded = [recorder.decision(Ending.ANSWERED) for recorder in made]
-                self._others.append(Decision.join(recorded, Ending.ANSWERED))
+                parts = [recorder.decision(Ending.ANSWERED) for recorder in recorders]
+                self._others.append(Decision.join(parts, Ending.ANSWERED))
+        if player is not None or not number:
+            self._attempts.append(_Attempt(number, self._others.pop()))
+        return player
 
     def _read_trajectory(self, number: int, played: Played) -> Trajectory:
         """Return an attempt as a trajectory, including the observation after the last action."""
@@ -404,56 +396,51 @@ class GameOfRun:
 
     def _choose(self, decider: EpisodeDecider) -> int:
         """Return which attempt is scored, counted from 1; 0 if the decider does not answer."""
-        if len(self._attempts) == 1:
-            return 1
-        name = decider.name
+        name, most = decider.name, len(self._attempts)
         with attempt_by(*self._names, "which attempt counts", name):
             choose = partial(decider.choose_attempt, self._trajectories)
             decision = decide_or_end(choose, f"the choice of an attempt by {name}")
         self._others.append(decision)
-        if decision.ending in UNDECIDED:
-            return len(self._attempts)
         if decision.ending is not Ending.ANSWERED:
-            return 0
+            return most if decision.ending in UNDECIDED else 0
         number = str(decision.choice)
-        if not (number.isdecimal() and 1 <= int(number) <= len(self._attempts)):
+        if not (number.isdecimal() and 1 <= int(number) <= most):
             raise ValueError(
-                f"{name} chose attempt {decision.choice!r}, but only attempts 1 to "
-                f"{len(self._attempts)} exist."
+                f"{name} chose attempt {decision.choice!r}, but only attempts 1 to {most} exist."
             )
         return int(number)
 
-    def _play_again(self, counted: Played) -> Played:
+    def _play_again(self, scored: Played) -> Played:
         """Replay the choices of an attempt, so that it is the last game in the history."""
         with closing(self._world.start(self._game.seed)) as episode:
-            for move in counted.moves:
+            for move in scored.moves:
                 asked, choice = episode.next_move(), move.choice
                 if asked is None or choice is None or not asked.position.accepts(choice):
                     break
                 episode.choose(choice)
-            is_same = episode.next_move() is None and dict(episode.returns()) == counted.returns
+            is_same = episode.next_move() is None and dict(episode.returns()) == scored.returns
         if is_same:
-            return counted
+            return scored
         raise ValueError(
-            f"The replay of attempt {self._counted} of game {self._task.question.id} of "
+            f"The replay of attempt {self._scored} of game {self._task.question.id} of "
             f"'{self._game.world}' differs from the attempt. A game must depend only on its seed "
             "and the choices."
         )
 
     def _describe(self, played: Played) -> PlayedGame:
-        """Return the record of the game, even if it did not start."""
-        seats, moves = self._setup.players, played.moves
-        compared = [m for m in moves if m.player == self._seat and m.reference is not None]
-        actions: dict[str, Counter[str]] = {seat: Counter() for seat in seats}
-        for move in moves:
-            if move.choice is not None and not move.fallback:
-                actions[move.player][str(move.choice)] += 1
+        """Return the record of the game, also if it did not start."""
+        moves = {seat: [m for m in played.moves if m.player == seat] for seat in self._called}
+        compared = [move for move in moves[self._seat] if move.reference is not None]
+        actions = {
+            seat: Counter(str(m.choice) for m in own if m.choice is not None and not m.fallback)
+            for seat, own in moves.items()
+        }
         return PlayedGame(
             **{name: getattr(self._game, name) for name in _OF_GAME},
-            seats=seats,
+            seats=self._setup.players,
             returns=dict(played.returns or {}),
-            moves={seat: sum(move.player == seat for move in moves) for seat in seats},
-            fallbacks={seat: sum(m.fallback for m in moves if m.player == seat) for seat in seats},
+            moves={seat: len(own) for seat, own in moves.items()},
+            fallbacks={seat: sum(move.fallback for move in own) for seat, own in moves.items()},
             actions={seat: dict(sorted(taken.items())) for seat, taken in actions.items()},
             reference=self._setup.spec.reference,
             compared=len(compared),
@@ -465,53 +452,47 @@ class GameOfRun:
 
     def _join(self, game: PlayedGame, failed: Decision | None, seconds: float) -> Decision:
         """Combine all decisions of the game into one decision."""
-        decisions, events = self._log()
-        last = decisions[-1] if decisions and not game.returns else None
-        ended = failed or last
+        parts = self._log()
+        decisions = [part for part in parts if isinstance(part, Decision)]
+        events = [
+            e for part in parts for e in (part.trace if isinstance(part, Decision) else [part])
+        ]
+        ended = failed
         if failed is not None:
             events += failed.trace
-        elif last is not None and not any(isinstance(event, EndingEvent) for event in last.trace):
-            events.append(EndingEvent.of(last.ending.value, 0, last.error))
-        got = []
-        if ended is None:
-            returns = game.returns.items()
-            got = [f"{self._called[seat]} ({seat}) {value:+g}" for seat, value in returns]
-            got += [f"{name}: {value}" for name, value in game.facts.items() if value is not None]
+        elif decisions and not game.returns:
+            ended = decisions[-1]
+            if not any(isinstance(event, EndingEvent) for event in ended.trace):
+                events.append(EndingEvent.of(ended.ending.value, 0, ended.error))
+        if ended is not None:
+            reason = {"error": ended.error, "outage": ended.outage}
+            return Decision.join(
+                decisions, ended.ending, seconds=seconds, trace=tuple(events), **reason
+            )
+        got = [f"{self._called[seat]} ({seat}) {value:+g}" for seat, value in game.returns.items()]
+        got += [f"{name}: {value}" for name, value in game.facts.items() if value is not None]
         return Decision.join(
-            decisions,
-            Ending.ANSWERED if ended is None else ended.ending,
-            answer=", ".join(got),
-            seconds=seconds,
-            error=None if ended is None else ended.error,
-            outage=None if ended is None else ended.outage,
-            trace=tuple(events),
+            decisions, Ending.ANSWERED, answer=", ".join(got), seconds=seconds, trace=tuple(events)
         )
 
-    def _log(self) -> tuple[list[Decision], list[Event]]:
-        """Return the decisions and the events of all attempts, in order."""
-        decisions: list[Decision] = []
-        events: list[Event] = []
-
-        def add(decision: Decision) -> None:
-            decisions.append(decision)
-            events.extend(decision.trace)
-
-        for number, one in enumerate(self._attempts, 1):
-            moves = one.moves
-            if self._is_repeated:
-                reward = None if one.trajectory is None else one.trajectory.reward
-                counts = number == self._counted
-                events.append(
-                    AttemptEvent(number=number, moves=len(moves), reward=reward, counts=counts)
+    def _log(self) -> list[Decision | Event]:
+        """Return the decisions and further events of all attempts, in order."""
+        parts: list[Decision | Event] = []
+        for one in self._attempts:
+            if one.number:
+                parts.append(
+                    AttemptEvent(
+                        number=one.number,
+                        moves=len(one.moves),
+                        reward=None if one.trajectory is None else one.trajectory.reward,
+                        counts=one.number == self._scored,
+                    )
                 )
             if one.before is not None:
-                add(one.before)
-            for move in moves:
-                add(move.decision)
-                events.append(self._move_event(move, number if self._is_repeated else 0))
-        for decision in self._others:
-            add(decision)
-        return decisions, events
+                parts.append(one.before)
+            for move in one.moves:
+                parts += [move.decision, self._move_event(move, one.number)]
+        return parts + self._others
 
     def _move_event(self, move: PlayedMove, attempt: int) -> MoveEvent:
         decision = move.decision

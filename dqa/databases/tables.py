@@ -299,8 +299,9 @@ def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> s
     Raises
     ------
     DataError
-        Columns have different lengths, values of a column have different types, a number is
-        infinite, or a table has no column.
+        Columns have different lengths, values of a column have different types, a table has no
+        column, or not all engines can store a value exactly: an infinite number, an integer of more
+        than 64 bits, a time with a time zone or with nanoseconds, a text with NUL.
     """
     return "\n".join(
         f"{statement};"

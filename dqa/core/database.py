@@ -95,8 +95,6 @@ class Rows:
     total
         The number of all rows, if a limit on rows or bytes cut the result. None for a complete
         result, or if counting was not finished.
-    counted
-        The number of rows counted so far, if counting was not finished.
     advice
         Advice for the reader on how to see rows that a limit cut.
     warning
@@ -109,7 +107,6 @@ class Rows:
     seconds: float = 0.0
     translated: str | None = None
     total: int | None = None
-    counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
     warning: str = ""
 
@@ -133,10 +130,10 @@ class Rows:
             return f"({count})"
         if self.cut == "cells":
             return f"({count}; long cells were cut: select a part of them, e.g. SUBSTRING)"
-        least = f"more than {max(self.counted, shown):,}"
+        of = "" if self.total is None else f" of {self.total:,}"
         return (
-            f"(only the first {shown:,} of {least if self.total is None else f'{self.total:,}'} "
-            f"rows are shown, by the limit on {self.cut}; {self.advice})"
+            f"(only the first {shown:,}{of} rows are shown, by the limit on {self.cut}; "
+            f"{self.advice})"
         )
 
 

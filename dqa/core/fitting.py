@@ -190,9 +190,10 @@ def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tu
     ]
     worth = score_parts(schema, about, [n for n, tier in enumerate(tiers) if tier < 2])
     order = sorted(range(len(parts)), key=lambda position: (tiers[position], -worth[position]))
+    first_tiers = [position for position in order if tiers[position] < 2]
     # A join needs the parts that a part refers to, so they follow it.
-    pairs = ((position, *references[position]) for position in order)
-    return list(dict.fromkeys(position for pair in pairs for position in pair)), sum(named)
+    pairs = (other for position in order for other in (position, *references[position]))
+    return list(dict.fromkeys([*first_tiers, *pairs])), sum(named)
 
 
 def _fill(
@@ -200,8 +201,7 @@ def _fill(
 ) -> FittedSchema:
     """Return the highest-ranked parts that fit."""
     parts, (brief, costs, brief_costs) = schema.parts, _brief(schema)
-    all_names = map(schema.spell, [*(part.name for part in parts), *left_out])
-    for_names = min(sum(map(_cost_of_name, all_names)), int(most * _NAMES))
+    for_names = int(most * _NAMES)
     room = most - for_names - _NOTE
     for_brief = room - int(room * _WHOLE)
     shown: dict[int, Part] = {}
@@ -209,22 +209,23 @@ def _fill(
         if room - costs[position] >= for_brief:
             room -= costs[position]
             shown[position] = parts[position]
-        elif room - brief_costs[position] >= 0:
+        elif room >= brief_costs[position]:
             room -= brief_costs[position]
             shown[position] = brief[position]
-    names = [parts[position].name for position in ranked if position not in shown]
-    names = list(dict.fromkeys([*names, *left_out]))
-    costs_of_names = accumulate(_cost_of_name(schema.spell(name)) for name in names)
-    room += 0 if names else for_names
     for position in ranked:  # The remaining tokens expand the most relevant shortened parts.
         more = costs[position] - brief_costs[position]
         if shown.get(position) is brief[position] and more <= room:
             room -= more
             shown[position] = parts[position]
+    names = [parts[position].name for position in ranked if position not in shown]
+    names = list(dict.fromkeys([*names, *left_out]))
+    costs_of_names = accumulate(
+        estimate_tokens(f"{visible(schema.spell(name))}, ") for name in names
+    )
     return FittedSchema(
         schema.replace_parts([shown[position] for position in sorted(shown)]),
         tuple(names),
-        sum(1 for cost in costs_of_names if cost <= max(room, 0) + for_names),
+        sum(1 for cost in costs_of_names if cost <= room + for_names),
     )
 
 
@@ -237,10 +238,6 @@ def _shorten(part: Part) -> Part:
 
 def _costs(lines: Iterable[str]) -> list[int]:
     return [estimate_tokens(f"{line}\n") for line in lines]
-
-
-def _cost_of_name(name: str) -> int:
-    return estimate_tokens(f"{visible(name)}, ")
 
 
 _LATIN = [chr(code) for code in range(0x250)]

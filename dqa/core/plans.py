@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -108,32 +107,39 @@ def read_plan(plan: str) -> PlanText:
         The plan as the model wrote it.
     """
     lines = [line.rstrip().expandtabs(4) for line in plan.split("\n")]
-    marks = [_mark(line) for line in lines]
-    numbers = [_number(mark) for mark in marks if mark is not None]
+    numbers = [_number(mark) for mark in map(_mark, lines) if mark]
     gaps = (b - a for a, b in pairwise(n for n in numbers if n is not None))
-    is_whole = len(numbers) > 1 and (None in numbers or all(gap < 2 for gap in gaps))
-    running = None if is_whole else _running(lines)
-    if running is not None:
-        return running
-    filled = [line for line in lines if line.strip()]
-    if len(numbers) > 1 or (numbers == [1] and len(filled) > 1):
+    if len(numbers) < 2 or (None not in numbers and any(gap > 1 for gap in gaps)):
+        lines = _split_lines(lines)
+    marks = list(map(_mark, lines))
+    count, filled = len(marks) - marks.count(None), [line for line in lines if line.strip()]
+    if count > 1 or (numbers == [1] and len(filled) > 1):
         return _marked(lines, marks)
-    return PlanText(_unmarked(filled))
+    if len(filled) == 1:
+        mark = _mark(filled[0])
+        filled = [
+            part
+            for sentence in _SENTENCE.split(filled[0][mark.end() :] if mark else filled[0])
+            for part in ([sentence] if _CONDITION.search(sentence) else _THEN.split(sentence))
+        ]
+    return PlanText(tuple(PlanStep(_one_line(line)) for line in filled if line.strip()))
 
 
 def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
     """Return a plan whose steps begin at marked lines."""
     numbered = any(mark and mark["number"] for mark in marks)
-    indent = _indent_of([mark for mark in marks if mark], numbered=numbered)
+    tops = [mark for mark in marks if mark and (mark["number"] or not numbered)]
+    # If words precede the first step on its line, its indentation is unknown.
+    indent = min((len(mark["indent"]) for mark in tops[1:]), default=0)
     steps: list[list[str]] = []
     parents: list[int | None] = []
     beside: list[str] = []
     top, open_step = None, False
     for line, mark in zip(lines, marks, strict=True):
         if mark is not None:
-            nested = top is not None and _is_nested(mark, indent, numbered=numbered)
-            parents.append(top if nested else None)
-            top = top if nested else len(steps)
+            is_nested = len(mark["indent"]) >= indent + 2 or (numbered and _number(mark) is None)
+            parents.append(top if is_nested else None)
+            top = top if is_nested and top is not None else len(steps)
             steps.append([line[mark.end() :]])
             open_step = True
         elif not line.strip():
@@ -146,6 +152,24 @@ def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
     return PlanText(tuple(map(PlanStep, texts, parents)), tuple(beside))
 
 
+def _split_lines(lines: list[str]) -> list[str]:
+    """Return the lines of a plan, with a line for each of the consecutive numbers in a paragraph.
+
+    Without such numbers, the lines do not change.
+    """
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
+    for place, text in enumerate(paragraphs):
+        if marks := _inline_marks(text):
+            starts = [mark.end() for mark in marks]
+            ends = [*(mark.start() for mark in marks[1:]), len(text)]
+            parts = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+            steps = [part.rstrip(" ,;" if "[" in part else " ,;]") for part in parts]
+            before = [*paragraphs[:place], text[: marks[0].start()].strip(" [")]
+            numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+            return [*before, *numbered, "", *paragraphs[place + 1 :]]
+    return lines
+
+
 def _mark(line: str) -> re.Match[str] | None:
     return STEP_NUMBER.match(line) or _MARKER.match(line)
 
@@ -156,59 +180,12 @@ def _number(mark: re.Match[str]) -> int | None:
     return int(number) if number is not None and number.isdecimal() else None
 
 
-def _running(lines: list[str]) -> PlanText | None:
-    """Return a plan with consecutive numbers within a paragraph; None if there are none."""
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
-    for place, paragraph in enumerate(paragraphs):
-        marks = _inline_marks(paragraph)
-        if marks:
-            ends = [*(mark.start() for mark in marks[1:]), len(paragraph)]
-            parts = [paragraph[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]
-            steps = [part.rstrip(" ,;" if "[" in part else " ,;]") for part in parts]
-            before = paragraph[: marks[0].start()].strip(" [")
-            around = (*paragraphs[:place], before, *paragraphs[place + 1 :])
-            return PlanText(_as_steps(steps), tuple(filter(None, around)))
-    return None
-
-
 def _inline_marks(text: str) -> list[re.Match[str]]:
     """Return the marks in a text if their numbers are consecutive; otherwise an empty list."""
     marks = list(_INLINE.finditer(text))
     numbers = [int(mark["step"] or mark["number"]) for mark in marks]
     run = list(range(1, len(marks) + 1))
     return marks if len(marks) > 1 and numbers == run else []
-
-
-def _indent_of(marks: list[re.Match[str]], *, numbered: bool) -> int:
-    """Return the indentation of the top-level steps."""
-    tops = [mark for mark in marks if mark["number"]] if numbered else marks
-    first, *others = tops
-    if numbered and others and others[0]["number"] == str(int(first["number"][-1]) + 1):
-        # If words precede the first number on its line, that number has no indentation.
-        return max(len(first["indent"]), len(others[0]["indent"]))
-    return len(first["indent"])
-
-
-def _is_nested(mark: re.Match[str], indent: int, *, numbered: bool) -> bool:
-    deeper = len(mark["indent"]) >= indent + 2
-    if not numbered:
-        return deeper
-    return deeper or mark["number"] is None or "." in mark["number"]
-
-
-def _unmarked(lines: list[str]) -> tuple[PlanStep, ...]:
-    if len(lines) != 1:
-        return _as_steps(lines)
-    mark = _mark(lines[0])
-    return _as_steps(
-        part
-        for sentence in _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
-        for part in ([sentence] if _CONDITION.search(sentence) else _THEN.split(sentence))
-    )
-
-
-def _as_steps(texts: Iterable[str]) -> tuple[PlanStep, ...]:
-    return tuple(PlanStep(_one_line(text)) for text in texts if text.strip())
 
 
 def _one_line(text: str) -> str:

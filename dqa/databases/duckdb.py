@@ -31,7 +31,7 @@ from dqa.databases.errors import (
     refused_script,
 )
 from dqa.databases.files import FileNamespaces, existing_file, file_path
-from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
+from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
 from dqa.databases.tables import quote, table_name, write_situation
@@ -388,15 +388,6 @@ class DuckdbFile(FileNamespaces):
         session = Duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session
-
-    def _read_tag(self) -> LoadedSituation | None:
-        try:
-            file = existing_file(self._path, "duckdb")
-            with closing(connect(file, read_only=True)) as connection:
-                row = connection.execute(f"SELECT * FROM main.{TAG_TABLE}").fetchone()  # noqa: S608
-        except (DataError, duckdb.CatalogException):  # not a database, or one without a tag
-            return None
-        return LoadedSituation(self.location, *row) if row else None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         with closing(connect(path)) as connection:

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from re import Pattern
-from threading import Lock
+from threading import Lock, Timer
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import (
@@ -36,11 +36,43 @@ from dqa.databases.errors import (
     out_of_memory,
     refused,
 )
-from dqa.databases.rows import Deadline, collect, columns_of, rows_from
+from dqa.databases.rows import collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
 """The maximum number of seconds for reading a schema."""
 _OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
+
+
+class Deadline:
+    """Call a function from another thread after some seconds, unless the context ends first.
+
+    Attributes
+    ----------
+    has_fired
+        Whether the function was called.
+    """
+
+    def __init__(self, seconds: float, act: Callable[[], object]) -> None:
+        self.has_fired = False
+        self._act: Callable[[], object] | None = act
+        self._lock = Lock()
+        self._timer = Timer(seconds, self._fire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:  # wait for the end of the function if it has begun
+            self._act = None
+
+    def _fire(self) -> None:
+        with self._lock:
+            if self._act is not None:
+                self.has_fired = True
+                self._act()
 
 
 class _OverdueError(Exception):
@@ -224,8 +256,6 @@ class EngineSession(Session):
                         rows = collect(
                             *(result.columns, result.rows, limits, started, self.convert),
                             total=result.total,
-                            failures=self.errors,
-                            stop=self.interrupt(connection),
                         )
                         return replace(rows, warning=result.warning) if result.warning else rows
             except _OverdueError as error:

@@ -7,16 +7,18 @@ import os
 import shutil
 import stat
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-from dqa.core.errors import DataError, InfrastructureError, UsageError
+from dqa.core.database import Limits
+from dqa.core.errors import DataError, InfrastructureError, QueryError, UsageError
 from dqa.core.files import describe_file_error, make_private_folder
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import (
+    TAG_TABLE,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
@@ -154,9 +156,12 @@ class FileNamespaces(Namespaces):
     ----------
     kind
         The backend's name.
+    tag
+        A statement that returns the tag of the situation in the file.
     """
 
     kind: str
+    tag: str = f"SELECT * FROM {TAG_TABLE}"  # noqa: S608
 
     def __init__(self, path: Path) -> None:
         self.location = str(path)
@@ -166,10 +171,6 @@ class FileNamespaces(Namespaces):
     def connect(cls, location: str) -> AbstractContextManager[Self]:
         """Yield the namespaces; the file is not opened yet."""
         return nullcontext(cls(file_path(location, cls.kind)))
-
-    @abstractmethod
-    def _read_tag(self) -> LoadedSituation | None:
-        """Return the tag of the file; None if it has no tag."""
 
     @abstractmethod
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
@@ -187,7 +188,16 @@ class FileNamespaces(Namespaces):
             return None
         if not self._path.is_file():
             raise UsageError(f"'{self._path}' is not a file. Give a {self.kind} database file.")
-        return self._read_tag() or OtherContent.FOREIGN
+        try:
+            with closing(self.open(None)) as session:
+                rows = session.run(self.tag, Limits()).rows
+        except (DataError, QueryError):  # not a database, or one without a tag
+            return OtherContent.FOREIGN
+        return LoadedSituation(namespace, *self._tag_values(rows)) if rows else OtherContent.FOREIGN
+
+    def _tag_values(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """Return the values of the tag, from the result of the statement `tag`."""
+        return rows[0]
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write a new file, and move it to its path when it is complete."""

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +24,7 @@ import ladybug
 import pyarrow as pa
 
 from dqa.core.database import Kind, Limits
-from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name, quote_text
 from dqa.core.situation import EdgeSchema, Situation, StoredType
 from dqa.databases.engine_session import Connection, EngineSession, Result
@@ -198,16 +198,6 @@ def write(
             raise no_graph(situation, " ".join(str(error).split())) from error
 
 
-def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:
-    """Return the tag of a database; None if it has no tag."""
-    with (
-        ladybug.Connection(database) as connection,
-        connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
-    ):
-        tags = [comment.removeprefix(TAG) for (comment,) in rows if comment.startswith(TAG)]
-    return LoadedSituation(**json.loads(tags[0]) | {"namespace": namespace}) if tags else None
-
-
 def size(situation: Situation) -> int:
     """Return the approximate size of a situation in bytes."""
     arrays = [array for table in situation.tables.values() for array in table.columns.values()]
@@ -246,6 +236,7 @@ class LadybugFile(FileNamespaces):
     """A file with one situation, or a new file."""
 
     kind = "ladybug"
+    tag = f"CALL show_tables() WHERE comment STARTS WITH '{TAG}' RETURN comment"
 
     @classmethod
     def open_in_memory(cls, content: Situation | str) -> Ladybug:
@@ -266,29 +257,24 @@ class LadybugFile(FileNamespaces):
 
     def open(self, namespace: str | None) -> Ladybug:  # noqa: ARG002
         """Open the file; raise `DataError` if it is damaged or of another version."""
-        session = Ladybug(self._open_engine(), str(self._path))
-        session.file = self._path
-        return session
-
-    def _open_engine(self) -> ladybug.Database:
         path = existing_file(self._path, "ladybug")
         addresses = max(_ADDRESSES, 1 << (4 * path.stat().st_size).bit_length())
         try:
-            return _opened(path, addresses)
+            session = Ladybug(_opened(path, addresses), str(path))
         except RuntimeError as error:
-            problem = " ".join(str(error).split()).rstrip(".")
+            problem = one_line(error)
             if "lock" in problem:
                 raise DatabaseUnavailableError(
                     f"'{path}' is in use by a process that writes to it: {problem}."
                 ) from error
             raise DataError(f"'{path}' cannot be opened by this LadybugDB: {problem}.") from error
+        session.file = path
+        return session
 
-    def _read_tag(self) -> LoadedSituation | None:
-        try:
-            with self._open_engine() as database:
-                return read_tag(database, self.location)
-        except (UsageError, DataError):
-            return None
+    def _tag_values(self, rows: Sequence[Sequence[Any]]) -> Sequence[Any]:
+        """Return the values in the comment."""
+        tag = json.loads(rows[0][0].removeprefix(TAG))
+        return [tag[name] for name in ("scenario", "name", "content_hash", "rows")]
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         # If the disk is full, the engine ends the whole process. The factor was measured.

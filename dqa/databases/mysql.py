@@ -9,10 +9,9 @@ the server from sending the remaining rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from socket import SHUT_RDWR
 from typing import Any
 
 import pymysql
@@ -33,7 +32,7 @@ from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, one_line, read_faults
 from dqa.databases.namespaces import ROW_COLUMN
-from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
+from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import LOCK_SECONDS, ServerNamespaces
 from dqa.databases.tables import insert_statements, quote
@@ -57,8 +56,8 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        # The two additional rows show that the result has more rows than are shown or counted.
-        rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
+        # The additional row shows that the result has more rows.
+        rows = f"sql_select_limit = {limits.rows + 1}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
         return f"max_execution_time = {max(round(limits.seconds * 1_000), 1)}, {rows}"
@@ -193,20 +192,6 @@ class Mysql(EngineSession):
                 )
                 cursor.connection = None
                 connection.is_used_up = True
-
-    def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return a function that breaks the connection.
-
-        Otherwise the server would continue to send rows.
-        """
-        wire = connection.driver._sock  # noqa: SLF001
-
-        def interrupt() -> None:
-            connection.is_used_up = True
-            with suppress(OSError):
-                wire.shutdown(SHUT_RDWR)
-
-        return interrupt
 
     def identify(self, driver: Any) -> str:  # noqa: ANN401
         """Return the number of the connection."""

@@ -10,7 +10,7 @@ limit cuts a result, the statement is cancelled.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any, cast
@@ -264,11 +264,6 @@ class Postgres(EngineSession):
                     driver.execute(b"ROLLBACK")
             if driver.pgconn.transaction_status != TransactionStatus.IDLE:
                 connection.is_used_up = True
-
-    def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return the function that cancels a statement."""
-        cancel: Callable[[], object] = connection.driver.cancel
-        return cancel
 
     def identify(self, driver: Driver[Any]) -> str:
         """Return the number and the name of a connection."""

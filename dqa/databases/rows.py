@@ -1,66 +1,27 @@
-"""Convert the rows of a driver to a bounded result, and count the rows that were cut off."""
+"""Convert the rows of a driver to a bounded result."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import isfinite
-from threading import Lock, Timer
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any
 
 import orjson
 
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row, spelled_number
 from dqa.core.errors import StatementError
-from dqa.databases.errors import UnreadableError, driver_reads
+from dqa.databases.errors import driver_reads
 from dqa.databases.values import CELLS, plain, readable
-
-
-class Deadline:
-    """Call a function from another thread after some seconds, unless the context ends first.
-
-    Attributes
-    ----------
-    has_fired
-        Whether the function was called.
-    """
-
-    def __init__(self, seconds: float, act: Callable[[], object]) -> None:
-        self.has_fired = False
-        self._act: Callable[[], object] | None = act
-        self._lock = Lock()
-        self._timer = Timer(seconds, self._fire)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        with self._lock:  # wait for the end of the function if it has begun
-            self._act = None
-
-    def _fire(self) -> None:
-        with self._lock:
-            if self._act is not None:
-                self.has_fired = True
-                self._act()
-
 
 _CLOSING_LINE = 140
 """The number of bytes reserved for the last line of `Rows.to_text`."""
 _CHUNK = 1024
 """The maximum number of rows to measure at a time."""
-MOST_COUNTED = 10_000
-"""The maximum number of rows to count if a result was cut."""
-_COUNTING, _MOST_SECONDS = 0.5, 1.0
-"""The share of a statement's time limit that counting may use, and its maximum in seconds."""
 _VECTOR = 32
 """A longer list of numbers in a cell is shortened first."""
 _SHORT = 1e-4
@@ -113,13 +74,8 @@ def collect(  # noqa: PLR0913
     convert: Callable[[Any], Any] | None = None,
     *,
     total: int | None = None,
-    failures: tuple[type[Exception], ...] = (),
-    stop: Callable[[], object] | None = None,
 ) -> Rows:
     """Return the rows of a driver until a limit is reached.
-
-    If a limit on rows or bytes cuts the result, the remaining rows are counted: at most
-    `MOST_COUNTED` rows, for at most a second, and within half of the statement's time.
 
     Parameters
     ----------
@@ -135,25 +91,17 @@ def collect(  # noqa: PLR0913
         Converts the engine's own kinds of values; applied before `plain`.
     total
         The number of rows; None if the engine does not know it.
-    failures
-        Exceptions of the driver. If one occurs while rows are counted, only the counting ends.
-    stop
-        Stops the driver from another thread; if None, no rows are counted.
     """
     names = tuple(map(readable, columns))
     page = _Page(limits, limits.bytes - _CLOSING_LINE - len(dump_row(names).encode()))
-    shown, left, unread, counted = page.rows, iter(rows), 0, 0
+    shown, left = page.rows, iter(rows)
     while page.cut is None and (
         chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))
     ):
-        unread = page.add(*_plain_rows(chunk, convert, limits.cell))
-    if page.cut is not None and stop is not None and total is None:
-        until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        total, counted = _count(left, len(shown) + unread, until, failures, stop)
+        page.add(*_plain_rows(chunk, convert, limits.cell))
     cut = page.cut or ("cells" if page.is_shortened else None)
     total = None if page.cut is None else total
-    seconds = perf_counter() - started
-    return Rows(names, tuple(shown), cut, seconds, total=total, counted=counted)
+    return Rows(names, tuple(shown), cut, perf_counter() - started, total=total)
 
 
 @dataclass
@@ -180,26 +128,22 @@ class _Page:
     cut: Cut | None = None
     is_shortened: bool = False
 
-    def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> int:
-        """Add rows until a limit is reached.
-
-        Return the number of rows that were left out.
-        """
+    def add(self, rows: Sequence[tuple[Value, ...]], may_cut: bool) -> None:
+        """Add rows until a limit is reached."""
         size = None if may_cut else _size_of(rows)
         fits = size is not None and size <= self.room
         if fits and len(self.rows) + len(rows) <= self.limits.rows:
             self.rows.extend(rows)
             self.room -= size or 0
-            return 0
-        for number, row in enumerate(rows):
+            return
+        for row in rows:
             cells, is_cut, size = _fitted(row, self.limits.cell)
             if len(self.rows) >= self.limits.rows or size > self.room:
                 self.cut = "rows" if len(self.rows) >= self.limits.rows else "bytes"
-                return len(rows) - number
+                return
             self.is_shortened |= is_cut
             self.room -= size
             self.rows.append(cells)
-        return 0
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
@@ -268,31 +212,6 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(plain, cells)), most)
 
 
-def _count(
-    left: Iterator[Sequence[Any]],
-    seen: int,
-    until: float,
-    failures: tuple[type[Exception], ...],
-    stop: Callable[[], object],
-) -> tuple[int | None, int]:
-    """Return the number of rows.
-
-    If counting takes too long, return None and a lower bound: `MOST_COUNTED` or 0, independent of
-    the speed of the database.
-    """
-    if perf_counter() > until:
-        return None, 0
-    with suppress(UnreadableError, *failures), Deadline(until - perf_counter(), stop):
-        while chunk := _next_chunk(left, max(1, MOST_COUNTED + 1 - seen), seen):
-            seen += len(chunk)
-            if seen > MOST_COUNTED:
-                return None, MOST_COUNTED
-            if perf_counter() > until:
-                return None, 0
-        return seen, seen
-    return None, 0
-
-
 def _length(cell: Value) -> int:
     """Return the length of a text, or of a list or map as JSON; 0 for other values."""
     if isinstance(cell, str):
@@ -309,39 +228,26 @@ def _shortened(cell: Value, most: int) -> Value:
     if _length(cell) <= most:
         return cell
     if isinstance(cell, str):
-        return f"{cell[:most]}... [{len(cell)} characters]"
-    cell = _with_short_vectors(cell)
-    if _length(cell) <= most:
-        return cell
-    if isinstance(cell, list):
-        items = [item for _, item in _leading(((0, item) for item in cell), most)]
-        return [*items, f"... [{len(cell)} items]"]
-    if isinstance(cell, dict):
-        return dict(_leading(cell.items(), most)) | {"...": f"[{len(cell)} entries]"}
-    return cell
+        return _cut_text(cell, most)
+    for part in (most, most // 4, _LEAST_PART):  # first only long vectors and very long texts
+        shortened = _with_short_parts(cell, part)
+        if _length(shortened) <= most:
+            return shortened
+    return _cut_text(_dumped(cell), most)
 
 
-def _with_short_vectors(cell: Value) -> Value:
-    """Return a list or map in which long lists of numbers (embeddings) are shortened."""
+def _with_short_parts(cell: Value, most: int) -> Value:
+    """Return a cell in which texts and long lists of numbers (embeddings) are shortened."""
+    if isinstance(cell, str):
+        return cell if len(cell) <= most else _cut_text(cell, most)
     if isinstance(cell, dict):
-        return {key: _with_short_vectors(value) for key, value in cell.items()}
+        return {key: _with_short_parts(value, most) for key, value in cell.items()}
     if isinstance(cell, list):
         if len(cell) > _VECTOR and all(type(item) in {int, float} for item in cell):
             return [*cell[:3], f"... [{len(cell)} items]"]
-        return [_with_short_vectors(item) for item in cell]
+        return [_with_short_parts(item, most) for item in cell]
     return cell
 
 
-_Index = TypeVar("_Index", str, int)
-
-
-def _leading(items: Iterable[tuple[_Index, Value]], room: int) -> Iterator[tuple[_Index, Value]]:
-    """Yield the first items that fit into the limit, and a part of the next item."""
-    for key, item in items:
-        size = len(_dumped(item)) + len(str(key)) + 2
-        if size > room:
-            if room > _LEAST_PART and isinstance(item, (str, list, dict)):
-                yield key, _shortened(item, room - _LEAST_PART)
-            return
-        room -= size
-        yield key, item
+def _cut_text(text: str, most: int) -> str:
+    return f"{text[:most]}... [{len(text)} characters]"

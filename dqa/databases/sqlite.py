@@ -25,7 +25,7 @@ from dqa.databases.catalogue import BROKEN, Relation, schema_of
 from dqa.databases.engine_session import Connection, EngineSession, Result
 from dqa.databases.errors import Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
-from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
+from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.rows import columns_of
 
 if TYPE_CHECKING:
@@ -259,14 +259,6 @@ class SqliteFile(FileNamespaces):
                 f"'{self._path}' cannot be read as an SQLite database: {error}"
             ) from error
         return database
-
-    def _read_tag(self) -> LoadedSituation | None:
-        try:
-            with closing(sqlite3.connect(_uri(self._path), uri=True)) as connection:
-                row = connection.execute(f"SELECT * FROM {TAG_TABLE}").fetchone()  # noqa: S608
-        except sqlite3.Error:  # not a database, or one without a tag
-            return None
-        return LoadedSituation(self.location, *row) if row else None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         with closing(sqlite3.connect(":memory:")) as connection:

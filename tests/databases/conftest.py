@@ -6,34 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.situation import Cell, Situation, Table
+from dqa.core.situation import Situation
 from dqa.databases.backends import BUILT_IN
 from dqa.databases.base import Backend
+from tests.databases.engines import small_situation
 
 BACKENDS: dict[str, Backend] = {name: BUILT_IN[name] for name in ("duckdb", "ladybug", "sqlite")}
-
-
-def small_situation() -> Situation:
-    """Three nodes in no alphabetical order, two flows, one missing number."""
-    schema = plugins.scenario("locating").schema
-    rows: dict[str, list[tuple[Cell, ...]]] = {
-        "country": [("SWE", "lubeck", 10.5), ("DAN", "kiev", 2.0)],
-        "trade_node": [
-            ("lubeck", 1.25, False, 30.0, 0.5, 0.0),
-            ("kiev", 2.0, True, 20.0, 0.25, 0.1),
-            ("basra", float("nan"), True, 10.0, 0.0, 0.0),
-        ],
-        "flow": [("kiev", "lubeck", 0.3), ("basra", "kiev", 0.1)],
-        "node_country": [
-            ("lubeck", "SWE", True, False, 8.0, 8.0),
-            ("kiev", "SWE", False, True, 1.0, 3.15),
-            ("kiev", "DAN", True, False, 5.0, 5.0),
-        ],
-    }
-    tables = {t.name: Table.from_rows(t, rows[t.name]) for t in schema.tables}
-    return Situation(schema, "small", tables)
 
 
 @pytest.fixture(scope="session")

@@ -110,7 +110,7 @@ def test_answers_are_those_of_this_process(shop: Database, shop_file: Path) -> N
             rows = database.query(statement, Limits(rows=100))
         except DqaError as error:
             return type(error), str(error)
-        return rows.columns, rows.rows, rows.cut, rows.total, rows.counted
+        return rows.columns, rows.rows, rows.cut, rows.total
 
     with closing(dqa.open_database(shop_file, isolation="none")) as other:
         for statement in (

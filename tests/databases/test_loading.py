@@ -1,64 +1,20 @@
-"""Loading situations: nothing is lost, all or nothing, found again, nothing foreign touched."""
+"""Loading situations into files; see `contract` for what holds on all engines."""
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import duckdb
-import ladybug
-import numpy as np
 import pytest
 
-from dqa import plugins
-from dqa.core.database import Limits
-from dqa.core.errors import DataError, QueryError, UsageError
-from dqa.core.situation import Schema, Situation, Table
+from dqa.core.errors import DataError, UsageError
+from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
 from dqa.databases.files import FileNamespaces
-from dqa.loaders.readback import read_situation
-from dqa.loaders.release import read_release
 from tests.databases.conftest import BACKENDS
+from tests.databases.engines import read_back, world
 
-DELETE = {
-    "duckdb": "DELETE FROM flow",
-    "ladybug": "MATCH (n) DETACH DELETE n",
-    "sqlite": "DELETE FROM flow",
-}
 SIGNATURES = {"duckdb": b"checksumDUCK", "ladybug": b"LBUG", "sqlite": b"SQLite format 3\0"}
-
-
-def shuffled(buildings: int) -> Situation:
-    """Return a Building world whose rows are in a random order, seeded."""
-    schema, draw = plugins.scenario("building").schema, np.random.default_rng(3)
-    ids, goods = draw.permutation(buildings), draw.permutation(50)
-    edges = {"goods_id": draw.permutation(np.arange(buildings) % 50), "building_id": ids}
-    columns: dict[str, dict[str, Any]] = {
-        "goods": {
-            "goods_name": [f"goods '{code}' \\ \"é\" 100%s :x" for code in goods],
-            "code": goods,
-            "base_price": draw.random(50),
-            "current_price": np.full(50, np.nan),
-            "pop_demand": draw.random(50) * 1e300,
-        },
-        "building": {"id": ids, "name": ["mill"] * buildings, "level": ids * 10**15},
-        "supply": {
-            **edges,
-            "max_supply": draw.random(buildings),
-            "current_output": draw.random(buildings) * 5e-324,
-            "level": ids,
-        },
-        "demand": {
-            **edges,
-            "max_demand": draw.random(buildings),
-            "current_input": np.full(buildings, 0.1 + 0.2),
-            "level": -ids,
-        },
-    }
-    tables = {table.name: Table(table, columns[table.name]) for table in schema.tables}
-    return Situation(schema, "shuffled", tables)
 
 
 def changed(situation: Situation) -> Situation:
@@ -67,54 +23,15 @@ def changed(situation: Situation) -> Situation:
     return situation.replace(country=country.replace(development=country["development"] + 1.0))
 
 
-def read_back(backend: Backend, situation: Situation, location: str | None = None) -> Situation:
-    """Load a situation and read it from the database."""
-    with closing(backend.load(situation, location)) as database:
-        return read_situation(database, situation.schema, situation.name)
-
-
 @pytest.fixture
 def file(tmp_path: Path, backend: Backend) -> Path:
     """Return a path whose name needs escapes; DuckDB takes a backslash for a slash."""
     return tmp_path / f"it's a {'%' if backend.name == 'duckdb' else chr(92)} world.db"
 
 
-@pytest.mark.parametrize(
-    "every",
-    [pytest.param(16, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.deep)],
-)
-def test_released_databases_come_back_equal(
-    backend: Backend, every: int, release_dir: Path
-) -> None:
-    """All values of all rows; a sample, or every database."""
-    situations = {s.content_hash: s for s in read_release(release_dir).situations.values()}
-    assert len(situations) > 30
-    for situation in list(situations.values())[::every]:
-        assert read_back(backend, situation) == situation
-
-
-@pytest.mark.parametrize("buildings", [0, 1, 2_000])
-def test_any_size_comes_back_equal(backend: Backend, buildings: int) -> None:
-    """Empty tables, shuffled keys, quotes and marks in texts, extreme and missing numbers."""
-    situation = shuffled(buildings)
-    assert read_back(backend, situation) == situation
-
-
-@pytest.mark.parametrize("in_file", [False, True])
-def test_a_key_that_occurs_twice_is_refused_and_leaves_nothing(
-    backend: Backend, in_file: bool, tmp_path: Path
-) -> None:
-    """The error names the situation; no half-written file stays."""
-    situation = shuffled(3)
-    doubled = situation.replace(building=situation["building"].replace(id=[1, 1, 2]))
-    with pytest.raises(DataError, match="shuffled"):
-        backend.load(doubled, str(tmp_path / "x.db") if in_file else None)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_graph_needs_every_table_mapped() -> None:
     """A table that the graph would lose is an error."""
-    situation = shuffled(2)
+    situation = world(2)
     schema = situation.schema
     partial = Schema(schema.scenario, schema.tables, schema.nodes, schema.edges[:1])
     with pytest.raises(DataError, match="supply"):
@@ -139,10 +56,7 @@ def test_a_loaded_file_is_opened_by_path_and_by_url(
     for location in (str(file), f"{backend.name}:///{file}"):
         assert backend.accepts(location)
         with closing(backend.open(location)) as database:
-            found = read_situation(database, situation.schema, "again")
-            assert found == situation
-            with pytest.raises(QueryError):
-                database._session.run(DELETE[backend.name], Limits())
+            assert read_back(database, situation) == situation
 
 
 def test_wrong_files_and_folders_are_refused_and_left_alone(
@@ -214,7 +128,7 @@ def test_another_situation_replaces_a_file_only_by_name(
         with pytest.raises(UsageError, match="small"):
             backend.load(other, str(file), replace)
     with closing(backend.load(other, str(file), str(file))) as database:
-        assert read_situation(database, other.schema, other.name) == other
+        assert read_back(database, other) == other
 
 
 def test_a_file_that_vanishes_during_a_load_holds_nothing(
@@ -231,39 +145,6 @@ def test_a_file_that_vanishes_during_a_load_holds_nothing(
         UsageError, match=r"world\.db' contains nothing, which dqa does not overwrite"
     ):
         BACKENDS["sqlite"].load(situation, str(file))
-
-
-def test_a_file_of_another_owner_is_left_alone(
-    backend: Backend, situation: Situation, file: Path
-) -> None:
-    """It holds no situation: nothing is listed, loaded over or deleted."""
-    if backend.name == "sqlite":
-        with closing(sqlite3.connect(file)) as connection:
-            connection.execute("CREATE TABLE mine (id INTEGER)")
-    elif backend.name == "duckdb":
-        with closing(duckdb.connect(str(file))) as database:
-            database.execute("CREATE TABLE mine (id INTEGER)")
-    else:
-        with ladybug.Database(str(file)) as made, ladybug.Connection(made) as to:
-            to.execute("CREATE NODE TABLE mine (id INT64 PRIMARY KEY)")
-    assert backend.loaded(str(file)) == ()
-    with pytest.raises(UsageError):
-        backend.load(situation, str(file))
-    with pytest.raises(UsageError):
-        backend.unload(str(file), str(file))
-    with closing(backend.open(str(file))) as opened:
-        assert "mine" in opened.schema().to_text()
-
-
-def test_unload_deletes_only_the_file_it_names(
-    backend: Backend, situation: Situation, file: Path
-) -> None:
-    """It returns what was in the file."""
-    backend.load(situation, str(file)).close()
-    with pytest.raises(UsageError):
-        backend.unload(str(file), "other")
-    assert backend.unload(str(file), str(file)).name == "small"
-    assert not list(file.parent.iterdir())
 
 
 def test_a_file_is_open_twice_in_one_process(

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 from enum import IntEnum
-from threading import Event
 from time import perf_counter
 from typing import Any
 from uuid import UUID
@@ -38,58 +37,8 @@ def test_rows_beyond_the_limit_are_not_fetched() -> None:
     assert "only the first 3 of 1,000 rows are shown, by the limit on rows" in result.to_text()
 
 
-class Broken(Exception):  # noqa: N818
-    """What a driver raises."""
-
-
-def not_needed() -> None:
-    """Stop nothing: rows come at once."""
-
-
-def counting(most: int, breaks_at: int | None = None) -> Iterator[tuple[int]]:
-    """Yield rows, and fail like a driver at one of them."""
-    for number in range(most):
-        if number == breaks_at:
-            raise Broken
-        yield (number,)
-
-
-@pytest.mark.parametrize(
-    ("there", "total", "fetched", "said"),
-    [
-        (1_273, 1_273, 1_273, "(only the first 50 of 1,273 rows are shown, by the limit on rows; "),
-        (10_000, 10_000, 10_000, "(only the first 50 of 10,000 rows are shown, "),
-        (99_999, None, 10_001, "(only the first 50 of more than 10,000 rows are shown, "),
-    ],
-)
-def test_a_cut_result_says_how_many_rows_there_were(
-    there: int, total: int | None, fetched: int, said: str
-) -> None:
-    """Up to a bound they are counted; beyond it stands the bound, on a fast and a slow machine."""
-    rows = counting(there)
-    result = collect(["n"], rows, Limits(rows=50), perf_counter(), stop=not_needed)
-    assert result.total == total
-    assert result.to_text().splitlines()[51].startswith(said)
-    assert len(list(rows)) == there - fetched
-
-
-def test_a_row_that_is_long_in_coming_is_not_waited_for() -> None:
-    """What the driver waits for is ended from outside; the rows that are shown stay."""
-    stopped = Event()
-
-    def rows() -> Iterator[tuple[int]]:
-        yield from counting(60)
-        assert stopped.wait(timeout=20.0)
-        raise Broken
-
-    driver: dict[str, Any] = {"failures": (Broken,), "stop": stopped.set}
-    result = collect(["n"], rows(), Limits(rows=50, seconds=1.0), perf_counter(), **driver)
-    assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
-    assert result.seconds < 10.0
-
-
 def test_a_long_list_or_map_is_cut_and_says_how_long_it_was() -> None:
-    """Its first items stay, a part of a long one among them, and the cell is bounded."""
+    """A vector keeps its first items; other long cells become a cut JSON text."""
     limits = Limits(cell=100)
     numbers, nested = list(range(1_000)), {"NODES": ["x" * 30] * 50, "RELS": []}
     rows = [(numbers, nested, [1, 2])]
@@ -98,10 +47,12 @@ def test_a_long_list_or_map_is_cut_and_says_how_long_it_was() -> None:
     assert isinstance(first, list)
     assert first[:3] == [0, 1, 2]
     assert first[-1] == "... [1000 items]"
-    assert second == {"NODES": ["x" * 30, "... [50 items]"], "...": "[2 entries]"}
+    assert isinstance(second, str)
+    assert second.startswith('{"NODES": ["xxx')
+    assert second.endswith("... [1723 characters]")
     assert third == [1, 2]
     assert result.cut == "cells"
-    assert all(len(json.dumps(cell)) < 130 for cell in (first, second))
+    assert all(len(json.dumps(cell)) < 150 for cell in (first, second))
 
 
 @given(
@@ -155,7 +106,6 @@ ODD_CELLS = [
     (Decimal("9" * 100_000), "9" * 100_000),
     (Decimal("sNaN"), "sNaN"),
     ([10**5_000], [str(Decimal(10**5_000))]),
-    ({1: "a", "1": "b"}, {"1": "a", "1 (2)": "b"}),
     ({Key((1, 2)): 3, None: 4}, {"[1, 2]": 3, "None": 4}),
     ({3, 1, 2}, [1, 2, 3]),
     (frozenset({"b", "a"}), ["a", "b"]),

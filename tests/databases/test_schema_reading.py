@@ -12,47 +12,8 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError
-from dqa.core.schema import Field
 from dqa.guard import GuardedDatabase, Policy
 from dqa.scenarios.column_types import column_type
-
-
-def test_a_relational_schema_has_types_keys_and_references(relational: Database) -> None:
-    """Everything a model needs for a join is there."""
-    schema = relational.schema()
-    assert [table.name for table in schema.tables] == [
-        "country",
-        "flow",
-        "node_country",
-        "trade_node",
-    ]
-    flow = schema.tables[1]
-    assert flow.columns[2] == Field("flow", "DOUBLE")
-    assert flow.key == ("source", "dest")
-    assert set(flow.references) == {
-        ("source", "trade_node", "trade_node"),
-        ("dest", "trade_node", "trade_node"),
-    }
-    assert "is_home: BOOLEAN" in schema.to_text()
-
-
-def test_a_graph_schema_has_labels_types_and_directions(graph: Database) -> None:
-    """Labels with their keys, relationship types with what they connect."""
-    schema = graph.schema()
-    assert [(node.label, node.key) for node in schema.nodes] == [
-        ("Trade_node", "name"),
-        ("Country", "name"),
-    ]
-    assert schema.nodes[0].properties[:3] == (
-        Field("name", "STRING"),
-        Field("local_value", "DOUBLE"),
-        Field("is_inland", "BOOL"),
-    )
-    assert [(edge.source, edge.label, edge.target) for edge in schema.edges] == [
-        ("Trade_node", "source", "Trade_node"),
-        ("Country", "NodeCountry", "Trade_node"),
-    ]
-    assert "(:Trade_node)-[:source {flow: DOUBLE}]->(:Trade_node)" in schema.to_text()
 
 
 def test_a_broken_view_is_left_out_with_a_note(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 import dqa
 from dqa.core.database import Database
 from dqa.core.errors import StatementError
-from tests.databases.conftest import BACKENDS, small_situation
+from tests.databases.conftest import BACKENDS
+from tests.databases.engines import small_situation
 
 UNREADABLE = {
     "duckdb": (

@@ -70,7 +70,7 @@ def test_without_any_query_that_runs_the_user_gets_an_error(database: Database) 
 
 def test_the_model_and_the_trace_see_that_rows_were_cut(database: Database) -> None:
     problem, _ = problem_of(asked(FRUIT), database, rows=5)
-    assert "only the first 5 of 60 rows are shown" in problem.context
+    assert "only the first 5 rows are shown" in problem.context
     assert problem.read.cut == 1
 
 

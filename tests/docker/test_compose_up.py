@@ -13,7 +13,7 @@ import pytest
 
 from dqa import plugins
 from dqa.testing.containers import SERVERS, wait_until_ready, why_no_container
-from tests.databases.conftest import small_situation
+from tests.databases.engines import small_situation
 
 FILE = Path(__file__).parents[2] / "docker" / "compose.yaml"
 URLS = {

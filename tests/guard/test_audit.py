@@ -22,7 +22,7 @@ from dqa.databases.base import Backend
 from dqa.guard import Audit, AuditEntry, GuardVerdict
 from dqa.guard.audit import JsonLines
 from tests.databases.conftest import BACKENDS
-from tests.databases.test_query import ENDLESS, NODES
+from tests.databases.engines import ENDLESS, NODES
 
 Watch = Callable[[Audit], Database]
 
@@ -76,7 +76,7 @@ def test_every_backend_is_audited(backend: Backend, situation: Situation) -> Non
     """An entry has the limit that ended a statement, and the number of rows."""
     entries: list[AuditEntry] = []
     database = backend.load(situation, audit=Audit(entries.append))
-    assert database.query(NODES[database.dialect], Limits(rows=2)).cut == "rows"
+    assert database.query(NODES[database.kind], Limits(rows=2)).cut == "rows"
     with pytest.raises(StatementTimeoutError):
         database.query(ENDLESS[database.dialect], Limits(seconds=0.05))
     database.close()

@@ -10,20 +10,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from dqa import plugins
-from dqa.core.database import Database
-from dqa.core.errors import UsageError
-from dqa.core.situation import Situation
 from dqa.databases.base import Backend
-from dqa.guard import Audit, Policy
-from dqa.loaders.release import read_release
 from dqa.testing.containers import run_container, why_no_container
+from tests.databases.engines import Target
 from tests.programs import run_python
 
 SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
@@ -38,9 +34,6 @@ PROGRAMS = {
 }
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
 
-EVERY = pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.deep)])
-"""Which databases of the release are loaded: one in so many, or in a deep run every one."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder; what may have to start a container first is slow."""
@@ -51,48 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
             if may_start or "container" in item.name:
                 item.add_marker(pytest.mark.slow)
-
-
-@dataclass
-class Target:
-    """A database to load into, from which everything loaded is dropped at the end."""
-
-    backend: Backend
-    url: str
-    _opened: list[Database] = field(default_factory=list)
-    _namespaces: set[str] = field(default_factory=set)
-
-    def load(
-        self,
-        situation: Situation,
-        replace: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-    ) -> Database:
-        """Load and open; see `Backend.load`."""
-        database = self.backend.load(situation, self.url, replace, policy=policy, audit=audit)
-        self._opened.append(database)
-        self._namespaces |= {
-            each.namespace
-            for each in self.backend.loaded(self.url)
-            if each.content_hash == situation.content_hash
-        }
-        return database
-
-    def holds(self, situation: Situation) -> bool:
-        """Whether the situation is there."""
-        return situation.content_hash in {
-            each.content_hash for each in self.backend.loaded(self.url)
-        }
-
-    def clean(self) -> None:
-        """Close and drop."""
-        for database in self._opened:
-            database.close()
-        for namespace in sorted(self._namespaces):
-            with suppress(UsageError):  # a test may have dropped it
-                self.backend.unload(self.url, namespace)
 
 
 def _server_url(name: str) -> Iterator[str]:
@@ -130,34 +81,19 @@ def neo4j_url() -> Iterator[str]:
     yield from _server_url("neo4j")
 
 
-@pytest.fixture(params=["mysql", "postgres", "duckdb"])
-def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
-    """Give each kind of relational database in turn."""
-    yield from targeted(request.param, request, tmp_path)
+def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Target]:
+    """Yield a server, or a folder for files of an embedded engine; clean it afterwards."""
+    backend = plugins.backend(name)
+    url = str(folder) if backend.embedded else request.getfixturevalue(f"{name}_url")
+    target = Target(backend, url)
+    yield target
+    target.clean()
 
 
 @pytest.fixture(params=["mysql", "postgres"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
-    """Give each relational server in turn."""
+    """Return each relational server."""
     yield from targeted(request.param, request, tmp_path)
-
-
-def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Target]:
-    """Give a database of a kind, and clean it afterwards."""
-    if name == "duckdb":
-        url = str(folder / "worlds.duckdb")
-    else:
-        url = request.getfixturevalue(f"{name}_url")
-    given = Target(plugins.backend(name.removesuffix("_container")), url)
-    yield given
-    given.clean()
-
-
-@pytest.fixture(scope="session")
-def situations(release_dir: Path) -> list[Situation]:
-    """Return every different database of the release, in order."""
-    released = read_release(release_dir).situations.values()
-    return list({situation.content_hash: situation for situation in released}.values())
 
 
 @contextmanager

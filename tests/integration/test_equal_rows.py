@@ -17,7 +17,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.loaders.generator.generate import generate
-from tests.integration.conftest import Target
+from tests.databases.engines import Target
 
 NODE = ("local_value", "total_power", "outgoing", "ingoing")
 LINK = ("base_trading_power", "calculated_trading_power")

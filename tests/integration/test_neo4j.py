@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.display import dump_row
 from dqa.core.errors import (
     DatabaseUnavailableError,
-    DataError,
     RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
     UsageError,
 )
 from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import namespace_for
 from dqa.databases.neo4j import namespaces as writer
 from dqa.databases.neo4j.server import Address, Server
-from dqa.guard import Audit, AuditEntry, Policy
-from dqa.loaders.readback import read_situation
-from tests.databases.conftest import small_situation
-from tests.databases.test_loading import shuffled
-from tests.integration.conftest import EVERY, Target
-
-ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)"
-PRODUCT = (
-    "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i), (j) "
-    "WHERE a.level < b.id RETURN sum(c.level % 7)"
-)
+from dqa.guard import Policy
+from tests.databases.engines import Target, read_back, small_situation, world
+from tests.integration.conftest import targeted
 
 
 @pytest.fixture
-def target(neo4j_url: str) -> Iterator[Target]:
-    """Give the server, and clean it afterwards."""
-    given = Target(plugins.backend("neo4j"), neo4j_url)
-    yield given
-    given.clean()
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
+    """Return the server."""
+    yield from targeted("neo4j", request, tmp_path)
 
 
 @pytest.fixture
@@ -58,47 +46,10 @@ def small(target: Target) -> Database:
     return target.load(other)
 
 
-def read_back(database: Database, situation: Situation) -> Situation:
-    """Read everything."""
-    return read_situation(database, situation.schema, situation.name)
-
-
 def everything(url: str, statement: str, **given: Any) -> list[dict[str, Any]]:
     """Ask the whole database, past every limit to a situation."""
-    server = Server(Address.parse(url))
-    try:
-        with server.writing() as session:
-            return session.run(statement, given).data()
-    finally:
-        server.close()
-
-
-@EVERY
-def test_released_databases_come_back_equal(
-    target: Target, situations: list[Situation], every: int
-) -> None:
-    """All values of all rows, in order; a second load writes nothing, and they do not mix."""
-    assert len(situations) > 30
-    situations = situations[::every]
-    databases = [target.load(situation) for situation in situations]
-    before = target.backend.loaded(target.url)
-    for situation, database in zip(situations, databases, strict=True):
-        assert read_back(database, situation) == situation
-        counted = sum(len(situation[node.table]) for node in situation.schema.nodes)
-        assert database.query("MATCH (n) RETURN count(*)").rows == ((counted,),)
-        target.load(situation)
-    assert target.backend.loaded(target.url) == before
-    assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
-
-
-@pytest.mark.parametrize("buildings", [0, 300])
-def test_any_size_and_order_comes_back_equal(
-    target: Target, monkeypatch: pytest.MonkeyPatch, buildings: int
-) -> None:
-    """In several batches: empty tables, shuffled keys, odd texts and numbers."""
-    monkeypatch.setattr(writer, "_BATCH", 70)
-    situation = shuffled(buildings)
-    assert read_back(target.load(situation), situation) == situation
+    with closing(Server(Address.parse(url))) as server, server.writing() as session:
+        return session.run(statement, given).data()
 
 
 def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target) -> None:
@@ -116,35 +67,20 @@ def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(target: Target)
     assert database.query("MATCH (n {name: 'lubeck'}) RETURN count(*)").rows == ((2,),)
 
 
-def test_many_load_at_once(target: Target) -> None:
-    """The same world by four, and three others: each is there once and whole."""
-    worlds = [small_situation(), *(shuffled(number) for number in (5, 6, 7))]
-    with ThreadPoolExecutor(8) as threads:
-        databases = list(threads.map(target.load, worlds * 2))
-    for situation, database in zip(worlds * 2, databases, strict=True):
-        assert read_back(database, situation) == situation
-    namespaces = [each.namespace for each in target.backend.loaded(target.url)]
-    assert all(namespaces.count(namespace_for(situation)) == 1 for situation in worlds)
-
-
-def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
-    """Nodes, tag, constraints and indexes of the namespace; a user's own stay."""
+def test_unload_drops_indexes_and_no_other_nodes(target: Target) -> None:
+    """Constraints and indexes of the namespace are dropped; a user's own nodes stay."""
+    situation = world(3)
     everything(target.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
-    first, second = shuffled(3), shuffled(4)
-    target.load(first)
-    kept = target.load(second)
-    namespace = namespace_for(first)
-    assert target.backend.unload(target.url, namespace).content_hash == first.content_hash
-    assert not target.holds(first)
-    assert not everything(target.url, f"MATCH (n:{namespace}) RETURN n")
+    target.load(situation)
+    namespace = namespace_for(situation)
+    target.backend.unload(target.url, namespace)
     for kind in ("CONSTRAINTS", "INDEXES"):
         shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $namespace IN on RETURN on"
         assert not everything(target.url, shown, namespace=namespace)
-    assert read_back(kept, second) == second
     assert everything(
         target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
     ) == [{"name": "mine"}]
-    for missing in (namespace, "Country", "dqa_situation"):
+    for missing in ("Country", "dqa_situation"):
         with pytest.raises(UsageError, match="does not contain a situation"):
             target.backend.unload(target.url, missing)
 
@@ -156,7 +92,7 @@ def test_a_load_that_fails_leaves_nothing(target: Target, monkeypatch: pytest.Mo
         fill(*given)
         raise ConnectionResetError
 
-    situation, fill = shuffled(3), writer._fill
+    situation, fill = world(3), writer._fill
     namespace = namespace_for(situation)
     monkeypatch.setattr(writer, "_fill", failing)
     with pytest.raises(DatabaseUnavailableError):
@@ -167,15 +103,11 @@ def test_a_load_that_fails_leaves_nothing(target: Target, monkeypatch: pytest.Mo
         assert not everything(target.url, statement)
 
 
-def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
-    """Nodes of somebody else's, or another content's tag, stop a load that does not name them."""
+def test_another_situation_is_replaced_only_by_name(target: Target) -> None:
+    """The tag has another content hash."""
     situation = small_situation()
     namespace = namespace_for(situation)
-    everything(target.url, f"CREATE (:{namespace} {{name: 'mine'}})")
-    for replace in (None, "dqa_other"):
-        with pytest.raises(UsageError, match=f"--replace {namespace}"):
-            target.load(situation, replace)
-    assert read_back(target.load(situation, namespace), situation) == situation
+    target.load(situation)
     everything(
         target.url, f"MATCH (t:dqa_situation {{place: '{namespace}'}}) SET t.content_hash = 'x'"
     )
@@ -327,35 +259,9 @@ def test_a_sample_is_called_one_and_the_own_database_may_be_used(target: Target)
     )
 
 
-def test_results_are_cut_without_being_fetched(small: Database) -> None:
-    """Billions of rows cost as little as the few that are wanted."""
-    endless = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000) AS x RETURN x"
-    rows = small.query(endless, Limits(rows=3))
-    assert rows.rows == ((1,), (2,), (3,))
-    assert rows.cut == "rows"
-    assert small.query("UNWIND range(1, 10) AS x RETURN x", Limits(bytes=160)).cut == "bytes"
-
-
-@pytest.mark.usefixtures("busy_machine")
-@pytest.mark.parametrize("statement", [ENDLESS, PRODUCT])
-def test_an_endless_statement_is_stopped_and_the_database_goes_on(
-    target: Target, statement: str
-) -> None:
-    """The server ends it, and the next one runs as if nothing had been."""
-    database = target.load(shuffled(40))
-    with pytest.raises(StatementTimeoutError, match=r"after 0\.2 seconds"):
-        database.query(statement, Limits(seconds=0.2))
-    assert database.query("MATCH (b:Building) RETURN count(*)").rows == ((40,),)
-
-
-def test_writing_fails_without_the_guard(small: Any) -> None:
-    """The session and the plan hold by themselves: nothing changes, and reading goes on."""
+def test_statements_that_change_the_server_fail_without_the_guard(small: Any) -> None:
+    """The plan shows that they do more than read."""
     for statement in (
-        "CREATE (:Country {name: 'X'})",
-        "MATCH (n) DETACH DELETE n",
-        "MATCH (n:Country) SET n.development = 1.0",
-        "MERGE (n:Country {name: 'X'})",
-        "CREATE INDEX x FOR (n:Country) ON (n.a)",
         "CREATE USER x SET PASSWORD 'abcdefgh'",
         "CALL db.createLabel('X')",
         "CALL db.clearQueryCaches()",
@@ -365,71 +271,35 @@ def test_writing_fails_without_the_guard(small: Any) -> None:
     ):
         with pytest.raises((RefusedStatementError, StatementError)):
             small._session.run(statement, Limits())
-    assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
 
 
-def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
-    """As the URL's parameter; another namespace is an error."""
-    situation = small_situation()
-    target.load(situation)
-    database = target.backend.open(f"{target.url}?namespace={namespace_for(situation)}")
-    assert read_back(database, situation) == situation
-    database.close()
+def test_a_missing_namespace_is_an_error(target: Target) -> None:
+    """It is named in the URL."""
     with pytest.raises(UsageError, match="does not contain a situation"):
         target.backend.open(f"{target.url}?namespace=dqa_missing")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"building": {"id": [1, 1, 2]}}, "two rows of table 'building' have the same key 1"),
-        ({"supply": {"building_id": [0, 1, 77]}}, "'supply' refers to the Building 77"),
-    ],
-)
-def test_what_is_no_graph_is_refused_and_leaves_nothing(
-    target: Target, change: dict[str, dict[str, Any]], message: str
-) -> None:
-    """The error names the situation and the row's key."""
-    situation = shuffled(3)
-    broken = situation.replace(
-        **{table: situation[table].replace(**columns) for table, columns in change.items()}
-    )
-    with pytest.raises(DataError, match=message):
-        target.load(broken)
-    assert not target.holds(broken)
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_policy_and_an_audit_hold(target: Target, whole: bool) -> None:
-    """Labels, types, properties and procedures; on a situation and on the whole database."""
-    told: list[AuditEntry] = []
+def test_a_policy_holds_on_a_whole_database(target: Target) -> None:
+    """Labels, types, properties and procedures."""
     policy = Policy(
         labels=frozenset({"Country"}),
         relationship_types=frozenset({"NodeCountry"}),
         denied_properties=frozenset({"development"}),
         procedures=frozenset({"db.ping"}),
     )
-    options: dict[str, Any] = {"policy": policy, "audit": Audit(told.append)}
-    database = target.load(small_situation(), **options)
-    if whole:
-        database = target.backend.open(target.url, **options)
-    assert database.query("MATCH (c:Country {name: 'SWE'}) RETURN DISTINCT c.home_node").rows == (
-        ("lubeck",),
-    )
-    refused = (
-        "MATCH (t:Trade_node) RETURN t.name",
-        "MATCH (:Country)-[s:source]->(:Country) RETURN s.flow",
-        "MATCH (c:Country) RETURN c.development",
-        "MATCH (c:Country) RETURN c",
-        "RETURN {_LABEL: ['Country', 'Town']}",
-        "CALL db.labels()",
-    )
-    for statement in refused:
-        with pytest.raises(RefusedStatementError):
-            database.query(statement)
-    assert [entry.allowed for entry in told] == [True, *[False] * len(refused)]
-    schema = database.schema()
+    target.load(small_situation())
+    with closing(target.backend.open(target.url, policy=policy)) as database:
+        found = database.query("MATCH (c:Country {name: 'SWE'}) RETURN DISTINCT c.home_node")
+        assert found.rows == (("lubeck",),)
+        for statement in (
+            "MATCH (t:Trade_node) RETURN t.name",
+            "MATCH (c:Country) RETURN c.development",
+            "RETURN {_LABEL: ['Country', 'Town']}",
+            "CALL db.labels()",
+        ):
+            with pytest.raises(RefusedStatementError):
+                database.query(statement)
+        schema = database.schema()
     assert [node.label for node in schema.nodes] == ["Country"]
     assert "development" not in schema.to_text()
     assert schema.edges == ()
-    database.close()

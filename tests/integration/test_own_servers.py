@@ -21,8 +21,7 @@ from dqa.evaluation import store as stores
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.loaders.readback import read_situation
-from tests.databases.conftest import small_situation
-from tests.databases.test_loading import shuffled
+from tests.databases.engines import small_situation, world
 from tests.integration.conftest import OwnServer, started
 from tests.integration.second_line import attack
 from tests.integration.test_advice import documented, made
@@ -103,7 +102,7 @@ def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(
     own: OwnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was open before works again afterwards, and the situation loads as if new."""
-    backend, situation, small = own.backend, shuffled(60), small_situation()
+    backend, situation, small = own.backend, world(60), small_situation()
     namespace = namespace_for(situation)
     if own.name == "neo4j":
         monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)

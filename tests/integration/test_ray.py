@@ -23,7 +23,8 @@ from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.stored_runs import RESULTS_FILE, TRACES_FILE
-from tests.integration.conftest import Target, targeted
+from tests.databases.engines import Target
+from tests.integration.conftest import targeted
 from tests.models.model_server import ModelServer
 from tests.programs import start_python
 

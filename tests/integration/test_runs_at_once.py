@@ -15,7 +15,8 @@ from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.databases.namespaces import namespace_for
 from dqa.loaders.readback import read_situation
-from tests.integration.conftest import Target, targeted
+from tests.databases.engines import Target
+from tests.integration.conftest import targeted
 from tests.programs import start_python
 
 COUNT, SEED = 4, 41

@@ -8,8 +8,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.errors import StatementError
-from tests.databases.conftest import small_situation
-from tests.integration.conftest import Target
+from tests.databases.engines import Target, small_situation
 
 CASES = [
     (

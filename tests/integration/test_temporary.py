@@ -13,7 +13,7 @@ import dqa
 from dqa.core.errors import DataError, UsageError
 from dqa.core.situation import Situation, Table
 from dqa.databases.backends import BUILT_IN
-from tests.databases.conftest import small_situation
+from tests.databases.engines import small_situation
 
 TABLES = {
     "Supplier": [

@@ -18,9 +18,9 @@ from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Policy
+from tests.databases.engines import Target, world
 from tests.guard.case_files import read_cases
-from tests.integration.conftest import Target, targeted
-from tests.integration.test_relational import world
+from tests.integration.conftest import targeted
 
 WAYS = read_cases("walls")
 OPEN = Policy(schemas=frozenset({"*"}))
@@ -63,8 +63,8 @@ class TwoSituations:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.dialect = target.backend.name
-        self.own = world("own", 20)
-        other = world("other", 12)
+        self.own = world(20, "own")
+        other = world(12, "other")
         hidden = [f"hidden {number}" for number in range(12)]
         self.other = other.replace(goods=other["goods"].replace(goods_name=hidden))
         for situation in (self.own, self.other):
@@ -135,6 +135,8 @@ def _is_run(database: Database, statement: str) -> bool:
 def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TwoSituations]:
     """Give each kind of server that holds both, in turn."""
     for target in targeted(request.param, request, tmp_path):
+        if request.param == "duckdb":
+            target.url = str(tmp_path / "worlds.duckdb")
         yield TwoSituations(target)
 
 

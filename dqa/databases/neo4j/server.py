@@ -91,11 +91,6 @@ class Address:
             )
         context = url.difference_update_query(["namespace", "place"]).query
         namespace = url.query.get("namespace") or url.query.get("place")
-        if context and url.drivername.startswith("bolt"):
-            raise errors.UsageError(
-                "A bolt URL accepts only the parameter 'namespace', but this URL has "
-                "{sorted(context)}."
-            )
         uri = URL.create(url.drivername, host=url.host, port=url.port, query=context)
         return cls(
             uri=uri.render_as_string(),

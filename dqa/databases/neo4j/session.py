@@ -260,11 +260,6 @@ class Neo4j(EngineSession):
         yield from map(values_of, result)
         self._has_ended = True
 
-    def interrupt(self, connection: Connection) -> Callable[[], object]:
-        """Return a function that breaks the connection of the transaction."""
-        leave: Callable[[], object] = connection.driver.leave
-        return leave
-
     def end_statements(self, mark: str) -> None:
         """End the transactions whose mark begins with `mark`."""
         with closing(Server(self._address)) as other:

@@ -1,0 +1,27 @@
+"""The contract of engines, on real servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.databases.contract import EngineContract
+from tests.databases.engines import Target
+from tests.integration.conftest import targeted
+
+
+class TestServers(EngineContract):
+    """MariaDB or MySQL, PostgreSQL and Neo4j."""
+
+    @pytest.fixture(params=["mysql", "postgres", "neo4j"])
+    def target(
+        self,
+        request: pytest.FixtureRequest,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> Iterator[Target]:
+        """Return each server. Neo4j writes several batches."""
+        monkeypatch.setattr("dqa.databases.neo4j.namespaces._BATCH", 700)
+        yield from targeted(request.param, request, tmp_path)

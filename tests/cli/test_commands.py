@@ -86,20 +86,6 @@ def test_ask_answers_on_any_database_with_its_evidence(
     assert (again.code, "exists already" in again.err) == (2, True)
 
 
-def test_annotate_lists_best_decisions_beside_the_official_answers(
-    dqa: Command, generated: Path
-) -> None:
-    """As a line a question and a total, and as a list of objects."""
-    text = dqa("data", "annotate", "--generated", generated, "--rule-set", "paper").out
-    assert "locating: 2 of 2 official answers agree" in text
-    listed = json.loads(dqa("data", "annotate", "--generated", generated, "--json").out)
-    assert len(listed) == 4
-    for item in listed:
-        assert set(item) >= {"scenario", "question", "answer", "ties", "official", "agrees"}
-        assert item["agrees"] is True
-        assert f"{item['scenario']}/{item['question']}: {item['answer']}" in text
-
-
 def test_audit_gives_verdicts_totals_and_a_page(
     dqa: Command, generated: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
-from tests.stored import change_results
 
 LINES: list[dict[str, Any]] = [
     {
@@ -112,25 +111,6 @@ def test_an_agent_asks_the_database_where_it_is(dqa: Command, own: Path, tmp_pat
     assert "Right: Arnold is the best decision." in shown.out
     analysed = json.loads(dqa("analyse", run, "--json").out)
     assert {one["question"] for one in analysed["runs"]} == {"buying/1", "buying/soon"}
-
-
-def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_path: Path) -> None:
-    """A decision that nothing judges is made once; changed questions are another run."""
-    run = tmp_path / "run"
-    command = ("eval", *asking(own), "--deciders", "first", "--out", run)
-    assert dqa(*command).code == 0
-    whole = (run / "results.jsonl").read_bytes()
-    traces = (run / "traces.jsonl").read_bytes().count(b"buying/3")
-    first = json.loads(whole.splitlines()[0])
-    change_results(run, lambda line: None if line == first else line)
-    ran = dqa("eval", "--resume", run)
-    assert ran.code == 0, ran.err
-    assert (run / "results.jsonl").read_bytes() == whole
-    assert (run / "traces.jsonl").read_bytes().count(b"buying/3") == traces
-    own.write_text(own.read_text("utf-8").replace("cheapest", "dearest"), "utf-8")
-    ran = dqa("eval", "--resume", run)
-    assert ran.code == 2
-    assert "(questions buying.jsonl)" in ran.err
 
 
 def test_the_documented_example_runs(

@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 import dqa as api
-from dqa.core.database import Database
-from dqa.core.decision import Decision
-from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.question import Question
-from dqa.deciders.baselines import Baseline
 from tests.cli.conftest import Command
 
 HOW = ("--databases", "sqlite", "--deciders", "first,random")
@@ -46,29 +39,3 @@ def test_the_same_command_goes_on_with_its_own_run(
     assert json.loads(told.out)["questions"]
     assert "--json" in dqa("report", f"{store}#few").err
     assert "Report of few" in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_failures_are_asked_again_by_an_option(
-    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without it the same command says how many there are, and how they are asked again."""
-    gone = True
-    decide = Baseline.decide
-
-    def fail(self: Baseline, question: Question, database: Database) -> Decision:
-        if gone and question.id == "1":
-            raise DatabaseUnavailableError("the server 'db' is gone")
-        return decide(self, question, database)
-
-    monkeypatch.setattr(Baseline, "decide", fail)
-    place = f"{tmp_path}/runs.db#one"
-    how = ("eval", "--generated", generated, *HOW, "--patience", "0", "--out", place)
-    first = dqa(*how)
-    assert first.code == 1
-    gone = False
-    again = dqa(*how)
-    assert (again.code, again.out) == (1, first.out)
-    assert "could not be judged" in again.err
-    assert f"'dqa eval --resume \"{place}\"' resumes the run" in again.err
-    assert dqa(*how, "--retry-failed").code == 0
-    assert api.read_run(place).counts.failed == 0

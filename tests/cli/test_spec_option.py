@@ -36,24 +36,6 @@ def test_options_go_before_what_a_spec_says(dqa: Command, tmp_path: Path) -> Non
     assert dqa("eval", "--resume", tmp_path / "b").code == 0
 
 
-def test_models_and_epochs_are_options(dqa: Command, tmp_path: Path) -> None:
-    """A trace is chosen by its epoch; one model and several are not given together."""
-    asked = ("--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
-    who = ("--deciders", "iterrag")
-    assert dqa("eval", *asked, *who, "--epochs", "2", "--out", tmp_path / "run").code == 0
-    assert "iterrag, epoch 2: " in dqa("show", tmp_path / "run", "locating/1").out
-    decided = dqa("show", tmp_path / "run", "--decider", "iterrag").out
-    assert "iterrag, epoch 1: " in decided
-    assert decided.count("--epoch 1\n") == decided.count("--epoch 2\n") == 1
-    for epoch in ("1", "2"):
-        one = ("--decider", "iterrag", "--epoch", epoch)
-        title = dqa("show", tmp_path / "run", "locating/1", *one).out.split("\n", 1)[0]
-        assert title == f"locating/1 | sqlite | iterrag | epoch {epoch}"
-    both = dqa("eval", *asked, *who, "--models", "openai:a,openai:b", "--model", "openai:c")
-    assert both.code == 2
-    assert "not both" in both.err
-
-
 def test_the_seed_of_the_command_line_generates_the_questions(dqa: Command, tmp_path: Path) -> None:
     """It is the seed of the questions, too; a run that resumes takes no spec."""
     (tmp_path / "spec.yaml").write_text(SPEC)

@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import UnknownNameError, UsageError
 from dqa.loaders.generator.generate import generate
 from dqa.loaders.generator.manifest import read_generated, read_manifest, write_generated
 from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
-from dqa.scenarios.generation import Difficulty
 from dqa_simulators.uncertain import DrawnWorld, UncertainGenerator, UncertainWorld
 
 ALL = ("agriculture", "stocks")
@@ -116,11 +114,3 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
         read = read_release(tmp_path / "set")
         assert [question.id for question in read.questions] == ["2"]
         assert problem in str(read.defects[0])
-
-
-def test_impossible_requests_are_errors() -> None:
-    """Difficulty belongs to worlds that a simulator judges."""
-    with pytest.raises(UsageError, match=r"of 'stocks' cannot be set.*locating or building"):
-        generate(["building", "stocks"], 1, difficulty=Difficulty(hops=2))
-    with pytest.raises(UnknownNameError, match="agriculture, building, locating, stocks"):
-        generate(["casino"])

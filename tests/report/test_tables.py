@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.shortcuts import Chance, Shortcut
+from dqa.evaluation.shortcuts import Shortcut
 from dqa.evaluation.statistics.summaries import Summary, count_epochs, summarise
 from dqa.report.tables import (
-    MEANS,
     accuracy_tables,
     epoch_tables,
     interval_lines,
@@ -33,19 +32,6 @@ def shown(rows: list[Summary]) -> str:
     return accuracy_tables(rows)[0].to_text()
 
 
-def test_rows_are_deciders_and_columns_databases() -> None:
-    """A cell has percent, counts and interval; without a judged question it is a dash."""
-    text = shown(
-        [summary("[a]", "sqlite", 5), summary("[a]", "ladybug", 0, 10), summary("b", "sqlite", 4)]
-    )
-    lines = [line for line in text.splitlines() if "[a]" in line or " b " in line]
-    assert "50.0 (5/10)" in lines[0]
-    assert " - " in lines[0]
-    assert "40.0 (4/10)" in lines[1]
-    assert "RDB (sqlite)" in text
-    assert "GDB (ladybug)" in text
-
-
 def shortcut(name: str, right: int) -> Shortcut:
     """Return a heuristic of Locating with this number of right answers in ten questions."""
     return Shortcut(
@@ -58,34 +44,6 @@ SHORTCUTS = (
     shortcut("largest", 8),
     shortcut("dearest", 8),
 )
-
-
-def test_every_table_ends_with_the_best_shortcut_and_chance() -> None:
-    """A line names the heuristic, the first of equals."""
-    rows = [summary("a", "sqlite", 5), summary("a", "ladybug", 7)]
-    chance = (Chance(scenario="locating", questions=10, share=0.125),)
-    tables = accuracy_tables(rows, SHORTCUTS, chance)
-    for table in tables:
-        last = table.to_text().rstrip().splitlines()[-3:-1]
-        assert "Best shortcut" in last[0]
-        assert "80.0 (8/10)" in last[0]
-        assert "Chance" in last[1]
-        assert "12.5" in last[1]
-    *_, named = scoring_lines(rows, SHORTCUTS, strict_official=False)
-    assert (
-        named
-        == "Best shortcut: largest (locating). A shortcut is one query that ignores the rules."
-    )
-
-
-def test_the_mean_over_both_kinds_of_database_is_a_table() -> None:
-    """The paper's Table 4: each kind counts the same."""
-    one = summary("a", "sqlite", 5)
-    assert len(accuracy_tables([one])) == 1
-    rows = [one, summary("a", "mysql", 7), summary("a", "ladybug", 8), summary("b", "sqlite", 1)]
-    _, means = accuracy_tables(rows)
-    assert means.title == MEANS
-    assert means.rows == [["a", "70.0"]]  # ((50 + 70) / 2 + 80) / 2
 
 
 def test_a_line_names_the_figures_of_the_other_count() -> None:

@@ -100,23 +100,6 @@ def test_is_skipped(dqa_scripted):
     done.stdout.fnmatch_lines(["scripted:replies: the last reply was not used. *"])
 
 
-def test_a_reply_too_many_is_one_message_at_the_line_of_the_test(
-    pytester: pytest.Pytester,
-) -> None:
-    """The way through the agent's loop is not shown, nor the loop's own notes."""
-    done = run(
-        pytester,
-        """
-def test_it(dqa_database, dqa_scripted, dqa_ask):
-    dqa_ask(dqa_database(SHOP), ASKED, model=dqa_scripted([query("SELECT 1")]))
-""",
-    )
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["E *UsageError: *no reply left*"])
-    assert "langgraph" not in done.stdout.str()
-    assert "During task" not in done.stdout.str()
-
-
 def test_databases_are_closed_when_the_test_ends(pytester: pytest.Pytester) -> None:
     """Several may be open. A setting names the default engine; a test may name another one."""
     pytester.makeini("[pytest]\ndqa_engine = duckdb\n")

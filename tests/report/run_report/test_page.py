@@ -40,40 +40,6 @@ def test_it_opens_without_network_and_shows_the_figures_of_the_run(
     assert complaints == []
 
 
-def test_deciders_are_compared_and_epochs_counted(
-    tab: Page, drawn_run: dqa.Run, tmp_path: Path, complaints: list[str]
-) -> None:
-    """The figures are those of `dqa.compare`."""
-    report = dqa.write_report(drawn_run, tmp_path / "drawn.html")
-    open_page(tab, tmp_path / "drawn.html")
-    best = report.best
-    compared = dqa.compare(drawn_run)
-    assert set(report.pairs) == set(compared.pairs)
-    shown = tab.locator("table.pairs").first.inner_text()
-    for pair in compared.pairs:
-        if best not in {pair.first, pair.second}:
-            continue
-        back = 1 if pair.second == best else -1
-        points = f"{100 * back * pair.accuracy.value:+.1f}".replace("-", "\u2212")
-        assert points in shown
-    drawn = tab.locator("#compared > .wide svg .point")
-    assert drawn.count() == len(report.contestants) - 1
-    assert tab.locator("h3", has_text="2 epochs").count() == 1
-
-    question = report.questions[0]
-    made = [one for one in question.decisions if one.contestant == 0 and one.database == "sqlite"]
-    judged = [one for one in made if one.outcome.judged]
-    right = sum(one.outcome.value == "correct" for one in made)
-    pick = tab.locator("tr.question").first.locator(".pick").first
-    assert pick.inner_text() == f"{right}/{len(judged)}"
-    pick.click()
-    tab.wait_for_selector("details.decision[open]")
-    assert tab.locator("details.decision", has_text="epoch 2").count() == len(
-        [one for one in question.decisions if one.epoch == 2]
-    )
-    assert complaints == []
-
-
 def test_questions_are_sorted_and_filtered(tab: Page, page_file: Path) -> None:
     """By a column in both directions, by scenario, decider, outcome and text."""
     open_page(tab, page_file)

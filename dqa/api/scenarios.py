@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, get_args
 
 from dqa.api.databases import Access, opened
 from dqa.api.listing import json_schema
@@ -191,13 +192,10 @@ class ScenarioCheck(Record):
 
     def to_text(self) -> str:
         """Return a text with the findings and a summary line."""
-        count = dict.fromkeys(("error", "warning", "note"), 0)
-        for found in self.findings:
-            count[found.level] += 1
-        counts = ", ".join(counted(number, level) for level, number in count.items())
-        tried = (
-            f"{counted(self.statements, 'statement')} for {counted(len(self.targets), 'target')}"
-        )
+        levels = Counter(found.level for found in self.findings)
+        counts = ", ".join(counted(levels[one], one) for one in get_args(Level))
+        targets = counted(len(self.targets), "target")
+        tried = f"{counted(self.statements, 'statement')} for {targets}"
         closing = f"{self.folder} on {self.database}: {counts} ({tried})."
         return "\n".join([*(found.to_text() for found in self.findings), closing])
 
@@ -272,13 +270,19 @@ def check_scenario(
 
 def _check_texts(scenario: Scenario, found: Findings) -> None:
     """Report empty texts."""
-    texts: tuple[tuple[str, str, Level, str], ...] = (
-        ("question.txt", scenario.template.template, "error", "write the question to decide"),
-        ("rules.md", scenario.rules, "warning", "explain the rules that the statements calculate"),
-    )
-    for name, text, level, fix in texts:
+    files = {"question.txt": scenario.template.template, "rules.md": scenario.rules}
+    for name, text in files.items():
+        level, fix = _EMPTY[name]
         if not text.strip():
-            found.add(level, str(Path(scenario.folder, name)), None, f"the file is empty: {fix}")
+            problem = f"it is empty: {fix}, in words"
+            found.add(level, str(Path(scenario.folder, name)), None, problem)
+
+
+_EMPTY: Mapping[str, tuple[Level, str]] = {
+    "question.txt": ("error", "write the question to decide"),
+    "rules.md": ("warning", "explain the rules that the statements calculate"),
+}
+"""The level of an empty file, and the fix."""
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:

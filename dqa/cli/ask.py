@@ -9,7 +9,7 @@ import sys
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -161,25 +161,20 @@ def _edited(console: Console, review: Review) -> str:
     return "\n".join(iter(lambda: _line(console, "> "), ""))
 
 
-def _one_of(first: tuple[str, Any], second: tuple[str, Any]) -> Any:  # noqa: ANN401  (any option)
-    """Return the value of the option that is set. Raise `UsageError` if both are set."""
-    (name, value), (other, instead) = first, second
-    if value is not None and instead is not None:
-        raise UsageError(f"{name} and {other} exclude each other: give one of them.")
-    return instead if value is None else value
-
-
 def _question(
     ctx: typer.Context, rules_text: str | None, candidate: list[str] | None
 ) -> AskedQuestion:
     """Return the question in the options."""
     asked = given_by(ctx, ASKED.names)
     asked["target"] = options.pairs_in("--target", asked.get("target", ()))
-    rules = options.text_in("--rules", asked["rules"]) if "rules" in asked else None
-    asked["rules"] = _one_of(("--rules", rules), ("--rules-text", rules_text))
-    named = tuple(candidate) if candidate else None
-    listed = ("--candidates", asked.get("candidates"))
-    asked["candidates"] = _one_of(listed, ("--candidate", named))
+    if "rules" in asked:
+        asked["rules"] = options.text_in("--rules", asked["rules"])
+    named = {"rules": rules_text, "candidates": tuple(candidate) if candidate else None}
+    for name, value in named.items():
+        if value is not None and name in asked:
+            other = "--rules-text" if name == "rules" else "--candidate"
+            raise UsageError(f"--{name} and {other} exclude each other: give one of them.")
+        asked.setdefault(name, value)
     return AskedQuestion(**asked)
 
 

@@ -339,7 +339,7 @@ def backend_for(location: str) -> Backend:
         if found.embedded and found.accepts(location):
             return found
     known, broken = [], []
-    for name in names("database"):
+    for name in (*_registered("database"), *BUILT_IN):  # the last ones open any URL
         try:
             found = backend(name)
         except PluginError as error:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from types import SimpleNamespace
+
+import pytest
+
+from dqa import plugins
+from dqa.databases.backends import BUILT_IN
 from tests.programs import run_python
 
 START = """
@@ -45,3 +54,15 @@ def test_naming_the_backends_imports_no_engine() -> None:
     """Their names and the locations that they accept are known without one."""
     done = run_python("-c", NAMING)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_plug_in_opens_its_urls_before_the_backend_for_any_url(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever its name is."""
+    own = replace(BUILT_IN["postgres"], name="zeta", accepts=lambda url: url.startswith("zeta:"))
+    monkeypatch.setitem(sys.modules, "zeta_backend", SimpleNamespace(BACKEND=own))
+    point = EntryPoint("zeta", "zeta_backend:BACKEND", "dqa.databases")
+    monkeypatch.setattr(plugins, "_registered", lambda kind: {"zeta": point})
+    assert plugins.backend_for("zeta://host/x") is own
+    assert plugins.backend_for("other://host/x") is BUILT_IN["sqlalchemy"]

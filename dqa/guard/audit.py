@@ -42,8 +42,6 @@ class AuditEntry:
         The time from request to result, including the approval.
     error
         The error of the statement; None if it succeeded.
-    translated
-        The translation that ran; None if the statement was not translated.
     time, user
         The time of the request (ISO 8601, UTC), and the login name of the user.
     question, decision, decider, model
@@ -61,7 +59,6 @@ class AuditEntry:
     cut: str | None = None
     seconds: float = 0.0
     error: str | None = None
-    translated: str | None = None
     time: str = field(default_factory=utc_now)
     user: str = field(default_factory=user_name)
     question: str | None = field(default_factory=lambda: current_decision().question)
@@ -88,7 +85,6 @@ class Audit:
         statement that cannot be recorded returns no rows.
     approve
         Called before an allowed statement runs; if it returns False, the statement does not run.
-        If the statement was translated, `approve` receives the translation.
     """
 
     sink: Sink | None = None

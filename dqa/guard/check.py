@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard.policy import DEFAULT, Policy
@@ -75,43 +77,29 @@ class ScriptStatement:
     line: int
     problem: str | None = None
 
-    @classmethod
-    def split(
-        cls,
-        script: str,
-        tokens: Iterable[tuple[int, int, bool]],
-        problem: str = "",
-        position: int = 0,
-    ) -> Iterator[Self]:
-        """Yield the statements of a script.
 
-        Parameters
-        ----------
-        script
-            The script.
-        tokens
-            The start and the end of each token, and whether the token is a semicolon.
-        problem, position
-            The reason why the rest of the script cannot be read with certainty, and the start of
-            this rest.
-        """
-        first, last = None, 0
-        for start, end, is_semicolon in tokens:
-            if not is_semicolon:
-                first = start if first is None else first
-            elif first is not None:
-                yield cls(script[first:last].rstrip(), _line_of(script, first))
-                first = None
-            last = end
-        if problem:
-            first = len(script) - len(script[last:].lstrip()) if first is None else first
-            last, problem = len(script), f"line {_line_of(script, position)}: {problem}"
-        if first is not None:
-            yield cls(script[first:last].rstrip(), _line_of(script, first), problem or None)
+def _module(dialect: str, of_cypher: str, of_sql: str) -> ModuleType:
+    """Import the module for a dialect; raise `UnknownNameError` if the dialect is unknown."""
+    if dialect not in DIALECTS:
+        raise UnknownNameError("dialect", dialect, DIALECTS)
+    return import_module(f"dqa.guard.{of_cypher if dialect in _CYPHER else of_sql}")
 
 
-def _line_of(script: str, position: int) -> int:
-    return script.count("\n", 0, position) + 1
+class ScriptTokens(NamedTuple):
+    """The part of a script that can be read with certainty.
+
+    Attributes
+    ----------
+    tokens
+        The start and the end of each token, and whether the token is a semicolon.
+    problem, position
+        The reason why the rest of the script cannot be read, and the start of this rest. By
+        default, an empty text and the length of the script.
+    """
+
+    tokens: Sequence[tuple[int, int, bool]]
+    problem: str
+    position: int
 
 
 def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
@@ -134,14 +122,25 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
     UnknownNameError
         The dialect is unknown.
     """
-    if dialect in _CYPHER:
-        from dqa.guard.cypher_tokens import statements
-    elif dialect in DIALECTS:
-        from dqa.guard.text import statements
-    else:
-        raise UnknownNameError("dialect", dialect, DIALECTS)
+    found: ScriptTokens = _module(dialect, "cypher_tokens", "text").script_tokens(script, dialect)
+    first, last = None, 0
+    for start, end, is_semicolon in found.tokens:
+        if not is_semicolon:
+            first = start if first is None else first
+        elif first is not None:
+            yield ScriptStatement(script[first:last].rstrip(), _line_of(script, first))
+            first = None
+        last = end
+    problem = None
+    if found.problem:
+        first = len(script) - len(script[last:].lstrip()) if first is None else first
+        last, problem = len(script), f"line {_line_of(script, found.position)}: {found.problem}"
+    if first is not None:
+        yield ScriptStatement(script[first:last].rstrip(), _line_of(script, first), problem)
 
-    return statements(script, dialect)
+
+def _line_of(script: str, position: int) -> int:
+    return script.count("\n", 0, position) + 1
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -161,13 +160,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     UnknownNameError
         The dialect is unknown.
     """
-    if dialect in _CYPHER:
-        from dqa.guard.cypher import judge
-    elif dialect in DIALECTS:
-        from dqa.guard.sql import judge
-    else:
-        raise UnknownNameError("dialect", dialect, DIALECTS)
-
+    module = _module(dialect, "cypher", "sql")
     if len(statement) > _LONGEST:
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
@@ -177,7 +170,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
             "it",
         )
     try:
-        return judge(statement, dialect, policy)
+        verdict: GuardVerdict = module.judge(statement, dialect, policy)
     except Refusal as refusal:
         return GuardVerdict(False, str(refusal))
     except RecursionError:
@@ -187,6 +180,7 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     except Exception as error:  # noqa: BLE001  (a parser's mistake must not let a statement run)
         name = type(error).__name__
         return GuardVerdict(False, f"the parser failed ({name}); write a simpler statement")
+    return verdict
 
 
 def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 
 from dqa.core.schema import quote_name, quote_text
 from dqa.guard.check import GuardVerdict, Refusal
+from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap
-from dqa.guard.cypher_values import Element
 from dqa.guard.policy import DEFAULT, Policy
 
 _VARIABLE = "dqa_label"

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Literal
 
 from dqa.guard.check import Refusal
+from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_sizes import Size
 from dqa.guard.cypher_tokens import NUMBER, is_word
-from dqa.guard.cypher_values import AFTER_NAME, SHORTEST, Element, ValueReader
+from dqa.guard.cypher_values import AFTER_NAME, SHORTEST, ValueReader
 from dqa.guard.hints import closest
 from dqa.guard.policy import Policy
 
@@ -22,7 +23,7 @@ _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "
 
 
 class CypherReader(ValueReader):
-    """Reads one statement; `ValueReader` describes the attributes.
+    """Reads one statement; `Cursor` describes the attributes.
 
     Raises
     ------

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Mapping, Sequence
-from operator import mul
+from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_tokens import NUMBER
+from dqa.guard.lists import AllowLists
 
-_MOST_ROWS = 2_000
-"""The assumed maximum number of rows that a list collects."""
+MOST_ROWS = 2_000
+"""The assumed maximum number of rows that a list collects. The server limits the memory of more."""
 ACCUMULATOR = 1e12
 """The size that the accumulator of reduce() is assumed to have while its expression is read."""
-_MOST = 1_000_000
+_MOST_ITEMS = 1_000_000
 """The maximum number of items of a range(), and of repetitions of a string."""
 _LARGEST = 4_000_000
 """The maximum number of items and characters that an expression may create in total."""
@@ -27,12 +27,11 @@ _MOST_TRIED = 4e9
 """The maximum number of steps of a search for a regular expression."""
 _STORED_TEXT = 1_000.0
 """The assumed length of a stored text in such a search."""
-_COUNTING = frozenset({"size", "length"})
-"""Functions whose results are at most as large as a list or a text."""
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_BOUNDS = frozenset({NUMBER, "+", "-", ",", ")", "SIZE", "LENGTH"})
+"""The tokens outside of brackets in the bounds of a range()."""
 _ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\])*\]", re.DOTALL)
-_FLAGS = re.compile(r"\(\?[ims]+\)")
-_GROUP = re.compile(r"\((?:\?(?:[:=!>]|<[=!]|<\w+>|[a-zA-Z-]+:))?([^()]*)\)([*+{]?)")
+_FLAGS = re.compile(r"\(\?[ims]+\)|(?<=\()\?:")
+_UNSAFE = re.compile(r"\(\?|\)[*+{]")
 _QUANTIFIER = re.compile(r"(?:[*+]|\{\d+,\d*\})[?+]?")
 
 
@@ -66,14 +65,6 @@ def repeated(items: float, each: float) -> Size:
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
 
 
-def collected(rows: float, each: float) -> Size:
-    """Return the size of a list with one value per row.
-
-    Above `_MOST_ROWS` rows the memory limit of the server applies.
-    """
-    return repeated(min(rows, _MOST_ROWS), each)
-
-
 def require_small(size: Size) -> None:
     """Refuse a value that is too large for a server."""
     _require_at_most(_LARGEST, size.total % ACCUMULATOR, "items and characters")
@@ -94,9 +85,7 @@ def require_fast_pattern(text: str, searched: float) -> None:
     """Refuse a regular expression whose search may be long: a server cannot interrupt it.
 
     A search for k quantifiers in n characters takes up to n to the power of k steps, and each
-    alternative may double them. The number of steps is exponential if a repeated group contains a
-    quantifier or alternatives. Flags, quotations and references that change how a pattern is read
-    are refused.
+    alternative may double them. A repeated group can take exponentially many steps.
 
     Parameters
     ----------
@@ -106,24 +95,13 @@ def require_fast_pattern(text: str, searched: float) -> None:
         The maximum length of the part of the searched text that the statement creates.
     """
     pattern = text.replace(r"\\", "\\")
-    if re.search(r"[Qk1-9]", "".join(_ESCAPED.findall(pattern))):
-        raise Refusal(
-            "the regular expression quotes a text or refers to a group; leave out these parts"
-        )
+    escaped = "".join(re.findall(r"\\(.)", pattern, re.DOTALL))
     pattern = _FLAGS.sub("", _ESCAPED_OR_CLASS.sub("x", pattern))
-    if flags := re.search(r"\(\?[a-zA-Z-]+[:)]", pattern):
+    if re.search("[Qk1-9]", escaped) or _UNSAFE.search(pattern):
         raise Refusal(
-            f"the regular expression has the flags {flags[0]}, but only i, m and s are allowed"
+            "the regular expression may not repeat a group, refer to a group, quote a text, look "
+            "ahead, or have flags other than i, m and s; write it more simply"
         )
-    while group := _GROUP.search(pattern):
-        body, repeats = group.groups()
-        if repeats and ("|" in body or "?" in body or _QUANTIFIER.search(body)):
-            raise Refusal(
-                f"the regular expression repeats ({body}), so the search may never end; leave out "
-                "the repetition"
-            )
-        read = "x" if repeats else body
-        pattern = pattern[: group.start()] + read + pattern[group.end(1) + 1 :]
     pattern, quantifiers = _QUANTIFIER.subn("", pattern)
     choices = pattern.count("?") + pattern.count("|")
     if max(searched, _STORED_TEXT) ** quantifiers * 2.0**choices > _MOST_TRIED:
@@ -157,26 +135,13 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
 
 
 def call_of(
-    name: str, sizes: Sequence[Size], most: float, words: Mapping[str, frozenset[str]]
+    name: str, sizes: Sequence[Size], keys: Sequence[str], texts: Sequence[str], words: AllowLists
 ) -> Size:
-    """Return the size of the result of a function.
-
-    Parameters
-    ----------
-    name
-        The name of the function.
-    sizes
-        The sizes of its arguments.
-    most
-        The largest number among its arguments.
-    words
-        The sections of the allow-list.
-    """
+    """Return the size of the result of a function, given the sizes and tokens of its arguments."""
     total = sum_of(sizes).total
     if name in words["repeating functions"]:
-        total = sizes[0].total * _require_at_most(_MOST, most, f"items of {name}()")
-    elif name in words["padding functions"]:
-        total += _require_at_most(_MOST, most, f"items of {name}()")
+        times = prod(max(number, 1.0) for number in _numbers(keys, texts))
+        total *= _require_at_most(_MOST_ITEMS, times, f"items of {name}()")
     elif name in words["replacing functions"]:
         total *= max(1.0, sizes[-1].total)
     elif name not in words["functions that do not lengthen"]:
@@ -184,46 +149,46 @@ def call_of(
     return Size.of(total)
 
 
-def range_of(keys: Sequence[str], texts: Sequence[str], *, computes: bool) -> Size:
+def range_of(keys: Sequence[str], texts: Sequence[str], largest: float) -> Size:
     """Return the size of a range. It is exact for plain numbers; otherwise it is an upper bound.
 
     Parameters
     ----------
     keys, texts
         The tokens between the brackets of range().
-    computes
-        Whether the bounds are expressions, whose values may exceed the numbers in the statement.
+    largest
+        The size of the largest value that the statement creates before this range.
     """
-    numbers, written = numbers_in(keys, texts), "".join(keys)
-    plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,([-+]?)0)?", written)
+    numbers = _numbers(keys, texts)
+    plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,[-+]?0)?", "".join(keys))
     if plain is not None:
-        signs = (-1.0 if sign == "-" else 1.0 for sign in plain.groups(""))
-        start, stop, step = [*map(mul, signs, numbers), 1.0][:3]
-        count = abs((stop - start) / (step or 1.0)) + 1
-        return Size(_require_at_most(_MOST, count, "items of range()"))
-    if computes:
-        most = math.inf if "*" in written or "^" in written else max(numbers, default=1.0)
-        _require_at_most(_MOST, most, "items of range()")
-        return ONE
-    _require_plain_bounds(keys)
-    return Size(_require_at_most(_MOST, sum(numbers) + 1, "items of range()"))
+        start, stop = (
+            -n if sign == "-" else n for sign, n in zip(plain.groups(), numbers[:2], strict=True)
+        )
+        count = abs(stop - start) / (sum(numbers[2:]) or 1.0) + 1
+    else:
+        _require_plain_bounds(keys)
+        count = sum(numbers) + largest
+    return Size(_require_at_most(_MOST_ITEMS, count, "items of range()"))
 
 
 def _require_plain_bounds(keys: Sequence[str]) -> None:
-    """Refuse a range on Neo4j whose bounds may be any number, because no limit ends a long list."""
+    """Refuse a range whose bounds may be any number, because no limit ends a long list."""
     depth = 0
     for key in keys:
         depth += (key == "(") - (key == ")")
-        if not depth and key not in {NUMBER, "+", "-", ",", ")"} and key.lower() not in _COUNTING:
+        if not depth and key not in _BOUNDS:
             raise Refusal("the bounds of range() must be numbers, size() or length()")
 
 
-def numbers_in(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
+def _numbers(keys: Sequence[str], texts: Sequence[str]) -> list[float]:
     """Return the numbers among tokens."""
-    return [_number(text) for key, text in zip(keys, texts, strict=True) if key == NUMBER]
-
-
-def _number(text: str) -> float:
-    plain = text.replace("_", "")
-    is_coded = plain[:2].lower() in {"0x", "0o"}
-    return float(int(plain, 0)) if is_coded else float(plain.rstrip("dDfF"))
+    plain = [
+        text.replace("_", "").lower()
+        for key, text in zip(keys, texts, strict=True)
+        if key == NUMBER
+    ]
+    return [
+        float(int(text, 0)) if text[:2] in {"0x", "0o"} else float(text.rstrip("df"))
+        for text in plain
+    ]

@@ -7,12 +7,11 @@ escapes differently, so the server never receives them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
 from dqa.core.schema import quote_name
-from dqa.guard.check import Refusal, ScriptStatement
+from dqa.guard.check import Refusal, ScriptTokens
 
 NAME = "`"
 """The key of a name that is in backticks or has letters outside of ASCII."""
@@ -133,17 +132,17 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
         found.closing[opened.pop()] = len(found.keys)
 
 
-def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script; a semicolon ends each of them."""
+def script_tokens(script: str, dialect: str) -> ScriptTokens:
+    """Return the tokens of a script before the first unreadable character."""
     found: list[tuple[int, int, bool]] = []
     for match in _pattern(dialect).finditer(script):
         kind = match.lastgroup or ""
-        begins = match.start(kind)
+        begin = match.start(kind)
         if kind == "other":
-            return ScriptStatement.split(script, found, _why(script, begins), begins)
+            return ScriptTokens(found, _why(script, begin), begin)
         if kind not in {"comment", "end"}:
-            found.append((begins, match.end(), match[kind] == ";"))
-    return ScriptStatement.split(script, found)
+            found.append((begin, match.end(), match[kind] == ";"))
+    return ScriptTokens(found, "", len(script))
 
 
 def gap(statement: str, found: Tokens, i: int) -> str:

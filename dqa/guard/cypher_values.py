@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, NamedTuple, NoReturn
 
-from dqa.core.schema import quote_name
 from dqa.guard import cypher_sizes as sizing
-from dqa.guard.check import SEVERAL, Refusal
+from dqa.guard.check import Refusal
+from dqa.guard.cypher_cursor import Call, Cursor, Element
 from dqa.guard.cypher_sizes import ONE, Size, sum_of
-from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word, tokens
+from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word
 from dqa.guard.hints import closest
-from dqa.guard.lists import lists
 from dqa.guard.policy import Policy
 
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
@@ -28,7 +25,6 @@ _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
 """The tokens that read only a property, a label or a type of the name before them."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
-_ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
 _BOOLEAN = frozenset({"AND", "OR", "XOR"})
 _COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
@@ -37,92 +33,10 @@ _SIGNS = frozenset({"-", "+", "!"})
 _OTHERS = {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
 _OPERATORS = _BOOLEAN | _COMPARISONS | _NUMERIC | _OTHERS | {"JOIN", "MULTI_JOIN"}
 _TRIMMING = ("BOTH", "LEADING", "TRAILING")
-_HELP = (
-    "only MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, CALL of listed procedures, RETURN, ORDER BY, "
-    "SKIP, LIMIT and UNION may be used"
-)
 
 
-@dataclass(slots=True)
-class Element:
-    """A node or relationship in a pattern. Positions are indexes of tokens.
-
-    Attributes
-    ----------
-    opening
-        Its opening bracket; for a relationship without brackets, its first dash.
-    variable
-        Its variable.
-    begin, end
-        The range of its labels or types: the position after the colon or IS, and the position
-        after the last name. Both are 0 if it has none.
-    names
-        Its labels or types.
-    is_plain
-        Whether the labels contain no negation, wildcard or computed name.
-    keys
-        The properties of its map, and the weight property of a shortest path.
-    is_many
-        Whether it matches paths of any length.
-    """
-
-    kind: Literal["node", "relationship"]
-    opening: int
-    variable: int | None = None
-    begin: int = 0
-    end: int = 0
-    names: list[int] = field(default_factory=list)
-    is_plain: bool = True
-    keys: list[int] = field(default_factory=list)
-    is_many: bool = False
-
-
-class Call(NamedTuple):
-    """A function call: the name in lower case, and its opening and closing bracket."""
-
-    name: str
-    opening: int
-    end: int
-
-
-class ValueReader:
-    """Reads the values of a statement; a subclass reads patterns and clauses.
-
-    Attributes
-    ----------
-    spelled
-        The text that runs for each token. A policy changes it.
-    elements
-        The nodes and relationships of all patterns.
-    tested
-        The labels and types in tests outside of patterns.
-    variables
-        The names of nodes, relationships and paths in patterns.
-    uses
-        The names that are used as whole values.
-    compared
-        Pairs of names in `uses` that the statement only compares by ``=`` or ``<>``.
-    properties
-        Each property that is read with a dot, with the name before the dot (None if the value
-        before the dot is not a name).
-    wholes
-        The positions of ``*`` that selects all properties, or all columns of RETURN.
-    aliases
-        Pairs of a value and its alias after AS.
-    calls, procedures
-        The function calls, and the names of procedures.
-    returned
-        The start and the end of each item of the final RETURN that has no alias.
-    colons
-        The separators between labels other than ``&``.
-    used
-        The database that USE names. The text that runs has no USE.
-    shows
-        The object of SHOW.
-    explains, searches, has_path_value, has_computed_label
-        Whether the statement contains EXPLAIN or PROFILE; SEARCH; a path outside of a pattern; a
-        label or type that the server computes.
-    """
+class ValueReader(Cursor):
+    """Reads the values of a statement; a subclass reads patterns and clauses."""
 
     _subquery: Callable[..., None]
     _pattern: Callable[[], None]
@@ -130,106 +44,12 @@ class ValueReader:
     _labels: Callable[[], list[int]]
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
-        self.ladybug = dialect == "ladybug"
-        self.found = found = tokens(statement, dialect)
-        self.keys, self.texts, self.closing = found.keys, found.texts, found.closing
-        self.spelled = list(found.spelled)
-        self.words = words = lists(dialect)
-        whole = words["functions of whole elements"]
-        self._functions = policy.functions | words["functions"] | whole
-        described = policy.procedures | words["describing procedures"]
-        self._procedures = described | words["procedures"]
-        self.elements: list[Element] = []
-        self.variables: set[str] = set()
-        self.tested: list[int] = []
-        self.uses: list[int] = []
-        self.wholes: list[int] = []
-        self.colons: list[int] = []
-        self.compared: list[tuple[int, int]] = []
-        self.aliases: list[tuple[int, int]] = []
-        self.returned: list[tuple[int, int]] = []
-        self.properties: list[tuple[int | None, int]] = []
-        self.calls: list[Call] = []
-        self.procedures: list[str] = []
-        self.shows = self.used = ""
-        self.explains = self.searches = self.has_path_value = self.has_computed_label = False
-        self.i = 0
-        self._around = ""
+        super().__init__(statement, dialect, policy)
         self._sizes: dict[str, Size] = {}
         self._rows = 1.0  # the maximum number of rows so far; UNWIND multiplies it
+        self._largest = 1.0  # the size of the largest value so far
         self._last = ONE  # the size of the last value of a WITH or RETURN
         self._steps = 1.0  # how often list functions evaluate the current expression
-
-    # Tokens
-
-    def folded(self, i: int) -> str:
-        """Return a name in the form in which names are compared: LadybugDB ignores case."""
-        return self.texts[i].lower() if self.ladybug else self.texts[i]
-
-    def _at(self, *keys: str) -> bool:
-        return self.keys[self.i] in keys
-
-    def _is_prefix(self, *words: str) -> bool:
-        """Return whether the next token is one of these keywords and not a name."""
-        return self._at(*words) and self.keys[self.i + 1] not in _ENDS_VALUE
-
-    def _take(self, *keys: str) -> bool:
-        """Step over the next token if it is one of `keys`; return whether it was."""
-        is_one = self.keys[self.i] in keys
-        self.i += is_one
-        return is_one
-
-    def _skip(self, *keys: str) -> None:
-        """Step over all following tokens that are in `keys`."""
-        while self._take(*keys):
-            pass
-
-    def _expect(self, *keys: str) -> None:
-        """Step over exactly these tokens; refuse the statement if one is missing."""
-        for key in keys:
-            if not self._take(key):
-                self._unexpected(f"{key} is missing before")
-
-    def _name(self, what: str = "a name") -> int:
-        """Step over a name; quote it if it is spelled like a keyword that writes."""
-        if self.keys[self.i] in self.words["writing"]:
-            self.spelled[self.i] = quote_name(self.texts[self.i])
-        return self._property(what)
-
-    def _property(self, what: str = "a property") -> int:
-        if not is_word(self.keys[self.i]):
-            self._unexpected(f"{what} is missing before")
-        self.i += 1
-        return self.i - 1
-
-    def _dotted(self) -> tuple[str, int]:
-        """Return a name with its namespaces in lower case, and the position where it ends."""
-        begin = end = self.i
-        while self.keys[end + 1] == "." and is_word(self.keys[end + 2]):
-            end += 2
-        return ".".join(self.texts[begin : end + 1 : 2]).lower(), end
-
-    @contextmanager
-    def _inside(self, around: str = "") -> Iterator[int]:
-        """Step into a bracket. The block must read its whole content. Then step over its end."""
-        end, outer = self.closing[self.i], self._around
-        self.i, self._around = self.i + 1, around
-        yield end
-        if self.i != end:
-            self._unexpected()
-        self.i, self._around = end + 1, outer
-
-    def _unexpected(self, problem: str = "") -> NoReturn:
-        """Refuse the statement, and quote its next token."""
-        key, text = self.keys[self.i], self.texts[self.i]
-        if key == ";":
-            raise Refusal(SEVERAL)
-        if key in self.words["writing"] | {"SHOW", "LOAD"}:
-            raise Refusal(
-                f"it contains {key}, but only reading is allowed; write a query with MATCH"
-            )
-        what = f"'{text[:40]}' (character {self.found.starts[self.i] + 1})" if key else "its end"
-        raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
 
     # Sizes
 
@@ -255,6 +75,10 @@ class ValueReader:
 
     def _size_of(self, name: int) -> Size:
         return self._sizes.get(self.folded(name), ONE)
+
+    def _collected(self, each: Size) -> Size:
+        """Return the size of a list with one value per row."""
+        return sizing.repeated(min(self._rows, sizing.MOST_ROWS), each.total)
 
     # Values
 
@@ -288,6 +112,7 @@ class ValueReader:
                 self.compared.append((one, other))
         size = sum_of(sizes)
         sizing.require_small(size)
+        self._largest = max(self._largest, size.total % sizing.ACCUMULATOR)
         is_short = operators and _NUMERIC.issuperset(operators)
         return ONE if is_short or (_COMPARISONS | _BOOLEAN).intersection(operators) else size
 
@@ -354,7 +179,7 @@ class ValueReader:
         if key in _SUBQUERIES and after == "{" and self.keys[self.i + 2] not in {".", "}"}:
             self.i += 1
             self._subquery(may_be_pattern=True)
-            return sizing.collected(self._rows, self._last.total) if key == "COLLECT" else ONE
+            return self._collected(self._last) if key == "COLLECT" else ONE
         name, end = self._dotted()
         if self.keys[end + 1] == "(":
             return self._function(name, end)
@@ -372,15 +197,13 @@ class ValueReader:
         self.i += 1
         begin, sizes = self.i, [ONE]
         while not self._take("END"):
-            is_result = self._take("THEN", "ELSE")
-            if not (is_result or self._take("WHEN", ",") or self.i == begin):
+            if not self._take("WHEN", "THEN", "ELSE", ",") and self.i != begin:
                 self._unexpected()
-            if not is_result and self._take("IS"):  # as in WHEN IS NULL
+            if self._take("IS"):  # as in WHEN IS NULL
                 self._is()
-                continue
-            self.i += not is_result and self.keys[self.i] in _OPERATORS - _SIGNS
-            size = self._expression()
-            sizes += [size] * is_result
+            else:
+                self.i += self.keys[self.i] in _OPERATORS - _SIGNS  # as in WHEN > 1
+                sizes.append(self._expression())
         return max(sizes, key=lambda size: size.total)
 
     def _function(self, name: str, end: int) -> Size:
@@ -488,12 +311,11 @@ class ValueReader:
         if is_list or not name:
             return sizing.list_of(sizes) if is_list else sum_of(sizes)
         if name == "collect":
-            return sizing.collected(self._rows, sum_of(sizes).total)
+            return self._collected(sum_of(sizes))
         keys, texts = self.keys[first : self.i], self.texts[first : self.i]
         if name == "range":
-            return sizing.range_of(keys, texts, computes=self.ladybug)
-        most = max(sizing.numbers_in(keys, texts), default=1.0)
-        return sizing.call_of(name, sizes, most, self.words)
+            return sizing.range_of(keys, texts, self._largest)
+        return sizing.call_of(name, sizes, keys, texts, self.words)
 
     def _map(self, element: Element | None = None, variable: int | None = None) -> list[Size]:
         """Read a map or a map projection; return the sizes of its values."""

@@ -7,12 +7,11 @@ limits, and records it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import asdict, astuple, replace
 from functools import reduce
-from itertools import chain
 from threading import Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +25,8 @@ from dqa.core.spans import start_span
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
 from dqa.guard.hints import advise, unknown_name
-from dqa.guard.policy import DEFAULT, Policy, SchemaScope
+from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.scope import SchemaScope
 from dqa.guard.visible import (
     add_descriptions,
     answer,
@@ -151,7 +151,7 @@ class GuardedDatabase:
         is_folded = self.policy.limits_graph and self.dialect == "ladybug"
         if (self.policy.needs_schema if is_sql else is_folded) and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
-        self._is_rewritten = is_sql and (self.policy.hides or self.policy.restricts_columns)
+        self._is_rewritten = is_sql and (bool(self.policy.restricted_names))
         if self._is_rewritten:
             from dqa.guard.tables import protected
 
@@ -269,15 +269,12 @@ class GuardedDatabase:
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, or the reason why not. Do not run it."""
-        verdict = check(statement, self.dialect, self.policy)
-        found = [verdict, *(other for _, other in self._other_meanings(statement, verdict))]
-        return next((one for one in found if one.allowed), found[-1])
+        return self._judged(statement)
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
 
-        If a relational database cannot read a statement, its translation from MySQL or from a mix
-        of dialects runs instead. Without `limits`, the limits of the database apply.
+        Without `limits`, the limits of the database apply.
         """
         limits, started = limits or self.limits, perf_counter()
         if current_journal() is not None:
@@ -299,8 +296,7 @@ class GuardedDatabase:
                 self._record(statement, started, allowed=not is_refused, **{key: said})
                 raise
             count = len(rows.rows)
-            result = {"rows": count, "cut": rows.cut, "translated": rows.translated}
-            self._record(statement, started, allowed=True, **result)
+            self._record(statement, started, allowed=True, rows=count, cut=rows.cut)
             if span:
                 span.set({"db.response.returned_rows": count, "dqa.cut": rows.cut})
         return rows
@@ -332,52 +328,41 @@ class GuardedDatabase:
             entry = AuditEntry(self.name, self.dialect, statement, seconds=seconds, **result)
             self.audit.sink(entry)
 
-    def _answered(self, statement: str, limits: Limits) -> Rows:
-        first = check(statement, self.dialect, self.policy)
-        problem: errors.QueryError = first.error()
-        meanings = self._other_meanings(statement, first)
-        for text, verdict in chain([(statement, first)] if first.allowed else [], meanings):
-            if not verdict.allowed:
-                problem = verdict.error()
-                continue
-            approve = self.audit.approve if self.audit is not None else None
-            if approve is not None and not approve(text, verdict, self.name):
-                raise errors.RefusedStatementError(
-                    "The statement was not run, because it was not approved."
-                )
-            try:
-                rows = self._ran(text, verdict, limits)
-            except errors.NotUnderstoodError as error:
-                if text is statement:  # its author does not know the translations
-                    problem = self._explained(error, text, verdict)
-            except errors.StatementError as error:
-                raise self._explained(error, text, verdict) from (
-                    None if self._is_rewritten else error
-                )
-            else:
-                if self._is_rewritten:
-                    rows = _with_own_names(rows, text, verdict.statement)
-                return rows if text is statement else replace(rows, translated=text)
-        raise problem
+    def _judged(self, statement: str) -> GuardVerdict:
+        """Return the verdict on a statement.
 
-    def _other_meanings(
-        self, statement: str, verdict: GuardVerdict
-    ) -> Iterator[tuple[str, GuardVerdict]]:
-        """Yield other allowed readings of a statement: with the schema, and as translations."""
+        If the statement may need the schema to distinguish columns from functions, and known from
+        unknown types, the schema is read first.
+        """
+        verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
-        if not is_final and ("." in statement or ":" in statement):
-            # The schema is needed to distinguish columns from functions, and known from unknown
-            # types.
-            schema = self._schema_for_hints()
-            if schema is not None:
-                policy = replace(self.policy, schema=schema)
-                yield statement, check(statement, self.dialect, policy)
-        if self.kind == "relational":
-            from dqa.guard.translation import translations
+        if is_final or not ("." in statement or ":" in statement):
+            return verdict
+        schema = self._schema_for_hints()
+        return (
+            verdict
+            if schema is None
+            else check(statement, self.dialect, replace(self.policy, schema=schema))
+        )
 
-            yield from translations(statement, self.dialect, self.policy)
+    def _answered(self, statement: str, limits: Limits) -> Rows:
+        """Check a statement, ask for approval, and run the statement."""
+        verdict = self._judged(statement)
+        if not verdict.allowed:
+            raise verdict.error()
+        approve = self.audit.approve if self.audit is not None else None
+        if approve is not None and not approve(statement, verdict, self.name):
+            raise errors.RefusedStatementError(
+                "The statement was not run, because it was not approved."
+            )
+        try:
+            rows = self._ran(verdict, limits)
+        except errors.StatementError as error:
+            cause = None if self._is_rewritten else error
+            raise self._explained(error, statement, verdict) from cause
+        return _with_own_names(rows, statement, verdict.statement) if self._is_rewritten else rows
 
-    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:  # noqa: ARG002
+    def _ran(self, verdict: GuardVerdict, limits: Limits) -> Rows:
         """Run an allowed statement. The schema answers DESCRIBE, SHOW and similar statements."""
         if self._closed:
             raise self._closed_error()
@@ -395,7 +380,7 @@ class GuardedDatabase:
         name = error.name if isinstance(error, errors.UnknownReferenceError) else None
         problem = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
         if self._is_rewritten:
-            if type(error) is errors.StatementError and self._reads_filtered(statement):
+            if type(error) is errors.StatementError and self.policy.row_filters:
                 return errors.StatementError(_HIDDEN_VALUE)
             problem = _POSITION.sub("", problem)
             if _has_inserted(problem, statement, verdict.statement):
@@ -404,14 +389,6 @@ class GuardedDatabase:
             schema = self._schema_for_hints()
             return unknown_name(problem, name, schema, statement)
         return advise(problem, self.dialect)
-
-    def _reads_filtered(self, statement: str) -> bool:
-        """Return whether an allowed statement reads a table with hidden rows."""
-        from dqa.guard.parsing import parse
-
-        filters = self.policy.row_filters
-        tables = parse(statement, self.dialect, self.policy.functions).tables if filters else {}
-        return any(node.name.casefold() in filters for node in tables.values())
 
 
 def _with_own_names(rows: Rows, statement: str, text: str) -> Rows:

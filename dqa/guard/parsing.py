@@ -18,8 +18,8 @@ from sqlglot.errors import ParseError
 from dqa.guard.check import SEVERAL, Refusal
 from dqa.guard.hints import instead_of
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.policy import fold
-from dqa.guard.text import StatementText, dialect_of, read_text
+from dqa.guard.scope import fold
+from dqa.guard.text import StatementText, dialect_of
 
 MARK = "\u0192"
 """The mark before the name of an allowed function in the tree; no other name may contain it."""
@@ -97,6 +97,11 @@ class Parsed:
     tables: Mapping[int, exp.Table]
 
 
+def called(node: object) -> str:
+    """Return the function that a node calls; empty if sqlglot has its own class for the call."""
+    return str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
+
+
 def _is_part(table: exp.Table, dialect: str) -> bool:
     """Return whether a table is a reference to a WITH part that is in scope.
 
@@ -136,12 +141,7 @@ def _spelled(name: exp.Expr, dialect: str) -> str:
     return name.name if is_exact else fold(name.name)
 
 
-def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
-    """Return the tree of one statement; see `parse_text`."""
-    return parse_text(read_text(statement, dialect), dialect, functions)
-
-
-def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> Parsed:
+def parse(read: StatementText, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
     """Return the tree of a statement.
 
     The statement may call the functions of the guard's list, and `functions` of the policy.

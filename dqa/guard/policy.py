@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import read_json
 from dqa.core.run_stores import is_store_table
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
+from dqa.guard.scope import SchemaScope
 
 Mask: TypeAlias = str | int | float | bool | None
 """A value that replaces the real value in results."""
@@ -23,84 +24,28 @@ _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
 """Characters in strings that databases read in different ways."""
 
 
-_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-def fold(name: str) -> str:
-    """Return a name in lower case as databases fold it: only the letters A to Z change."""
-    return name.translate(_LOWER)
-
-
-@dataclass(frozen=True)
-class SchemaScope:
-    """The schemas (databases, on MySQL) that belong to a database.
+class ShownTable(NamedTuple):
+    """What a policy shows of a table.
 
     Attributes
     ----------
-    schemas
-        The schemas of the database, as the server spells them.
-    search_path
-        The schemas in which the server looks for a table without a schema prefix, in order.
-    """
-
-    schemas: frozenset[str]
-    search_path: tuple[str, ...]
-
-    @classmethod
-    def of(cls, schemas: Iterable[str], search_path: Iterable[str] | None = None) -> Self:
-        """Return the scope of schemas; by default the search path contains the same schemas."""
-        own = tuple(schemas)
-        return cls(frozenset(own), own if search_path is None else tuple(search_path))
-
-    @property
-    def own(self) -> str:
-        """The names of the schemas, for a message."""
-        return " or ".join(sorted(self.schemas)) or "this database"
-
-    @property
-    def finds_own_first(self) -> bool:
-        """Whether a name without a prefix finds the database's own table first."""
-        return not self.search_path or self.search_path[0] in self.schemas
-
-    @property
-    def finds_others(self) -> bool:
-        """Whether a name without a prefix may find a table of a schema outside of the scope."""
-        return not self.schemas.issuperset(self.search_path)
-
-    @property
-    def first(self) -> SchemaScope:
-        """The scope with only the schema that the server searches first."""
-        own = [name for name in self.search_path if name in self.schemas]
-        return SchemaScope.of(own[:1] or self.schemas)
-
-    def holds(self, name: str, dialect: str, *, quoted: bool) -> bool:
-        """Return whether a schema name in a statement always refers to a schema of this scope."""
-        folds = dialect in {"postgres", "duckdb", "ansi"}
-        if name in self.schemas and (quoted or not folds):
-            return True
-        lower = fold(name)
-        if dialect == "postgres":
-            return not quoted and lower in self.schemas
-        is_folded = dialect == "duckdb" or (dialect == "ansi" and not quoted)
-        return is_folded and lower in set(map(fold, self.schemas))
-
-
-class ShownPart(NamedTuple):
-    """The visible part of a table with hidden columns, values or rows.
-
-    Attributes
-    ----------
+    name
+        The name of the table.
     columns
         The visible columns.
     items
         The SELECT list of these columns, with masks in place of masked values.
     row_filter
         The condition of the visible rows; empty if all rows are visible.
+    is_whole
+        Whether the policy hides no column, value or row of the table.
     """
 
-    columns: Sequence[str]
+    name: str
+    columns: Sequence[Field]
     items: str
     row_filter: str
+    is_whole: bool
 
 
 @dataclass(frozen=True)
@@ -214,7 +159,7 @@ class Policy:
         """Whether the policy hides tables, columns, values or rows."""
         limits_tables = self.tables is not None
         limits_tables |= self.schema_scope is None and self._limits_schemas
-        return limits_tables or self.restricts_columns or self.hides
+        return limits_tables or bool(self.restricted_names)
 
     @property
     def _limits_schemas(self) -> bool:
@@ -234,11 +179,6 @@ class Policy:
     def hides(self) -> bool:
         """Whether the policy masks values or hides rows."""
         return bool(self.masks) or bool(self.row_filters)
-
-    @property
-    def restricts_columns(self) -> bool:
-        """Whether the policy hides columns."""
-        return bool(self.columns) or bool(self.denied_columns)
 
     @property
     def limits_graph(self) -> bool:
@@ -278,14 +218,13 @@ class Policy:
 
     def denying(self, name: str) -> frozenset[str]:
         """Return the labels and relationship types for which a property is hidden."""
-        listed = {entry.rpartition(".")[0] for entry in self.properties or ()}
-        denied = {owner for owner in listed if f"{owner}.{name}" not in (self.properties or ())}
-        entries = (entry.rpartition(".") for entry in self.denied_properties)
-        return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
+        entries = (*(self.properties or ()), *self.denied_properties)
+        owners = {entry.rpartition(".")[0] for entry in entries} - {""}
+        return frozenset(owner for owner in owners if not self.shows_property(owner, name))
 
     def shows_property(self, owner: str, name: str) -> bool:
         """Return whether a property of a label or relationship type may be read."""
-        return name not in self.denied_properties and owner not in self.denying(name)
+        return _shows(owner, name, self.properties, self.denied_properties)
 
     # The database
 
@@ -296,48 +235,48 @@ class Policy:
         return {table.name.casefold(): table for table in reversed(tables)}
 
     @cached_property
-    def visible_tables(self) -> Mapping[str, tuple[TableInfo, Sequence[Field]]]:
-        """The readable tables by lower-case name, each with its visible columns."""
-        return {
-            name: (table, [c for c in table.columns if self.allows_column(name, c.name)])
-            for name, table in self.known_tables.items()
-            if self.shows_table(name)
-        }
-
-    @cached_property
-    def shown_parts(self) -> Mapping[str, ShownPart]:
-        """The tables with a hidden part, by lower-case name."""
-        parts: dict[str, ShownPart] = {}
+    def shown_tables(self) -> Mapping[str, ShownTable]:
+        """What the policy shows of each table, by lower-case name. Whole tables may be hidden."""
+        shown: dict[str, ShownTable] = {}
         quote = self.schema.quote if self.schema is not None else '"'
         for name, table in self.known_tables.items():
-            columns = [c.name for c in table.columns if self.allows_column(name, c.name)]
-            keys = {column: f"{name}.{column.casefold()}" for column in columns}
-            plain = [quoted(column, quote) for column in columns]
+            columns = [c for c in table.columns if self.allows_column(name, c.name)]
+            plain = [quoted(column.name, quote) for column in columns]
+            masks = [f"{name}.{column.name.casefold()}" for column in columns]
             items = [
-                _masked(item, self.masks[keys[column]]) if keys[column] in self.masks else item
-                for column, item in zip(columns, plain, strict=True)
+                _masked(item, self.masks[mask]) if mask in self.masks else item
+                for item, mask in zip(plain, masks, strict=True)
             ]
             row_filter = self.row_filters.get(name, "").strip()
-            is_whole = items == plain and len(items) == len(table.columns) and not row_filter
             # The columns of a broken view are unknown; some of them may be hidden.
-            if self.restricts_columns_of(name) and not (columns and is_whole):
-                parts[name] = ShownPart(columns, ", ".join(items), row_filter)
-        return parts
+            is_whole = not self.restricts_table(name) or bool(
+                columns and items == plain and len(columns) == len(table.columns) and not row_filter
+            )
+            shown[name] = ShownTable(table.name, columns, ", ".join(items), row_filter, is_whole)
+        return shown
+
+    @cached_property
+    def visible_tables(self) -> Mapping[str, ShownTable]:
+        """The readable tables by lower-case name."""
+        return {name: one for name, one in self.shown_tables.items() if self.shows_table(name)}
 
     @cached_property
     def type_names(self) -> frozenset[str]:
         """The types of visible columns, and the row types of tables without a hidden part."""
-        whole = (name for name in self.visible_tables if not self.restricts_columns_of(name))
-        visible = self.visible_tables.values()
-        kinds = (column.type.casefold() for _, columns in visible for column in columns)
+        whole = (name for name in self.visible_tables if not self.restricts_table(name))
+        kinds = (column.type.casefold() for column in self._visible_columns)
         return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
         """The visible columns and the words in their types, which may name composite fields."""
-        columns = [c for _, shown in self.visible_tables.values() for c in shown]
-        words = (word for c in columns for word in re.findall(r"\w+", c.type.casefold()))
-        return frozenset((*(c.name.casefold() for c in columns), *words))
+        texts = (f"{column.name} {column.type}" for column in self._visible_columns)
+        names = (column.name.casefold() for column in self._visible_columns)
+        return frozenset((*names, *re.findall(r"\w+", " ".join(texts).casefold())))
+
+    @property
+    def _visible_columns(self) -> list[Field]:
+        return [column for shown in self.visible_tables.values() for column in shown.columns]
 
     # Visible tables and columns
 
@@ -355,13 +294,11 @@ class Policy:
             return not is_store_table(name)
         scope = self.schema_scope
         own = None if scope is None else {each.casefold() for each in scope.schemas}
+        listed = (table.rpartition(".") for table in self.tables)
+        owners = {owner for owner, _, last in listed if last == name}
         if schema:
-            is_meant = own is None or schema in own
-            return f"{schema}.{name}" in self.tables or (is_meant and name in self.tables)
-        written = {table for table in self.tables if table.rpartition(".")[2] == name}
-        return name in written or any(
-            own is None or table.rpartition(".")[0] in own for table in written
-        )
+            return schema in owners or ("" in owners and (own is None or schema in own))
+        return "" in owners or bool(owners if own is None else owners & own)
 
     def shows_table(self, name: str) -> bool:
         """Return whether a table or view of the database's own schemas may be read."""
@@ -373,13 +310,9 @@ class Policy:
 
     def allows_column(self, table: str, column: str) -> bool:
         """Return whether a column may be read; `table` has no schema prefix."""
-        table, column = table.casefold(), column.casefold()
-        if {column, f"{table}.{column}"} & self.denied_columns:
-            return False
-        is_limited = any(entry.rpartition(".")[0] == table for entry in self.columns or ())
-        return not is_limited or f"{table}.{column}" in (self.columns or ())
+        return _shows(table.casefold(), column.casefold(), self.columns, self.denied_columns)
 
-    def restricts_columns_of(self, table: str) -> bool:
+    def restricts_table(self, table: str) -> bool:
         """Return whether a part of a table is hidden or could be hidden."""
         return bool(self.restricted_names & {"", table.casefold()})
 
@@ -483,17 +416,22 @@ OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_prop
 def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (unchecked input of any type)
     """Validate a list or a mapping of names; return it with names in the compared spelling."""
     is_mapping = what in _MAPPINGS
-    is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
-    names = list(given) if isinstance(given, Mapping) or is_list else []
-    is_form = isinstance(given, Mapping) if is_mapping else is_list
-    if not is_form or not all(isinstance(name, str) and name for name in names):
+    is_form = isinstance(given, Collection) and isinstance(given, Mapping) is is_mapping
+    if not is_form or isinstance(given, str) or not all(isinstance(n, str) and n for n in given):
         form = "an object with names as keys" if is_mapping else "a list of names"
         raise UsageError(f"The policy's {what} must be {form}, not {given!r}.")
-    for name in names if what in _OWNED else ():
+    for name in given if what in _OWNED else ():
         if "." not in name.strip("."):
             raise UsageError(f"The policy's {what} has '{name}': write 'owner.{name}'.")
     fold = str if what in OF_GRAPH else str.casefold
-    return {fold(n): given[n] for n in names} if is_mapping else frozenset(map(fold, names))
+    return {fold(n): given[n] for n in given} if is_mapping else frozenset(map(fold, given))
+
+
+def _shows(owner: str, name: str, listed: frozenset[str] | None, denied: frozenset[str]) -> bool:
+    """Return whether a column or property is not denied and, if its owner has a list, is listed."""
+    full = f"{owner}.{name}"
+    is_limited = any(entry.rpartition(".")[0] == owner for entry in listed or ())
+    return not {name, full} & denied and (not is_limited or full in (listed or ()))
 
 
 def _type_names(kind: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -18,8 +17,10 @@ from dqa.core.run_stores import TABLE_PREFIX
 from dqa.guard.check import GuardVerdict, Refusal
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.parsing import MARK, Parsed, parse_text
-from dqa.guard.policy import DEFAULT, Policy, SchemaScope
+from dqa.guard.parsing import MARK, Parsed, parse
+from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.scope import SchemaScope
+from dqa.guard.sql_sizes import require_short_arrays, require_short_values
 from dqa.guard.tables import rewritten
 from dqa.guard.text import read_text
 from dqa.guard.visible import DESCRIBING, describing_form
@@ -38,15 +39,6 @@ _INSTEAD = {
 }
 _CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
-_PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
-"""PostgreSQL operators that compare all pairs of two arrays. A time limit cannot stop them."""
-_SERIES = frozenset({"array_fill", "generate_series"})
-_SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
-"""PostgreSQL functions that build arrays of any length."""
-_LARGEST = 1_000_000
-"""The maximum number of characters or values that a call may process."""
-_WIDTHS = re.compile(r"\{[^}]*\}|%[^a-zA-Z%]*")
-"""The parts of a format string that may contain a width."""
 _ROW_COLUMNS = frozenset({"ctid", "tableoid", "xmin", "*"})
 """The system columns of every PostgreSQL table."""
 _OPTION = (
@@ -77,7 +69,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
         if form is not None:
             return GuardVerdict(True, statement=read.text, form=form)
     query = read if prefix is None else read_text(read.text[prefix.end() :], dialect)
-    parsed = parse_text(query, dialect, policy.functions)
+    parsed = parse(query, dialect, policy.functions)
     if not isinstance(parsed.tree, QUERIES):
         raise Refusal(
             "only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of a query"
@@ -94,7 +86,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
                 rules.refuse_argument(node, argument, value)
         if (rule := rules.of_classes.get(type(node))) is not None:
             rule(rules, node)
-    rules.check_lengths()
+    require_short_values(parsed, known)
+    require_short_arrays(parsed)
     if dialect in {"postgres", "mariadb"}:
         rules.check_dots()
     text = rewritten(parsed, policy) if policy.restricts else parsed.text
@@ -185,46 +178,6 @@ class _Rules:
             first = node.expressions[0] if node.expressions else None
             if not isinstance(first, exp.Literal) or first.name.lower() not in known:
                 raise Refusal(f"{name} may read only allowed settings, such as 'server_version'")
-
-    def check_lengths(self) -> None:
-        """Refuse calls that build texts of millions of characters before a time limit stops them.
-
-        The product of the literals in a call is an upper bound of the length of its result.
-        """
-        sizes: dict[int, float] = {}
-        for node in reversed(self.parsed.nodes):  # children come after their parents
-            inner = [max(sizes.get(id(child), 1.0), 1.0) for child in node.iter_expressions()]
-            size, cost = max(inner, default=1.0), 1.0
-            name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
-            if isinstance(node, exp.Literal):
-                size = abs(float(node.this)) if node.is_number else float(len(node.this))
-            elif name in self.known["functions of long texts"]:
-                size = cost = prod(inner)
-            elif isinstance(node, exp.Mul | exp.Array):  # the dimensions of array_fill
-                size = prod(inner)
-            elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
-                size = min(inner[0], 1e4) ** min(inner[1], 64.0)
-            elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
-                size = inner[0] * 2.0 ** min(inner[1], 64.0)
-            elif self.dialect == "duckdb" and name in {"format", "printf"}:
-                texts = " ".join(x.name for x in node.expressions if isinstance(x, exp.Literal))
-                widths = re.findall(r"\d+", " ".join(_WIDTHS.findall(texts)))
-                is_computed = re.search(r"\{[^}]*\{|%[^a-zA-Z%]*\*", texts) is not None
-                size = cost = max(map(float, [*widths, size if is_computed else 1.0]))
-            elif name in {"lpad", "rpad"}:
-                cost = size
-            elif name in {"replace", "regexp_replace"} and len(inner) > 2:
-                size = cost = inner[0] * max(1.0, inner[2] / inner[1])
-            elif name in self.known["functions that search"] or isinstance(
-                node, exp.Trim | exp.Overlay
-            ):
-                size, cost = inner[0], prod(inner)
-            sizes[id(node)] = size
-            if cost > _LARGEST:
-                raise Refusal(
-                    f"{name or 'it'} could process more than {_LARGEST:,} values; use smaller "
-                    "numbers"
-                )
 
     # Tables
 
@@ -372,15 +325,6 @@ class _Rules:
         if problem:
             raise Refusal(problem)
 
-    def _check_pairs(self, node: exp.Expr) -> None:
-        """Refuse an array operator on two long arrays that the statement itself builds."""
-        is_long = self.dialect == "postgres" and all(map(_is_long_array, node.iter_expressions()))
-        if is_long and any(map(_builds_array, self.parsed.nodes)):
-            raise Refusal(
-                "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
-                "write one of the arrays as a list"
-            )
-
     # Dots
 
     def check_dots(self) -> None:
@@ -442,7 +386,6 @@ class _Rules:
         exp.DataType: _check_type,
         exp.Table: _check_table,
         exp.TableAlias: _check_alias,
-        **dict.fromkeys(_PAIRWISE, _check_pairs),
         **dict.fromkeys(
             (
                 *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample),
@@ -479,21 +422,3 @@ def _is_type(node: exp.Expr) -> bool:
 
 def _is_collation(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Collate) and node.arg_key == "expression"
-
-
-def _builds_array(node: exp.Expr) -> bool:
-    """Return whether a call builds an array or rows from numbers or long texts."""
-    name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
-    is_splitter = name in _SPLITTERS or isinstance(node, exp.StringToArray)
-    if is_splitter:
-        return any(not isinstance(one, exp.Literal) for one in node.iter_expressions())
-    return name in _SERIES or isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries)
-
-
-def _is_long_array(node: exp.Expr) -> bool:
-    """Return whether an operand may be an array of any length."""
-    while isinstance(node, exp.Paren | exp.Cast):
-        node = node.this
-    if isinstance(node, exp.Array):
-        return any(isinstance(one, exp.Query) for one in node.expressions)
-    return not isinstance(node, exp.Literal)

@@ -20,8 +20,9 @@ from dqa.core.session import Session
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, Parsed, parse
-from dqa.guard.policy import Policy, ShownPart
+from dqa.guard.parsing import Parsed, called, parse
+from dqa.guard.policy import Policy, ShownTable
+from dqa.guard.text import read_text
 
 _MYSQL_FENCE = "LIMIT 18446744073709551615"
 _FENCES: Mapping[str, str] = {
@@ -99,13 +100,13 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         if parts.count(name) > 1:  # databases resolve the name differently
             raise Refusal(f"two parts of WITH have the name {name}; rename one")
     text, done, own = parsed.text, 0, list[str]()
-    restricted: dict[str, ShownPart] = {}
+    restricted: dict[str, ShownTable] = {}
     for node in sorted(
         parsed.tables.values(), key=lambda node: node.parts[0].meta.get("start", -1)
     ):
         is_own = _require_shown(node, parsed.dialect, policy)
-        shown = policy.shown_parts.get(node.name.casefold()) if is_own else None
-        if shown is None:
+        shown = policy.shown_tables.get(node.name.casefold()) if is_own else None
+        if shown is None or shown.is_whole:
             continue
         if not shown.columns:
             raise Refusal(f"the columns of {node.name} are all hidden or unknown")
@@ -148,35 +149,35 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> bool:
     is_quoted = own is not None and bool(node.args["db"].args.get("quoted"))
     is_elsewhere = own is not None and not own.holds(node.db, dialect, quoted=is_quoted)
     if is_elsewhere and policy.allows_table(node.name, node.db):
-        if policy.hides or policy.restricts_columns_of(name) or policy.reveals(name):
+        if policy.hides or policy.restricts_table(name) or policy.reveals(name):
             raise Refusal(f"{full} belongs to another schema and could show hidden data")
         return False
     is_shown = policy.schema is None or name in policy.visible_tables
     if is_shown and (node.db or policy.schema is None):
         is_shown = policy.allows_table(node.name, node.db)
     if not is_shown:
-        hint = closest(node.name, [table.name for table, _ in policy.visible_tables.values()])
+        hint = closest(node.name, [one.name for one in policy.visible_tables.values()])
         raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
-    if policy.schema is None and policy.restricts_columns_of(name):
+    if policy.schema is None and policy.restricts_table(name):
         raise Refusal(
             f"a part of {node.name} is hidden; check the statement together with its database"
         )
     return True
 
 
-def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownPart]) -> None:
+def _refuse_ways_round(parsed: Parsed, restricted: Mapping[str, ShownTable]) -> None:
     """Refuse constructs that could read hidden data although a query replaces the table."""
-    columns = {column.casefold() for shown in restricted.values() for column in shown.columns}
+    columns = {column.name.casefold() for shown in restricted.values() for column in shown.columns}
+    searches = lists(parsed.dialect)["functions of indexes"]
     for node in parsed.nodes:
-        is_column = isinstance(node, exp.Column)
-        name = node.name.casefold() if is_column or isinstance(node, exp.Anonymous) else ""
-        if isinstance(node, exp.Column) and node.db and node.table.casefold() in restricted:
-            raise Refusal(f"write {node.table}.{node.name} without the name of a schema")
-        if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
-            raise Refusal(f"the column {name} does not exist or is hidden; use another column")
+        name = node.name.casefold()
+        if isinstance(node, exp.Column):
+            if node.db and node.table.casefold() in restricted:
+                raise Refusal(f"write {node.table}.{node.name} without the name of a schema")
+            if parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
+                raise Refusal(f"the column {name} does not exist or is hidden; use another column")
         # SQLite applies a search to the whole index, even if a query replaces the table.
-        is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
-        if is_search or isinstance(node, exp.Match):
+        if isinstance(node, exp.Match) or called(node).lower() in searches:
             raise Refusal("a search in an index could read hidden data; use LIKE")
 
 
@@ -199,10 +200,10 @@ def protected(policy: Policy, session: Session) -> Policy:
             raise UsageError(f"Masks and row filters are not supported for {session.language}.")
         return policy
     hiding = set(policy.restricted_names - {""})
-    hiding |= policy.shown_parts.keys()
+    hiding |= {name for name, shown in policy.shown_tables.items() if not shown.is_whole}
     for table in policy.schema.tables if policy.schema is not None else ():
         name = table.name.casefold()
-        if policy.known_tables[name] is not table and policy.restricts_columns_of(name):
+        if policy.known_tables[name] is not table and policy.restricts_table(name):
             raise UsageError(
                 f"Two tables have the name {table.name}, and the policy hides a part of one of "
                 "them: rename one, or open a single schema."
@@ -220,7 +221,7 @@ def protected(policy: Policy, session: Session) -> Policy:
         views = found.rows
     # A view with its own restrictions is readable. A partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
-    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
+    rows = [row for row in views if not (any(row[2:]) and _hide_same_parts(row, policy))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
@@ -242,7 +243,7 @@ def require_conditions(policy: Policy, dialect: str) -> None:
 
 def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: str) -> None:
     statement = f"SELECT 1 FROM {quoted(table.name, quote)} WHERE ({condition})"  # noqa: S608
-    parsed = parse(statement, dialect)
+    parsed = parse(read_text(statement, dialect), dialect)
     where = parsed.tree.args.get("where")
     filled = {place for place, value in parsed.tree.args.items() if value}
     is_single = filled == {"expressions", "from_", "where"} and parsed.text == statement
@@ -251,7 +252,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
     known = lists(dialect)
     columns = {column.name.casefold(): column.name for column in table.columns}
     for node in where.this.walk():
-        name = node.name.removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
+        name = called(node)
         is_cast = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
         if isinstance(node, exp.Column) and (
             len(node.parts) > 1 or node.name.casefold() not in columns
@@ -271,25 +272,10 @@ def _folded(value: object) -> str:
     return str(value or "").casefold()
 
 
-def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
-    """Return whether a restricted table hides as much as the other tables with the same rows.
-
-    `row` contains the names of the table and of the other table with the same rows.
-    """
-    one, other = map(_folded, row[:2])
-    own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
-    hidden = _columns(other, policy, hidden=True)
-    is_hidden = hidden.isdisjoint(_columns(one, policy, hidden=False))
-    return one in hiding and is_hidden and others in {"", own}
-
-
-def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
-    """Return the hidden and masked columns of a table; without `hidden`, the other columns."""
-    table = policy.known_tables.get(name)
-    columns = {column.name.casefold() for column in table.columns} if table is not None else set()
-    shown = {c for c in columns if policy.allows_column(name, c)}
-    shown -= {c for c in shown if f"{name}.{c}" in policy.masks}
-    return columns - shown if hidden else shown
+def _hide_same_parts(row: Sequence[object], policy: Policy) -> bool:
+    """Return whether the policy hides the same parts of two tables, whose names `row` contains."""
+    one, other = (policy.shown_tables.get(_folded(name)) for name in row[:2])
+    return one is not None and other is not None and not one.is_whole and one[2:] == other[2:]
 
 
 def revealing_views(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from threading import RLock
@@ -20,7 +20,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 
-from dqa.guard.check import SEVERAL, Refusal, ScriptStatement
+from dqa.guard.check import SEVERAL, Refusal, ScriptTokens
 
 # sqlglot logs a warning about unknown syntax; the guard refuses the syntax with a reason instead.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -104,26 +104,25 @@ def read_text(statement: str, dialect: str) -> StatementText:
     return StatementText(text, again)
 
 
-def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script.
+def script_tokens(script: str, dialect: str) -> ScriptTokens:
+    """Return the tokens of a script before the first part that servers could read differently.
 
-    Other programs may run the original script. If servers could read a part of it differently, the
-    rest of the script becomes one statement with a `problem`.
+    Other programs may run the original script.
     """
     doubts = [_DOUBTFUL.search(script)]
     doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
     end = min((found.start() for found in doubts if found), default=len(script))
     problem = "from here on, databases can read it in two ways; use only plain characters"
     problem = problem if end < len(script) else ""
-    tokens: list[Token] | None = None
-    while tokens is None:  # find the longest readable part that ends with a whole line
+    while True:  # find the longest readable part that ends with a whole line
         try:
             tokens = _tokens(script[:end], dialect)
         except Refusal as refusal:
             problem = problem or str(refusal)
             end = script.rfind("\n", 0, end - 1) + 1
-    pieces = ((t.start, t.end + 1, t.token_type is TokenType.SEMICOLON) for t in tokens)
-    return ScriptStatement.split(script, pieces, problem, end)
+        else:
+            found = [(t.start, t.end + 1, t.token_type is TokenType.SEMICOLON) for t in tokens]
+            return ScriptTokens(found, problem, end)
 
 
 def _tokens(statement: str, dialect: str) -> list[Token]:

@@ -77,7 +77,7 @@ def test_columns_are_found_in_whichever_table_they_stand(shop: Path) -> None:
 
 
 def test_check_says_what_query_would_do(relational: Database) -> None:
-    """In translation, too, and within the walls of the database."""
+    """Within the scope of the database, too."""
     name = relational.schema().tables[0].name
     for statement in (
         f"SELECT count(*) FROM {name}",

@@ -70,23 +70,6 @@ def test_a_refused_function_is_told_with_what_to_use(relational: Database) -> No
         relational.query("SELECT lenght(home_node) FROM country")
 
 
-def test_functions_of_others_are_translated_in_a_statement_of_sqlite(
-    relational: Database,
-) -> None:
-    """Read as MySQL's, ``||`` became OR and the result was wrong without a word."""
-    for statement, rows in (
-        ("SELECT IF(1, 'a' || 'b', 'c')", (("ab",),)),
-        ("SELECT GREATEST(1, 2) || 'x'", (("2x",),)),
-        ("SELECT STRING_AGG(flow || '', ', ') FROM flow WHERE flow < 0.2", (("0.1",),)),
-        ('SELECT IF(flow > 0.2, `source`, "low") FROM flow', (("kiev",), ("low",))),
-    ):
-        found = relational.query(statement)
-        assert found.rows == rows
-        assert found.translated is not None or sqlite3.sqlite_version_info >= (3, 44)
-    with pytest.raises(RefusedStatementError, match="Instead of to_char, use printf"):
-        relational.query("SELECT TO_CHAR(1, '9')")  # as STRFTIME it would give another result
-
-
 def test_a_name_with_a_line_break_stays_on_its_line(tmp_path: Path) -> None:
     """A name in a hint must not look like a line of the prompt."""
     file = tmp_path / "odd.db"

@@ -128,9 +128,7 @@ def attack(
             found, other = _answer(one, statement), _answer(two, statement)
             if found != other:
                 leaks.append(f"{statement}\n  differs: {found}\n  from: {other}")
-            shown = repr(found) + "".join(
-                f"{entry.reason}{entry.error}{entry.translated}" for entry in entries
-            )
+            shown = repr(found) + "".join(f"{entry.reason}{entry.error}" for entry in entries)
             for secret in (*secrets, *INSERTED):
                 if secret in shown and secret not in statement:
                     leaks.append(f"{statement}\n  shows {secret}: {shown}")
@@ -162,7 +160,7 @@ def _answer(database: Database, statement: str) -> tuple[object, ...]:
         # Each database has its own name, which a server may name.
         said = [_OWN_NAME.sub("dqa_scratch", message) for message in (str(error), *messages)]
         return type(error).__name__, *said
-    return "rows", rows.columns, sorted(rows.rows, key=repr), rows.translated
+    return "rows", rows.columns, sorted(rows.rows, key=repr)
 
 
 def _flat(rows: object) -> list[str]:

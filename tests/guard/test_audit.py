@@ -87,24 +87,6 @@ def test_every_backend_is_audited(backend: Backend, situation: Situation) -> Non
     assert "stopped after" in (entries[1].error or "")
 
 
-def test_a_translation_is_approved_and_recorded(watch: Watch) -> None:
-    """The entry has the statement as written and as run."""
-    entries: list[AuditEntry] = []
-    asked: list[str] = []
-
-    def approve(statement: str, verdict: GuardVerdict, _: str) -> bool:
-        asked.append(statement)
-        return verdict.allowed
-
-    written = "SELECT DATE_FORMAT('2024-02-03', '%Y') AS y"
-    rows = watch(Audit(entries.append, approve)).query(written)
-    assert rows.translated is not None
-    assert [(entry.statement, entry.translated) for entry in entries] == [
-        (written, rows.translated)
-    ]
-    assert asked[-1] == rows.translated
-
-
 def test_a_statement_that_cannot_be_recorded_returns_no_rows(watch: Watch, tmp_path: Path) -> None:
     """The caller gets the sink's error; a file that cannot be opened is an error at once."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dqa.core.errors import UnknownNameError
+import dqa
+from dqa.core.errors import QueryError, UnknownNameError
 from dqa.guard import DIALECTS, GuardVerdict, check, sql
 from tests.programs import run_python
 
@@ -130,3 +133,17 @@ def test_any_text_gets_a_verdict(dialect: str, statement: str) -> None:
 def test_an_unknown_dialect_is_an_error() -> None:
     with pytest.raises(UnknownNameError, match="There are: ansi, duckdb, ladybug"):
         check("SELECT 1", "sqlight")
+
+
+def test_the_guard_changes_no_value() -> None:
+    """Numbers with underscores and binary strings keep their values."""
+    with dqa.temporary_database("CREATE TABLE t (a INTEGER)", "duckdb", isolation="none") as duck:
+        assert duck.query("SELECT 1_000").rows == ((1000,),)
+        expected = duck.query("SELECT 'A'::BLOB").rows
+        assert duck.query("SELECT x'41'").rows == expected
+        assert duck.query(r"SELECT '\x41'::BLOB").rows == expected
+    with dqa.temporary_database("CREATE TABLE t (a INTEGER)", "sqlite", isolation="none") as lite:
+        with suppress(QueryError):  # before version 3.46
+            assert lite.query("SELECT 1_000").rows == ((1000,),)
+        with pytest.raises(QueryError):
+            lite.query("SELECT 1_x")

@@ -8,7 +8,7 @@ import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
-from dqa.guard.policy import SchemaScope
+from dqa.guard.scope import SchemaScope
 from tests.guard.case_files import read_cases
 
 WAYS = read_cases("walls")

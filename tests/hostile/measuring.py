@@ -6,8 +6,8 @@ A `Measurer` runs statements in its own process and reports how that process end
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import resource
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -29,11 +29,10 @@ _STARTING = 120.0
 """Seconds within which a process must open its database."""
 _PATIENCE = 40.0
 """Seconds after its limit at which a statement is abandoned."""
-_LARGEST = 6_000
-"""Megabytes at which a process is ended, to protect the machine."""
+_LARGEST = 6 << 30
+"""The maximum number of bytes of a process, to protect the machine."""
 _BUSY = 4.0
 """Seconds after its limit within which a statement returns on a busy machine."""
-_INTERVAL = 0.05
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,7 @@ def _outcome(database: Database, statement: str, limits: Limits | None) -> tuple
 
 def serve(connection: Connection, engine: str, seconds: float, url: str | None) -> None:
     """Measure the statements that a connection sends, on a small world."""
+    resource.setrlimit(resource.RLIMIT_DATA, (_LARGEST, _LARGEST))
     questions = dqa.generate(["building"], count=1, seed=1)
     world = questions.situation_of(questions.questions[0])
     backend, limits = BACKENDS.get(engine, engine), Limits(seconds=seconds)
@@ -156,10 +156,15 @@ class Measurer:
 
     def measure(self, statement: str) -> Measurement:
         """Measure a statement; if the process ends, that is the outcome."""
+        if self._started is None:
+            arguments = (self.engine, self.seconds, self._url)
+            self._started = start_process(
+                serve, *arguments, environment=os.environ, preload=None, daemon=False
+            )
+            if (found := self._reply(_STARTING)) != "ready":
+                raise RuntimeError(f"no database could be opened: {found}")
         began = perf_counter()
-        process, connection = self._started or self._start()
-        connection.send(statement)
-        found = _receive(process, connection, self.seconds + _PATIENCE)
+        found = self._reply(self.seconds + _PATIENCE, statement)
         if isinstance(found, Measurement):
             return found
         self.close()
@@ -174,43 +179,20 @@ class Measurer:
             process.join(5.0)
             process.kill()
 
-    def _start(self) -> tuple[BaseProcess, Connection]:
-        arguments = (self.engine, self.seconds, self._url)
-        self._started = process, connection = start_process(
-            serve, *arguments, environment=os.environ, preload=None, daemon=False
-        )
-        found = _receive(process, connection, _STARTING)
-        if found != "ready":
-            self.close()
-            raise RuntimeError(f"no database could be opened: {found}")
-        return process, connection
-
-
-def _receive(process: BaseProcess, connection: Connection, seconds: float) -> object:
-    """Return a message of a process, or the way it ended."""
-    until = perf_counter() + seconds
-    while perf_counter() < until:
+    def _reply(self, seconds: float, statement: str | None = None) -> object:
+        """Send a statement and return the reply of the process, or how the process ended."""
+        assert self._started is not None
+        process, connection = self._started
         try:
-            if connection.poll(_INTERVAL):
+            if statement is not None:
+                connection.send(statement)
+            if connection.poll(seconds):
                 return connection.recv()
         except (EOFError, OSError):
             process.join(5.0)
             return describe_exit(process.exitcode)
-        if memory("VmRSS:", process.pid or "self") > _LARGEST:
-            process.kill()
-            return f"the process had more than {_LARGEST} MB"
-    process.kill()
-    return f"not back after {seconds:.0f} s"
-
-
-@contextmanager
-def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Measurer]:
-    """Open a `Measurer`, and end its process afterwards."""
-    made = Measurer(engine, seconds, url)
-    try:
-        yield made
-    finally:
-        made.close()
+        process.kill()
+        return f"not back after {seconds:.0f} s"
 
 
 def broken_promises(process: Measurer, *, first: int | None) -> list[str]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from dqa.core.database import Kind, Limits, Rows
-from dqa.core.schema import DatabaseSchema
+from dqa.core.database import Limits, Rows
 from tests.hostile.corpus import EMBEDDED, ENGINES, read_statements
 from tests.hostile.fuzz import fuzz
-from tests.hostile.measuring import Measurement, broken_promises, measure, measurer, memory
+from tests.hostile.measuring import Measurement, Measurer, broken_promises, measure, memory
 
 
 def test_every_broken_promise_is_reported() -> None:
@@ -23,33 +25,16 @@ def test_every_broken_promise_is_reported() -> None:
     )
 
 
-class FakeDatabase:
-    """A database whose hostile statement calls a function."""
-
-    kind: Kind = "relational"
-    dialect = "sqlite"
-    language = "SQL"
-    name = "fake"
-
-    def __init__(self, act: Callable[[], object]) -> None:
-        self._act = act
-
-    def schema(self) -> DatabaseSchema:
-        return DatabaseSchema()
-
-    def query(self, statement: str, limits: Limits | None = None) -> Rows:
-        if statement == "hostile":
-            self._act()
-        return Rows((), ())
-
-    def close(self) -> None:
-        self._act = lambda: None
-
-
 @pytest.mark.slow
 def test_a_measurement_sees_time_memory_and_exceptions() -> None:
     def measured(act: Callable[[], object]) -> Measurement:
-        return measure(FakeDatabase(act), "hostile", memory("VmRSS:"))
+        def query(statement: str, _: Limits | None = None) -> Rows:
+            if statement == "hostile":
+                act()
+            return Rows((), ())
+
+        database: Any = SimpleNamespace(kind="relational", query=query)
+        return measure(database, "hostile", memory("VmRSS:"))
 
     assert measured(lambda: time.sleep(0.1)).seconds >= 0.1
     assert measured(lambda: bytearray(b"x" * (400 << 20)).clear()).growth >= 300
@@ -75,7 +60,7 @@ def test_the_guard_allows_every_hostile_statement(engine: str) -> None:
 )
 def test_hostile_statements_are_bounded(engine: str, first: int | None) -> None:
     """In time and memory, and the next statement is answered."""
-    with measurer(engine, 1.0) as process:
+    with closing(Measurer(engine, 1.0)) as process:
         assert broken_promises(process, first=first) == []
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from tests.hostile.fuzz import fuzz
-from tests.hostile.measuring import broken_promises, measurer
+from tests.hostile.measuring import Measurer, broken_promises
 from tests.integration.conftest import OwnServer, started
 
 # Neo4j takes half a minute to start.
@@ -25,7 +26,7 @@ def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
 @pytest.mark.slow
 def test_the_worst_of_each_kind_are_bounded(own: OwnServer) -> None:
     """In time and memory, and the next statement is answered."""
-    with measurer(own.name, 1.0, own.url) as process:
+    with closing(Measurer(own.name, 1.0, own.url)) as process:
         assert broken_promises(process, first=1) == []
 
 

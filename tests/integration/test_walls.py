@@ -144,7 +144,6 @@ def test_a_situation_sees_nothing_of_another(two: TwoSituations) -> None:
     """Not by a name with its schema, nor a catalogue, a cast, a listing or a description."""
     own = two.open(two.own)
     for statement in (*two.ways("reads"), *two.ways("tells")):
-        # Refused, and in translation a table that is not there.
         with pytest.raises(QueryError) as refused:
             own.query(statement, ALL)
         assert set(_HIDDEN.findall(str(refused.value))) <= set(_HIDDEN.findall(statement))

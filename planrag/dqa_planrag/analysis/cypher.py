@@ -13,8 +13,8 @@ from sqlglot.errors import SqlglotError
 from dqa.core.situation import EdgeSchema, NodeSchema, Schema
 from dqa.guard.check import Refusal
 from dqa.guard.cypher import read_statement
+from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
-from dqa.guard.cypher_values import Element
 from dqa_planrag.analysis.reading import NOTHING, Reading, Value
 
 _CLAUSES = frozenset(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
-from typing import Protocol
+from typing import Any, Protocol
 
 import duckdb
 import ladybug
@@ -137,15 +137,14 @@ class DuckdbWorld:
         return None
 
     def content(self) -> str:
-        rows = self._connection.execute("FROM t ORDER BY ALL").fetchall()
-        more = self._connection.execute("FROM u ORDER BY ALL").fetchall()
-        names = self._connection.execute(
-            "SELECT table_name FROM information_schema.tables ORDER BY ALL"
-        ).fetchall()
-        sequences = self._connection.execute(
-            "SELECT sequence_name, last_value FROM duckdb_sequences() ORDER BY ALL"
-        ).fetchall()
-        return _hash(rows, more, names, sequences)
+        return _hash(*(self._connection.execute(one).fetchall() for one in self._ALL))
+
+    _ALL = (
+        "FROM t ORDER BY ALL",
+        "FROM u ORDER BY ALL",
+        "SELECT table_name FROM information_schema.tables ORDER BY ALL",
+        "SELECT sequence_name, last_value FROM duckdb_sequences() ORDER BY ALL",
+    )
 
 
 class LadybugWorld:
@@ -170,10 +169,7 @@ class LadybugWorld:
             return None
         if isinstance(results, list):
             return f"{len(results)} statements"
-        for _ in range(20):
-            if not results.has_next():
-                break
-            results.get_next()
+        results.get_n(20)
         results.close()
         return None
 
@@ -187,13 +183,8 @@ class LadybugWorld:
     )
 
     def _rows(self, statement: str) -> list[object]:
-        results = self._connection.execute(statement)
-        if isinstance(results, list):
-            raise TypeError("one statement has one result")
-        rows: list[object] = []
-        while results.has_next():
-            rows.append(results.get_next())
-        return rows
+        results: Any = self._connection.execute(statement)
+        return list(results.get_all())
 
 
 _QUOTED = re.compile(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from dqa import guard
 from tests.hostile.corpus import read_statements
 from tests.hostile.fuzz.calls import CallMaker
-from tests.hostile.measuring import measurer
+from tests.hostile.measuring import Measurer
 
 _SECONDS = 1.0
 
@@ -22,7 +24,7 @@ def fuzz(engine: str, seed: int, count: int, url: str | None = None) -> tuple[in
     statements = [found.text for found in read_statements(engine, ["found"])][:count]
     statements += [maker.statement() for _ in range(count - len(statements))]
     allowed = [one for one in statements if guard.check(one, engine).allowed]
-    with measurer(engine, _SECONDS, url) as process:
+    with closing(Measurer(engine, _SECONDS, url)) as process:
         problems = [
             f"{problem} <- {statement}"
             for statement in allowed

@@ -1,0 +1,89 @@
+"""Refuse SQL calls that build or search long values, which a time limit may not stop."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from sqlglot import exp
+
+from dqa.guard.check import Refusal
+from dqa.guard.lists import AllowLists
+from dqa.guard.parsing import Parsed, called
+
+_LARGEST = 1_000_000
+"""The maximum number of characters or values that a call may process."""
+_WIDE = re.compile(r"[{%][^a-zA-Z%}]*(?:\d{4}|[*{])")
+"""Matches a format of DuckDB with a width of four digits or a computed width."""
+_MOST_FORMATTED = 1_000.0
+_PAIRWISE = (exp.ArrayContainsAll, exp.ArrayContainedBy, exp.ArrayOverlaps)
+"""PostgreSQL operators that compare all pairs of two arrays."""
+_SERIES = frozenset({"array_fill", "generate_series"})
+_SPLITTERS = frozenset({"string_to_array", "regexp_split_to_array"})
+"""PostgreSQL functions that build arrays of any length."""
+
+
+def require_short_values(parsed: Parsed, known: AllowLists) -> None:
+    """Refuse calls that build texts of millions of characters before a time limit stops them.
+
+    The product of the literals in a call is an upper bound of the length of its result.
+    """
+    sizes: dict[int, float] = {}
+    for node in reversed(parsed.nodes):  # children come after their parents
+        inner = [max(sizes.get(id(child), 1.0), 1.0) for child in node.iter_expressions()]
+        size, cost = max(inner, default=1.0), 1.0
+        name = called(node)
+        if isinstance(node, exp.Literal):
+            size = abs(float(node.this)) if node.is_number else float(len(node.this))
+        elif name in known["functions of long texts"]:
+            size = cost = math.prod(inner)
+        elif isinstance(node, exp.Mul | exp.Array):  # the dimensions of array_fill
+            size = math.prod(inner)
+        elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
+            size = min(inner[0], 1e4) ** min(inner[1], 64.0)
+        elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
+            size = inner[0] * 2.0 ** min(inner[1], 64.0)
+        elif parsed.dialect == "duckdb" and name in {"format", "printf"}:
+            texts = " ".join(one.name for one in node.expressions if isinstance(one, exp.Literal))
+            size, cost = _MOST_FORMATTED, math.inf if _WIDE.search(texts) else 1.0
+        elif name in {"lpad", "rpad"}:
+            cost = size
+        elif name in {"replace", "regexp_replace"} and len(inner) > 2:
+            size = cost = inner[0] * max(1.0, inner[2] / inner[1])
+        elif name in known["functions that search"] or isinstance(node, exp.Trim | exp.Overlay):
+            size, cost = inner[0], math.prod(inner)
+        sizes[id(node)] = size
+        if cost > _LARGEST:
+            raise Refusal(
+                f"{name or 'it'} could process more than {_LARGEST:,} values; use smaller numbers"
+            )
+
+
+def require_short_arrays(parsed: Parsed) -> None:
+    """Refuse a PostgreSQL operator on two long arrays that the statement itself builds."""
+    if parsed.dialect != "postgres":
+        return
+    pairs = [node for node in parsed.nodes if isinstance(node, _PAIRWISE)]
+    is_long = any(all(map(_is_long_array, node.iter_expressions())) for node in pairs)
+    if is_long and any(map(_builds_array, parsed.nodes)):
+        raise Refusal(
+            "@>, <@ and && compare all pairs of two arrays, which a time limit cannot stop; "
+            "write one of the arrays as a list"
+        )
+
+
+def _builds_array(node: exp.Expr) -> bool:
+    """Return whether a call builds an array or rows from numbers or long texts."""
+    if called(node) in _SPLITTERS or isinstance(node, exp.StringToArray):
+        return any(not isinstance(one, exp.Literal) for one in node.iter_expressions())
+    is_series = isinstance(node, exp.GenerateSeries | exp.ExplodingGenerateSeries)
+    return is_series or called(node) in _SERIES
+
+
+def _is_long_array(node: exp.Expr) -> bool:
+    """Return whether an operand may be an array of any length."""
+    while isinstance(node, exp.Paren | exp.Cast):
+        node = node.this
+    if isinstance(node, exp.Array):
+        return any(isinstance(one, exp.Query) for one in node.expressions)
+    return not isinstance(node, exp.Literal)

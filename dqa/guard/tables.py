@@ -221,7 +221,7 @@ def protected(policy: Policy, session: Session) -> Policy:
         views = found.rows
     # A view with its own restrictions is readable. A partition must hide all that its parent hides.
     named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
-    rows = [row for row in views if not (any(row[2:]) and _hide_same_parts(row, policy))]
+    rows = [row for row in views if not (any(row[2:]) and _is_safe(row, policy, hiding))]
     return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
@@ -272,10 +272,25 @@ def _folded(value: object) -> str:
     return str(value or "").casefold()
 
 
-def _hide_same_parts(row: Sequence[object], policy: Policy) -> bool:
-    """Return whether the policy hides the same parts of two tables, whose names `row` contains."""
-    one, other = (policy.shown_tables.get(_folded(name)) for name in row[:2])
-    return one is not None and other is not None and not one.is_whole and one[2:] == other[2:]
+def _is_safe(row: Sequence[object], policy: Policy, hiding: Collection[str]) -> bool:
+    """Return whether a restricted table hides as much as the other tables with the same rows.
+
+    `row` contains the names of the table and of the other table with the same rows.
+    """
+    one, other = map(_folded, row[:2])
+    own, others = (policy.row_filters.get(name, "").strip() for name in (one, other))
+    hidden = _columns(other, policy, hidden=True)
+    is_hidden = hidden.isdisjoint(_columns(one, policy, hidden=False))
+    return one in hiding and is_hidden and others in {"", own}
+
+
+def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
+    """Return the hidden and masked columns of a table; without `hidden`, the other columns."""
+    table = policy.known_tables.get(name)
+    columns = {column.name.casefold() for column in table.columns} if table is not None else set()
+    shown = {c for c in columns if policy.allows_column(name, c)}
+    shown -= {c for c in shown if f"{name}.{c}" in policy.masks}
+    return columns - shown if hidden else shown
 
 
 def revealing_views(

@@ -72,22 +72,20 @@ class _Request:
     ----------
     hash, settings
         The hash of the whole request, and its settings.
-    names, messages
-        The hashes of its messages in order, and each message by its hash.
+    messages
+        Each message with its hash, in order.
     """
 
     hash: str
     settings: str
-    names: tuple[str, ...]
-    messages: Mapping[str, dict[str, Any]]
+    messages: Sequence[tuple[str, dict[str, Any]]]
 
     @classmethod
     def of(cls, settings: str, messages: Sequence[BaseMessage]) -> Self:
         shown = [redacted(_shown(message)) for message in messages]
-        names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in shown)
+        named = [(_hash(json.dumps(message, sort_keys=True)), message) for message in shown]
         settings = redact(settings)
-        whole = _hash("\n".join([settings, *names]))
-        return cls(whole, settings, names, dict(zip(names, shown, strict=True)))
+        return cls(_hash("\n".join([settings, *(name for name, _ in named)])), settings, named)
 
     @property
     def key(self) -> _Key:
@@ -216,12 +214,13 @@ class Cassette:
                 position = len(answers)  # another attempt of the same requester was faster
             self._put(key, position, answer)
             attempt.positions[self][key] = position + 1
-            for name in request.names:
+            for name, message in request.messages:
                 if name not in self._messages:
                     self._messages.add(name)
-                    self._write({"message": name, **request.messages[name]})
+                    self._write({"message": name, **message})
             asked = {"request": request.hash, "asker": key[0], "position": position}
-            about = {"settings": request.settings, "messages": request.names}
+            names = [name for name, _ in request.messages]
+            about = {"settings": request.settings, "messages": names}
             self._write({**asked, **about, **answer})
 
     def close(self) -> None:
@@ -238,7 +237,7 @@ class Cassette:
 
     def _missing(self, request: _Request) -> str:
         """Describe a request without a recorded reply, and say how to fix the problem."""
-        step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
+        step = 1 + sum(message["role"] == "ai" for _, message in request.messages)
         others = [_by(one) for one, asked in self._answers if asked == request.hash]
         where = f" The same request was recorded{others[0]}." if others else ""
         return (
@@ -371,22 +370,25 @@ class RecordedModel(ToolModel):
 
 def inner_model(model: object) -> object:
     """Return a chat model without bound tools and recorder."""
-    while True:
-        if isinstance(model, RunnableBindingBase):
-            model = model.bound
-        elif isinstance(model, RecordedModel) and model.inner is not None:
-            model = model.inner
-        else:
-            return model
+    model, _ = _unbound(model)
+    if isinstance(model, RecordedModel) and model.inner is not None:
+        return inner_model(model.inner)
+    return model
+
+
+def _unbound(model: object) -> tuple[object, dict[str, Any]]:
+    """Return a chat model without bound tools, and the settings that were bound."""
+    settings: dict[str, Any] = {}
+    while isinstance(model, RunnableBindingBase):
+        settings, model = {**model.kwargs, **settings}, model.bound
+    return model, settings
 
 
 def record_failure(
     model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
 ) -> None:
     """Record that a request failed after all retries, if the model is recorded."""
-    settings: dict[str, Any] = {}
-    while isinstance(model, RunnableBindingBase):
-        settings, model = {**model.kwargs, **settings}, model.bound
+    model, settings = _unbound(model)
     if isinstance(model, RecordedModel):
         request = model.request(messages, stop, settings)
         model.cassette.add(request, {"failure": redact(words)})

@@ -80,9 +80,10 @@ def _message(message: BaseMessage) -> dict[str, Any]:
     if isinstance(message, ToolMessage):
         result = {"id": message.tool_call_id, "response": message.text}
         return {"role": "tool", "parts": [{"type": "tool_call_response", **result}]}
-    parts: list[dict[str, Any]] = [{"type": "text", "content": message.text}]
+    parts: list[dict[str, Any]] = []
+    if message.text:
+        parts.append({"type": "text", "content": message.text})
     for call in message.tool_calls if isinstance(message, AIMessage) else ():
         named = {"id": call["id"], "name": call["name"], "arguments": call["args"]}
         parts.append({"type": "tool_call", **named})
-    shown = parts if message.text else parts[1:]
-    return {"role": _ROLES.get(message.type, message.type), "parts": shown}
+    return {"role": _ROLES.get(message.type, message.type), "parts": parts}

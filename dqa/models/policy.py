@@ -144,11 +144,8 @@ class Budget:
                 "A limit on the cost needs the prices of a million tokens: give --price-input "
                 "and --price-output."
             )
-        self._tokens = tokens
-        self._cost = cost
-        self._prices = prices or Prices()
-        self._elsewhere = spent
-        self._spent = Usage()
+        self._tokens, self._cost, self._prices = tokens, cost, prices or Prices()
+        self._elsewhere, self._spent = spent, Usage()
         self._lock = threading.Lock()
 
     @property

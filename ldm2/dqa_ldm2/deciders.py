@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 from langchain_core.language_models import BaseChatModel
@@ -21,7 +22,7 @@ from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.replies import Choice
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.replies import Subgoal
-from dqa_ldm2.retrieval import OpenedMemory, Retriever, whole_examples
+from dqa_ldm2.retrieval import Retriever, open_filled, whole_examples
 from dqa_ldm2.settings import ExampleSettings, Ldm2Settings, MemorySettings, TrialSettings
 from dqa_ldm2.situation import Situation, check_situation, read_situation
 from dqa_ldm2.steps import (
@@ -71,13 +72,18 @@ class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
         super().__init__(name, model, settings)
         shared = settings.own_as(MemorySettings)
         self._context = shared.context
-        self._memory = OpenedMemory(memory or shared.memory)
+        self._location = memory or shared.memory
         self._playing: Chooser | None = None
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The memory. Raise `UsageError` if it does not exist or is empty."""
+        return open_filled(self._location)
 
     def check(self, question: Question) -> None:
         """Raise `UsageError` if the question has no actions, or if there is no memory."""
         check_situation(question)
-        self._memory.get()
+        _ = self.memory
 
     def read(self, question: Question, database: Database, recorder: Recorder) -> Situation:
         """Read the situation of a question."""
@@ -138,13 +144,13 @@ class Ldm2Decider(MemoryDecider):
         return len(self._batches())
 
     def _batches(self) -> tuple[int, ...]:
-        batches, most = self._memory.get().batches(), self.settings.own_as(Ldm2Settings).batches
+        batches, most = self.memory.batches(), self.settings.own_as(Ldm2Settings).batches
         return batches if most == "all" else batches[:most]
 
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
         batches = self._batches()
         chosen = batches if earlier is None else (batches[len(earlier)],)
-        return Imitation(self._memory.get(), chosen, self.settings.own_as(Ldm2Settings))
+        return Imitation(self.memory, chosen, self.settings.own_as(Ldm2Settings))
 
     def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
         return choose(asking, attempts, self._context)
@@ -210,7 +216,7 @@ class Standard(MemoryDecider):
         count = self.settings.own_as(ExampleSettings).examples
         if not count:
             return ()
-        return whole_examples(self._memory.get(), situation, count, retrieve=self.retrieves)
+        return whole_examples(self.memory, situation, count, retrieve=self.retrieves)
 
     def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
         return _AsShown(self, self._context, earlier or ())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Final
 
 from dqa.core.decider import Step, Trajectory
@@ -19,20 +18,6 @@ from dqa_ldm2.steps import Kind, find_type, warn
 
 _SEARCHED: Final = 10
 """The number of tuples to search for each whole example."""
-
-
-class OpenedMemory:
-    """A memory that is opened when it is first read. Thread-safe."""
-
-    def __init__(self, location: str | Memory) -> None:
-        self._location = location
-        self._lock = Lock()
-
-    def get(self) -> Memory:
-        """Return the memory. Raise `UsageError` if it does not exist or is empty."""
-        with self._lock:
-            self._location = open_filled(self._location)
-            return self._location
 
 
 def open_filled(location: str | Memory) -> Memory:

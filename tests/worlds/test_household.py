@@ -136,24 +136,6 @@ def test_an_episode_refuses_other_commands_and_ends_after_its_last(
     assert (episode.facts()["success"], episode.facts()["steps"]) == (False, 5)
 
 
-def test_the_expert_finds_back_to_the_way() -> None:
-    """After other commands it plans again, also with another thing in its hands."""
-    started = Household(HouseholdSettings(task="clean"), None).start(SEED)
-    expert = decider("expert")
-    try:
-        for wrong in ("go to", "take", "look", "go to"):
-            move = started.next_move()
-            assert move is not None
-            commands = [str(one) for one in move.position.actions if str(one).startswith(wrong)]
-            started.choose(commands[0] if commands else "look")
-        while (move := started.next_move()) is not None:
-            choice = expert.decide_at(move.question, move.position, (), move.reveal).choice
-            started.choose(choice or "")
-        assert started.returns() == {AGENT: 1.0}
-    finally:
-        started.close()
-
-
 def test_threads_play_what_one_thread_plays() -> None:
     """Parallel episodes, some of one game, show the same texts as single ones."""
 

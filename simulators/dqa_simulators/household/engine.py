@@ -166,11 +166,6 @@ class RunningGame:
         """Execute a command."""
         self.seen = Seen(*self.engine.ask("step", number=self._number, command=command))
 
-    def plan_on(self, goal: str) -> tuple[str, ...]:
-        """Return the planner's commands from the current state to a goal in PDDL."""
-        types, facts, names = self.engine.ask("facts", number=self._number)
-        return _plan(self.engine, Problem(types, facts, goal), names)
-
     def close(self) -> None:
         """End the game if its process is still running."""
         if self._number and self.engine.is_usable:
@@ -181,10 +176,6 @@ class RunningGame:
 def plan(problem: Problem) -> tuple[str, ...]:
     """Return the planner's commands that solve a problem; empty if it finds no plan."""
     named = sorted({name for fact in problem.facts for name in fact[1:]})
-    return _plan(engine(), problem, engine().ask("name", identities=named))
-
-
-def _plan(engine: Engine, problem: Problem, names: Mapping[str, str]) -> tuple[str, ...]:
-    reduced = problem.reduced()
+    names, reduced = engine().ask("name", identities=named), problem.reduced()
     called = {one.lower(): names.get(one.lower(), one.lower()) for one in reduced.types}
-    return tuple(engine.ask("plan", problem=reduced.write(), names=called))
+    return tuple(engine().ask("plan", problem=reduced.write(), names=called))

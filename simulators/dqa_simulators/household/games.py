@@ -82,11 +82,6 @@ class HouseholdGame(NamedTuple):
         """Commands that win the game; empty if the file contains none."""
         return tuple(map(_as_in_the_papers, self.data.walkthrough or ()))
 
-    @property
-    def goal(self) -> str:
-        """The goal in PDDL."""
-        return extract_goal(self.data.pddl_problem)
-
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
     """Return the game of a seed. Read its walkthrough from the user's cache, or plan and store it.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -185,35 +185,19 @@ class Knowledge:
                 return
 
 
-class HouseholdState(NamedTuple):
-    """The true state, for an informed player.
-
-    Attributes
-    ----------
-    walkthrough
-        Commands that win from the initial state; may be empty.
-    plan
-        Returns commands from the planner that win from the current state; empty if none exist.
-    """
-
-    walkthrough: tuple[str, ...]
-    plan: Callable[[], tuple[str, ...]]
-
-
 class ExpertPolicy(InformedPolicy):
-    """Follows the planner's walkthrough, and makes a new plan after a deviation."""
+    """Follows the planner's walkthrough, which is the state that the world reveals."""
 
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
-        """Return the next command of the plan; the fallback if the planner finds no plan."""
+        """Return the next command of the walkthrough; the fallback after a different command."""
         del random
-        walkthrough, plan = cast("HouseholdState", state)
+        walkthrough = cast("tuple[str, ...]", state)
         done = tuple(event.action for event in position.events[1:])
         if done == walkthrough[: len(done)] and len(done) < len(walkthrough):
             return walkthrough[len(done)]
-        commands = plan()
-        return commands[0] if commands else position.fallback
+        return position.fallback
 
 
 class ExplorerPolicy(Policy):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 Fact: TypeAlias = tuple[str, ...]
@@ -64,23 +65,22 @@ class Problem(NamedTuple):
         and placement, and the locations of all of these. Every plan for the part is a plan for
         the whole problem. Planning for a whole room takes minutes.
         """
-        facts = _Index(self.facts)
+        facts: defaultdict[str, list[Fact]] = defaultdict(list)
+        for fact in self.facts:
+            facts[fact[0].lower()].append(fact)
         wanted = {name.lower() for name in _TYPED.findall(self.goal)}
         goal = self.goal.lower()
         treated = [type_ for what, type_ in _TREATED_AT.items() if f"({what} " in goal]
-        things = {fact[1] for fact in facts.of("objecttype") if fact[2].lower() in wanted}
-        held = {fact[2] for fact in facts.of("holds")}
-        things |= held
-        receptacles = {fact[2] for fact in facts.of("inreceptacle") if fact[1] in things}
+        things = {fact[1] for fact in facts["objecttype"] if fact[2].lower() in wanted}
+        receptacles = {fact[2] for fact in facts["inreceptacle"] if fact[1] in things}
         for type_ in sorted(wanted.union(treated)):
-            receptacles |= facts.first_of_type(type_)
-        for thing in sorted(held):  # the player may need to put it down
-            receptacles |= facts.first_that_holds(thing)
-        places = {fact[2] for fact in facts.of("receptacleatlocation") if fact[1] in receptacles}
-        places |= {fact[2] for fact in facts.of("atlocation")}
+            of_type = [fact[1] for fact in facts["receptacletype"] if fact[2].lower() == type_]
+            receptacles |= {min(of_type)} if of_type else set()
+        places = {fact[2] for fact in facts["receptacleatlocation"] if fact[1] in receptacles}
+        places |= {fact[2] for fact in facts["atlocation"]}
         kept = things | receptacles | places
-        named = {fact[2] for fact in facts.of("objecttype") if fact[1] in kept}
-        named |= {fact[2] for fact in facts.of("receptacletype") if fact[1] in kept}
+        named = {fact[2] for fact in facts["objecttype"] if fact[1] in kept}
+        named |= {fact[2] for fact in facts["receptacletype"] if fact[1] in kept}
         kept |= named | {name for name, type_ in self.types.items() if type_ == "agent"}
         # Types in the domain and in the goal must be declared even if the room lacks them.
         must = wanted | _NAMED_BY_DOMAIN
@@ -94,29 +94,6 @@ class Problem(NamedTuple):
 
 def _is_type(type_: str, name: str, must: set[str]) -> bool:
     return type_ in {"otype", "rtype"} and name.lower() in must
-
-
-class _Index:
-    """An index of facts by predicate."""
-
-    def __init__(self, facts: Iterable[Fact]) -> None:
-        self._facts: dict[str, list[Fact]] = {}
-        for fact in facts:
-            self._facts.setdefault(fact[0].lower(), []).append(fact)
-
-    def of(self, predicate: str) -> list[Fact]:
-        return self._facts.get(predicate, [])
-
-    def first_of_type(self, type_: str) -> set[str]:
-        """Return a set with the first receptacle of a type; empty if there is none."""
-        names = sorted(fact[1] for fact in self.of("receptacletype") if fact[2].lower() == type_)
-        return set(names[:1])
-
-    def first_that_holds(self, thing: str) -> set[str]:
-        """Return a set with the first receptacle into which a thing fits; it may be empty."""
-        own = {fact[2] for fact in self.of("objecttype") if fact[1] == thing}
-        fitting = sorted(fact[1].lower() for fact in self.of("cancontain") if fact[2] in own)
-        return self.first_of_type(fitting[0]) if fitting else set()
 
 
 def extract_goal(text: str) -> str:

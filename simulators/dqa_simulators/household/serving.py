@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 _WORD: Final = re.compile(r"\w+")
-_MIRRORS: Final = ("not_", "new-axiom")
-"""Prefixes of the names of derived facts."""
 _TRANSLATIONS: Final = 16
 """The number of cached game translations (a few MB each). Translating takes most of a start."""
 
@@ -77,14 +75,6 @@ class TextWorld:
         environment.step(command)
         seen: _Seen = environment.seen()
         return seen
-
-    def facts(self, number: int) -> tuple[dict[str, str], tuple[tuple[str, ...], ...], Any]:
-        """Return the types of all things, the true facts of a game, and the names of things."""
-        state, infos = self._open[number]._pddl_state, self._open[number].entity_infos  # noqa: SLF001
-        facts = {(one.name, *(part.name for part in one.arguments)) for one in state.facts}
-        known = tuple(sorted(one for one in facts if not one[0].startswith(_MIRRORS)))
-        types = dict(sorted(state.name2type.items()))
-        return types, known, {identity: info.name for identity, info in infos.items()}
 
     def end(self, number: int) -> None:
         """Close a game."""

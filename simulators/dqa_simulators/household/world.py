@@ -24,7 +24,7 @@ from dqa_simulators.household.games import (
     read_game,
     task_of_seed,
 )
-from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy, HouseholdState
+from dqa_simulators.household.players import ExpertPolicy, ExplorerPolicy
 from dqa_simulators.household.tables import TaskName
 
 if TYPE_CHECKING:
@@ -128,10 +128,8 @@ class HouseholdEpisode(SoloEpisode):
         self._running.step(action)
         return self._add_event(_STAGE, action, self._running.seen.text.strip())
 
-    def _reveal(self) -> HouseholdState:
-        return HouseholdState(
-            self._played.walkthrough, lambda: self._running.plan_on(self._played.goal)
-        )
+    def _reveal(self) -> tuple[str, ...]:
+        return self._played.walkthrough
 
     def _returns(self) -> Mapping[str, float]:
         return {AGENT: float(self._is_over)}

@@ -193,17 +193,6 @@ def test_a_goal_that_is_explored_does_not_recall_itself(built: Built) -> None:
         shown.clear()
 
 
-@pytest.mark.parametrize(("paths", "depth"), [(1, 3), (4, 8)])
-def test_exploring_asks_no_more_than_paths_times_depth(
-    built: Built, paths: int, depth: int
-) -> None:
-    """Including the first path; a better path needs one comparison more."""
-    for goal in refined(built(), games=6, paths=paths, depth=depth).goals:
-        assert goal.counts.get("asked", 0) <= paths * depth
-        assert goal.calls["exploring"] == goal.counts.get("asked", 0)
-        assert goal.calls.get("comparing", 0) == (1 if goal.is_improved else 0)
-
-
 def test_a_failure_of_the_world_ends_only_its_path(built: Built) -> None:
     """It is counted and reported with its action."""
     report = refined(built(), games=4, broken="go to the bed")

@@ -34,16 +34,9 @@ def problems(asking: Asking) -> list[str]:
 
 def remembered(*actions: str) -> list[Remembered]:
     """Return tuples with these actions."""
+    of = {"goal": "Put it.", "observation": "Seen.", "batch": 1, "version": 1}
     return [
-        Remembered(
-            goal="Put it.",
-            observation="Seen.",
-            action=action,
-            source=f"world {number}",
-            id=number,
-            batch=1,
-            version=1,
-        )
+        Remembered(action=action, source=f"world {number}", id=number, **of)  # type: ignore[arg-type]
         for number, action in enumerate(actions, 1)
     ]
 

@@ -99,10 +99,8 @@ class OpenAIChat(ChatOpenAI):
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             problem = "The server's response does not have the format of a reply"
             raise MalformedReplyError(f"{problem}: {error}") from error
-        if not choices:
-            raise MalformedReplyError("The server's answer contains no reply: 'choices' is empty.")
-        if not choices[0].get("finish_reason"):
-            raise MalformedReplyError("The server's answer has no finish reason.")
+        if not choices or not choices[0].get("finish_reason"):
+            raise MalformedReplyError("The server's answer has no reply with a finish reason.")
         return result
 
     def _convert_chunk_to_generation_chunk(

@@ -83,7 +83,7 @@ def test_ask_answers_on_any_database_with_its_evidence(
     assert f"Choice: {document['choice']}" in ran.out
     assert json.loads((tmp_path / "trace.json").read_text("utf-8"))["choice"] == document["choice"]
     again = dqa(*base, "--trace", tmp_path / "trace.json")
-    assert (again.code, "exists already" in again.err) == (2, True)
+    assert (again.code, "already exists" in again.err) == (2, True)
 
 
 def test_audit_gives_verdicts_totals_and_a_page(

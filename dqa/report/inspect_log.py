@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from math import isfinite
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -127,7 +128,8 @@ def _sample_id(row: ExportedDecision) -> str:
 
 
 def _sample(row: ExportedDecision, trace: Trace | None, question: Question | None) -> Json:
-    talk = _Conversation(() if trace is None else trace.events, row.model)
+    recorded = () if trace is None else trace.events
+    prompt, messages, traceback = _conversation(recorded, row.model)
     asked = row.question
     if question is not None:
         asked = "\n\n".join(filter(None, (question.text, question.rules)))
@@ -138,10 +140,10 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
     sample: Json = {
         "id": _sample_id(row),
         "epoch": row.epoch,
-        "input": talk.prompt or asked,
+        "input": prompt or asked,
         "choices": [str(one) for one in candidates[:_MOST_CHOICES]] or None,
         "target": [str(tie) for tie in row.ties] or "",
-        "messages": talk.messages or [{"role": "user", "content": asked}],
+        "messages": messages or [{"role": "user", "content": asked}],
         "output": {"model": row.model, "choices": choices},
         "scores": _scores(row),
         "metadata": row.to_json(),
@@ -151,7 +153,7 @@ def _sample(row: ExportedDecision, trace: Trace | None, question: Question | Non
     }
     if row.outcome.repeated:
         message = str(redacted(row.error or row.outcome.value))
-        traceback = talk.traceback or message
+        traceback = traceback or message
         sample["error"] = {"message": message, "traceback": traceback, "traceback_ansi": traceback}
     elif row.ended_by is not None:
         sample["limit"] = {"type": "custom", "limit": 0, "reason": row.ended_by}
@@ -187,56 +189,47 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
     return {rows[0].model: counts}
 
 
-class _Conversation:
-    """A decision as messages of Inspect.
+def _conversation(
+    trace: Iterable[events.Event], model: str
+) -> tuple[list[Json], list[Json], str | None]:
+    """Return the first prompt, all messages, and the traceback of a bug that ended the decision."""
+    prompt: list[Json] = []
+    messages: list[Json] = []
+    waiting: list[Json] = []  # the calls of the last reply that have no result yet
+    traceback: str | None = None
+    numbers = count(1)
 
-    `prompt` is the first prompt. `traceback` is the traceback of a bug that ended the decision.
-    """
-
-    def __init__(self, trace: Iterable[events.Event], model: str) -> None:
-        self.prompt: list[Json] | None = None
-        self.messages: list[Json] = []
-        self.traceback: str | None = None
-        self._model = model
-        self._open: list[Json] = []
-        self._calls = 0
-        for event in trace:
-            self._add(event)
-
-    def _add(self, event: events.Event) -> None:
-        match event:
-            case events.PromptEvent():  # a decision may have several conversations
-                prompt = [_message(_ROLES.get(role, "user"), text) for role, text in event.messages]
-                self._open = []
-                self.messages += prompt
-                self.prompt = self.prompt or prompt
-            case events.ReplyEvent():
-                self._open = [self._call(use.tool, use.input) for use in event.calls]
-                reply = _assistant_message(event.text, self._model, event.reasoning)
-                self.messages.append(reply | ({"tool_calls": [*self._open]} if self._open else {}))
-            case events.ToolEvent() if self.messages:
-                self._return(event)
-            case events.ParseFailureEvent():
-                self.messages.append(_message("user", event.problem))
-            case events.EndingEvent() if event.traceback is not None:
-                self.traceback = str(redacted(event.traceback))
-
-    def _call(self, tool: str, given: object) -> Json:
-        self._calls += 1
+    def called(tool: str, given: object) -> Json:
         given = redacted(given)
         arguments = given if isinstance(given, dict) else {"input": given}
-        identity = f"call_{self._calls}"
+        identity = f"call_{next(numbers)}"
         return {"id": identity, "function": tool, "arguments": arguments, "type": "function"}
 
-    def _return(self, event: events.ToolEvent) -> None:
-        call = next((call for call in self._open if call["function"] == event.tool), None)
-        if call is not None:
-            self._open.remove(call)
-        else:  # the decider called the tool, or the reply contains the call as text
-            call = self._call(event.tool, {"statement": event.statement})
-        error = None if event.error is None else {"type": "unknown", "message": event.error}
-        about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
-        self.messages.append(_message("tool", event.observation) | about)
+    for event in trace:
+        match event:
+            case events.PromptEvent():  # a decision may have several conversations
+                asked = [_message(_ROLES.get(role, "user"), text) for role, text in event.messages]
+                waiting = []
+                messages += asked
+                prompt = prompt or asked
+            case events.ReplyEvent():
+                waiting = [called(use.tool, use.input) for use in event.calls]
+                reply = _assistant_message(event.text, model, event.reasoning)
+                messages.append(reply | ({"tool_calls": [*waiting]} if waiting else {}))
+            case events.ToolEvent() if messages:
+                call = next((one for one in waiting if one["function"] == event.tool), None)
+                if call is not None:
+                    waiting.remove(call)
+                else:  # the decider called the tool, or the reply contains the call as text
+                    call = called(event.tool, {"statement": event.statement})
+                error = None if event.error is None else {"type": "unknown", "message": event.error}
+                about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
+                messages.append(_message("tool", event.observation) | about)
+            case events.ParseFailureEvent():
+                messages.append(_message("user", event.problem))
+            case events.EndingEvent() if event.traceback is not None:
+                traceback = str(redacted(event.traceback))
+    return prompt, messages, traceback
 
 
 def _message(role: str, text: str) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 from textwrap import indent
@@ -53,8 +53,7 @@ def read(
     parts = [trace.question, trace.database, trace.decider]
     parts += [f"epoch {trace.epoch}"] if repeated else []
     heading = Passage("heading", " | ".join(parts), text=model_line(trace.model))
-    reader = _EventReader()
-    passages = [heading, *(found for event in trace.events for found in reader.passages(event))]
+    passages = [heading, *_read_events(trace.events)]
     if not any(passage.kind == "called" for passage in passages):
         # A decider without a model records evidence and no events.
         passages += [called_passage(None, evidence) for evidence in trace.evidence]
@@ -88,59 +87,49 @@ def _spent(trace: Trace) -> Passage:
     return Passage("spent", "Spent", text=", ".join(counts))
 
 
-class _EventReader:
-    """Converts events into passages, and stores the data that later events refer to."""
-
-    def __init__(self) -> None:
-        self._task: list[tuple[str, str]] = []
-        self._plans: list[Sequence[PlanStep]] = []
-        self._pending: list[ToolUse] = []
-
-    def passages(self, event: Event) -> Iterator[Passage]:
-        """Yield the passages of the next event."""
+def _read_events(trace: Iterable[Event]) -> Iterator[Passage]:
+    """Yield the passages of events. Some events refer to earlier ones."""
+    task: list[tuple[str, str]] = []
+    plans: list[Sequence[PlanStep]] = []
+    pending: list[ToolUse] = []
+    for event in trace:
         match event:
             case events.PromptEvent():
-                yield from self._prompt(event)
+                *before, last = event.messages or (("", ""),)
+                for kind, text in before:
+                    yield Passage("prompt", f"Prompt, {kind}", text=text, detail=True)
+                sections = _sections(last[1])
+                for title, text in sections:
+                    if (title, text) not in task:
+                        yield Passage("prompt", title or "Task", text=text)
+                task = sections
             case events.ReplyEvent():
-                yield from self._reply(event)
+                pending = [call for call in event.calls if call.tool in (QUERY, *SIMULATING)]
+                yield from _reply(event)
             case events.PlanEvent():
-                yield self._plan(event)
+                plan = read_plan(event.text)
+                old = plans[-1] if plans else plan.steps
+                plans.append(plan.steps)
+                title = f"plan {len(plans)} (+ new, - removed)" if plans[1:] else "plan"
+                items = tuple(_changes(old, plan.steps))
+                yield Passage("plan", title, event.step, items=items, notes=plan.beside)
             case ToolEvent():
-                self._pending = self._pending[event.kind != "tool" :]
+                pending = pending[event.kind != "tool" :]
                 yield called_passage(event.step, event)
             case events.EndingEvent(kind="infrastructure"):
-                yield from (_unanswered(event.step, call) for call in self._pending)
+                yield from (_unanswered(event.step, call) for call in pending)
             case _:
                 yield from _passages(event)
 
-    def _prompt(self, event: events.PromptEvent) -> Iterator[Passage]:
-        *before, last = event.messages or (("", ""),)
-        for kind, text in before:
-            yield Passage("prompt", f"Prompt, {kind}", text=text, detail=True)
-        task = _sections(last[1])
-        for title, text in task:
-            if (title, text) not in self._task:
-                yield Passage("prompt", title or "Task", text=text)
-        self._task = task
 
-    def _reply(self, event: events.ReplyEvent) -> Iterator[Passage]:
-        self._pending = [call for call in event.calls if call.tool in (QUERY, *SIMULATING)]
-        if reasoning := event.reasoning.strip():
-            yield Passage("reasoning", "reasoning", event.step, text=reasoning)
-        if event.thought is None:
-            calls = "\n".join(f"{call.tool}: {_request(call.input)}" for call in event.calls)
-            yield Passage("reply", "reply", event.step, text=event.text or calls or "(empty)")
-        elif event.thought.strip():
-            yield Passage("thought", "thought", event.step, text=event.thought)
-
-    def _plan(self, event: events.PlanEvent) -> Passage:
-        plan = read_plan(event.text)
-        old = self._plans[-1] if self._plans else plan.steps
-        self._plans.append(plan.steps)
-        number = len(self._plans)
-        title = "plan" if number == 1 else f"plan {number} (+ new, - removed)"
-        items = tuple(_changes(old, plan.steps))
-        return Passage("plan", title, event.step, items=items, notes=plan.beside)
+def _reply(event: events.ReplyEvent) -> Iterator[Passage]:
+    if reasoning := event.reasoning.strip():
+        yield Passage("reasoning", "reasoning", event.step, text=reasoning)
+    if event.thought is None:
+        calls = "\n".join(f"{call.tool}: {_request(call.input)}" for call in event.calls)
+        yield Passage("reply", "reply", event.step, text=event.text or calls or "(empty)")
+    elif event.thought.strip():
+        yield Passage("thought", "thought", event.step, text=event.thought)
 
 
 def _passages(event: Event) -> Iterator[Passage]:

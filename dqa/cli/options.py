@@ -267,11 +267,8 @@ class ResumingOptions(StoringOptions):
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `dqa.evaluate` and `dqa.play`."""
         resumes = self.resume is not None
-        return {
-            "out": self.resume or self.out,
-            "retry_failed": self.retry_failed,
-            "resume": resumes,
-        }
+        out = self.resume or self.out
+        return {"out": out, "retry_failed": self.retry_failed, "resume": resumes}
 
 
 # Output

@@ -20,7 +20,6 @@ from dqa.api.databases import loaded as loaded
 from dqa.api.databases import open_database as open_database
 from dqa.api.databases import temporary_database as temporary_database
 from dqa.api.databases import unload as unload
-from dqa.api.figures import Evaluation as Evaluation
 from dqa.api.games import Tournament as Tournament
 from dqa.api.games import TrainedPlayer as TrainedPlayer
 from dqa.api.games import play as play
@@ -149,6 +148,7 @@ from dqa.loaders.sources import ReleaseFolder as ReleaseFolder
 from dqa.report.counts import RunCounts as RunCounts
 from dqa.report.export_rows import ExportedDecision as ExportedDecision
 from dqa.report.run_report.records import Report as Report
+from dqa.report.tables import Evaluation as Evaluation
 from dqa.scenarios.generation import Difficulty as Difficulty
 from dqa.scenarios.generation import Mix as Mix
 from dqa.worlds.world import Episode as Episode

@@ -124,7 +124,7 @@ _OWN: Mapping[str, str] = {
     "checked_statement": "dqa.api.checking:CheckedStatement",
     "comparison": "dqa.evaluation.statistics.comparing:Comparison",
     "database_health": "dqa.api.databases:DatabaseHealth",
-    "evaluation": "dqa.api.figures:Evaluation",
+    "evaluation": "dqa.report.tables:Evaluation",
     "exported_decision": "dqa.report.export_rows:ExportedDecision",
     "loaded": "dqa.api.databases:LoadedHere",
     "manifest": "dqa.loaders.generator.manifest:Manifest",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dqa import plugins
-from dqa.api.figures import Evaluation
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
@@ -43,6 +42,7 @@ from dqa.report.counts import RunCounts, count_decisions
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
+from dqa.report.tables import Evaluation
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import PlaySpec, RunSpec
 
 if TYPE_CHECKING:
-    from dqa.api.figures import Evaluation
     from dqa.api.runs import Run
     from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
     from dqa.report.table import Table
+    from dqa.report.tables import Evaluation
 
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""

@@ -8,8 +8,8 @@ from functools import partial
 from dqa.core.text import counted
 from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Standing
 from dqa.evaluation.statistics.pairs import Difference
+from dqa.report.spending import model_line
 from dqa.report.table import NONE, Table, estimate_text, in_percent
-from dqa.report.tables import model_line
 
 STANDINGS = "Each decider, with 95 % intervals below"
 PAIRS = (

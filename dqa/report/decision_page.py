@@ -11,8 +11,7 @@ from dqa.evaluation.traces import Trace
 from dqa.report.pages import rendered
 from dqa.report.passages import Passage
 from dqa.report.reading import read
-from dqa.report.spending import Spending
-from dqa.report.tables import model_line
+from dqa.report.spending import Spending, model_line
 
 _FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})
 """Kinds of passages that the page shows outside the list of steps."""

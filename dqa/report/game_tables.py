@@ -10,8 +10,8 @@ from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.statistics.games import AGREEMENT, GameFigures, PlayerDifference, PlayFigures
 from dqa.models.registry import is_scripted
 from dqa.report.compare_tables import p_value
+from dqa.report.spending import model_line
 from dqa.report.table import Table, estimate_text, in_percent
-from dqa.report.tables import model_line
 
 DIFFERENCES = (
     "First player minus second player on the same deals, with 95 % intervals; p-values are "

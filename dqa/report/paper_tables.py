@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dqa.evaluation.findings import FindingShare, FindingTable
 from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
+from dqa.report.spending import model_line
 from dqa.report.table import NONE, Table, interval_text, share_text, titled
-from dqa.report.tables import model_line
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
 _WIDEST = 7

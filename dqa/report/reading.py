@@ -21,8 +21,7 @@ from dqa.core.text import counted, shortened
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Change, Passage
-from dqa.report.spending import Spending, usage_text
-from dqa.report.tables import model_line
+from dqa.report.spending import Spending, model_line, usage_text
 from dqa.report.verdicts import game_lines, verdict
 
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}

@@ -1,4 +1,4 @@
-"""Numbers of tokens and calls, and their cost."""
+"""The models of decisions, their tokens and calls, and the cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pydantic import Field
 from dqa.core.decision import Usage
 from dqa.core.records import Record
 from dqa.core.text import counted
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import NO_MODEL, Result
+from dqa.models.registry import is_scripted
 
 if TYPE_CHECKING:
     from dqa.core.budgets import Prices
@@ -81,3 +82,15 @@ def usage_text(used: Usage) -> str:
     more = {name: getattr(used, f"{name}_tokens", None) for name in ("cached", "reasoning")}
     parts = [f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"]
     return ", ".join([*parts, *(f"{count:,} {name}" for name, count in more.items() if count)])
+
+
+def model_line(model: str) -> str:
+    """Return the line that names the model, and says whether it is a scripted program."""
+    if model == NO_MODEL:
+        return "Model: none (this decider uses no model)."
+    parts = model.split(" + ")
+    programs = [part for part in parts if is_scripted(part)]
+    note = f" Of these, {programs[0]} is a program, not a language model." if programs else ""
+    if len(programs) == len(parts):
+        note = " A scripted program, not a language model."
+    return f"Model: {model}.{note}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from dqa.core.records import Record
 from dqa.core.text import counted, spelt_out
 from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
-from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
+from dqa.evaluation.statistics.games import PlayFigures
 from dqa.evaluation.statistics.summaries import (
     EpochStatistics,
     KindMean,
@@ -22,8 +24,10 @@ from dqa.evaluation.statistics.summaries import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.counts import RunCounts
+from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import trace_command
-from dqa.report.spending import Spending
+from dqa.report.spending import Spending, model_line
 from dqa.report.table import NONE, Table, estimate_text, interval_text, share_text, titled
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
@@ -287,18 +291,6 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     return lines
 
 
-def model_line(model: str) -> str:
-    """Return the line that names the model, and says whether it is a scripted program."""
-    if model == NO_MODEL:
-        return "Model: none (this decider uses no model)."
-    parts = model.split(" + ")
-    programs = [part for part in parts if is_scripted(part)]
-    note = f" Of these, {programs[0]} is a program, not a language model." if programs else ""
-    if len(programs) == len(parts):
-        note = " A scripted program, not a language model."
-    return f"Model: {model}.{note}"
-
-
 def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     """Return the lines below a table: the models, further figures, and the cost."""
     models = dict.fromkeys(summary.model for summary in summaries)
@@ -342,3 +334,69 @@ def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool =
         f"{crashed.decider}, with the versions in the run's record. --resume RUN repeats the "
         "decision."
     )
+
+
+class Evaluation(Record):
+    """The summary statistics of a run, as ``dqa eval --json`` and ``dqa show --json`` print them.
+
+    Attributes
+    ----------
+    model
+        The chat model that was named.
+    models
+        The models that answered for each decider, joined by ' + ', or 'none' without a model.
+    scripted
+        Whether a scripted program replaced the language model.
+    means
+        Mean accuracies over relational and graph databases (PlanRAG, Table 4).
+    shortcuts
+        The accuracy of each heuristic on the judged questions.
+    totals
+        The number of statements that match the expected result, over all databases.
+    tags
+        The results of every decider on the questions of each tag.
+    epochs
+        pass@k and pass^k; empty unless questions were repeated.
+    games
+        The summary statistics of games; None for a run of questions.
+    """
+
+    model: str | None
+    models: dict[str, str]
+    scripted: bool
+    rule_set: str | None
+    strict_official: bool
+    out: str | None
+    counts: RunCounts
+    spent: Spending
+    results: tuple[Summary, ...]
+    means: tuple[KindMean, ...]
+    shortcuts: tuple[Shortcut, ...]
+    chance: tuple[Chance, ...]
+    totals: tuple[MatchTotal, ...] = ()
+    tags: tuple[TagCount, ...] = ()
+    epochs: tuple[EpochStatistics, ...] = ()
+    games: PlayFigures | None = None
+
+    def tables(self) -> list[Table]:
+        """Return the tables of accuracies and of epochs, or of games."""
+        if self.games is not None:
+            return game_tables(self.games)
+        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance, self.totals)
+        return [*accuracies, *epoch_tables(self.epochs)]
+
+    def scoring(self) -> list[str]:
+        """Return lines about the scoring rule, the alternative scoring and the best shortcuts."""
+        strict = self.strict_official
+        return scoring_lines(self.results, self.shortcuts, self.totals, strict_official=strict)
+
+    def lines(self) -> list[str]:
+        """Return the lines below the tables: scoring, models and usage."""
+        if self.games is not None:
+            return [*game_lines(self.games, self.models), str(self.spent)]
+        return [
+            *self.scoring(),
+            *interval_lines(self.results),
+            *tag_lines(self.tags),
+            *lines_below(self.results, self.spent),
+        ]

@@ -8,7 +8,7 @@ import typer
 
 from dqa.core.text import visible
 from dqa.report.pages import percent
-from dqa.report.tables import model_line
+from dqa.report.spending import model_line
 from dqa_dellma.findings import ActionFigures
 from dqa_dellma.tree.decision_tree import DecisionTree
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.database import Rows
-from dqa.core.display import Display, Value, cell_of, numbers_in, round_rows
+from dqa.core.display import Display, Value, numbers_in, round_rows
 from dqa.core.evidence import Evidence
 
 
@@ -76,9 +76,3 @@ def test_evidence_has_the_shown_text_and_the_exact_values(
     again = Evidence(**json.loads(json.dumps(asdict(evidence))))
     assert again.rows == evidence.rows == result.rows
     assert bool(evidence.exact) == (result.to_text(digits) != result.to_text(0))
-
-
-def test_a_list_becomes_its_json_text() -> None:
-    """Candidates that a query returns are plain values."""
-    assert cell_of(["é", None]) == '["é", null]'
-    assert cell_of(2) == 2

@@ -5,23 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from dqa.core.records import Record, dump_line
-
-
-class Noted(Record):
-    """A record with one field."""
-
-    text: str
-
-
-def test_a_line_is_the_records_own() -> None:
-    """Equal records have equal lines."""
-    noted = Noted(text="ä")
-    assert noted.to_line() == '{"text":"ä"}'
-    assert noted == Noted(text="ä")
-    assert hash(noted) == hash(Noted(text="ä"))
-    assert noted.to_json() == {"text": "ä"}
-    assert noted.changed(text="c").to_line() == '{"text":"c"}'
+from dqa.core.records import dump_line
 
 
 def test_half_a_character_is_escaped() -> None:

@@ -73,10 +73,3 @@ def test_words_of_a_name_are_whole() -> None:
         "日本_name": ("日本", "name"),
     }
     assert {name: words_in(name) for name in names} == names
-
-
-@pytest.mark.parametrize("written", ["well-known", "well known", "wellknown"])
-@pytest.mark.parametrize("about", ["well-known", "well known", "wellknown"])
-def test_spellings_with_hyphens_and_spaces_are_equal(written: str, about: str) -> None:
-    """Hyphens and spaces within a word have no effect."""
-    assert best([table("t1", written), table("t2", "Other")], about) == ["t1"]

@@ -10,7 +10,6 @@ import pytest
 from dqa.core.errors import DataError, UsageError
 from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
-from dqa.databases.files import FileNamespaces
 from tests.databases.conftest import BACKENDS
 from tests.databases.engines import read_back, world
 
@@ -129,22 +128,6 @@ def test_another_situation_replaces_a_file_only_by_name(
             backend.load(other, str(file), replace)
     with closing(backend.load(other, str(file), str(file))) as database:
         assert read_back(database, other) == other
-
-
-def test_a_file_that_vanishes_during_a_load_holds_nothing(
-    situation: Situation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error of a load that found a file a moment before says so."""
-    file = tmp_path / "world.db"
-
-    def appears(*_: object, **__: object) -> None:
-        raise FileExistsError
-
-    monkeypatch.setattr(FileNamespaces, "_put", appears)
-    with pytest.raises(
-        UsageError, match=r"world\.db' contains nothing, which dqa does not overwrite"
-    ):
-        BACKENDS["sqlite"].load(situation, str(file))
 
 
 def test_a_file_is_open_twice_in_one_process(

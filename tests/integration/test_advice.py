@@ -138,7 +138,6 @@ def test_the_documented_user_of_mysql_leaves_no_advice_on_the_role(mysql: Reader
             "member of pg_execute_server_program",
             "REVOKE pg_execute_server_program FROM {role}",
         ),
-        ("GRANT INSERT ON goods TO {role}", "public.goods", "REVOKE INSERT ON goods FROM {role}"),
         (
             "GRANT UPDATE (name) ON goods TO {role}",
             "public.goods",

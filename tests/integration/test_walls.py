@@ -211,22 +211,6 @@ def test_a_search_path_of_a_role_is_its_own_place(postgres_url: str) -> None:
         engine.dispose()
 
 
-def test_a_policy_opens_one_schema_beside_the_own(two: TwoSituations) -> None:
-    """By its name, and still neither the catalogue nor a third one."""
-    own = two.open(two.own, Policy(schemas=frozenset({two.names["other"]})))
-    other = f"SELECT count(*) FROM {two.names['other']}.goods"
-    assert own.query(other).rows == ((12,),)
-    assert own.query("SELECT count(*) FROM goods").rows == ((20,),)
-    for statement in (
-        "SELECT table_name FROM information_schema.tables",
-        "SELECT 1 FROM third.goods",
-    ):
-        with pytest.raises(RefusedStatementError):
-            own.query(statement)
-    if two.dialect != "duckdb":  # opened by its location, it describes the policy's schemas
-        assert HIDDEN not in own.schema().to_text()
-
-
 def test_what_is_opened_by_its_url_has_the_same_walls(two: TwoSituations) -> None:
     """`ask`, `dqa query` and questions of one's own open databases so."""
     name = two.names["own"]

@@ -74,7 +74,7 @@ class Session(ABC):
     is_broken: bool = False
 
     def __init__(self) -> None:
-        self.announce: Callable[[str], None] = _ignore
+        self.announce: Callable[[str], None] = lambda _: None
 
     @abstractmethod
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -116,10 +116,6 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release the connections. A database in memory is lost."""
-
-
-def _ignore(mark: str) -> None:
-    """Ignore a connection."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 from re import Pattern
-from threading import Lock, Timer
+from threading import Event, Lock, Timer
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import (
@@ -20,6 +20,7 @@ from dqa.core.errors import (
     DqaError,
     NotUnderstoodError,
     StatementError,
+    StatementTimeoutError,
     UnknownReferenceError,
 )
 from dqa.core.schema import DatabaseSchema
@@ -41,42 +42,6 @@ from dqa.databases.rows import collect, columns_of, rows_from
 _DESCRIBING = 60.0
 """The maximum number of seconds for reading a schema."""
 _OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
-
-
-class Deadline:
-    """Call a function from another thread after some seconds, unless the context ends first.
-
-    Attributes
-    ----------
-    has_fired
-        Whether the function was called.
-    """
-
-    def __init__(self, seconds: float, act: Callable[[], object]) -> None:
-        self.has_fired = False
-        self._act: Callable[[], object] | None = act
-        self._lock = Lock()
-        self._timer = Timer(seconds, self._fire)
-        self._timer.daemon = True
-
-    def __enter__(self) -> Self:
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        with self._lock:  # wait for the end of the function if it has begun
-            self._act = None
-
-    def _fire(self) -> None:
-        with self._lock:
-            if self._act is not None:
-                self.has_fired = True
-                self._act()
-
-
-class _OverdueError(Exception):
-    """Another thread stopped a statement at its limit."""
 
 
 @dataclass(slots=True)
@@ -236,7 +201,7 @@ class EngineSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
         limits = Limits(seconds=_DESCRIBING)
-        failures: tuple[type[Exception], ...] = (_OverdueError, *self.errors)
+        failures: tuple[type[Exception], ...] = (StatementTimeoutError, *self.errors)
         try:
             with self._connected() as connection, self._limited(connection, limits):
                 self.prepare(connection, limits)
@@ -258,8 +223,6 @@ class EngineSession(Session):
                             total=result.total,
                         )
                         return replace(rows, warning=result.warning) if result.warning else rows
-            except _OverdueError as error:
-                raise timed_out(limits, self.kind) from error
             except self.errors as error:
                 raise self._error(error, connection, limits) from error
 
@@ -295,16 +258,27 @@ class EngineSession(Session):
         if self.is_server:
             yield
             return
-        interrupt = self.interrupt(connection)
-        with Deadline(limits.seconds, interrupt or (lambda: None)) as deadline:
-            try:
-                yield
-            except self.errors as error:
-                if deadline.has_fired:
-                    raise _OverdueError from error
-                raise
-        if deadline.has_fired and interrupt is None:
-            raise _OverdueError  # the driver could not stop the statement and returned late
+        has_fired, interrupt = Event(), self.interrupt(connection)
+
+        def stop() -> None:
+            has_fired.set()
+            if interrupt is not None:
+                interrupt()
+
+        timer = Timer(limits.seconds, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        except self.errors as error:
+            if has_fired.is_set():
+                raise timed_out(limits, self.kind) from error
+            raise
+        finally:
+            timer.cancel()
+            timer.join()  # a late interrupt would stop the next statement
+        if has_fired.is_set() and interrupt is None:
+            raise timed_out(limits, self.kind)  # the driver could not stop the statement
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:

@@ -356,13 +356,13 @@ class GuardedDatabase:
                 "The statement was not run, because it was not approved."
             )
         try:
-            rows = self._ran(verdict, limits)
+            rows = self._ran(statement, verdict, limits)
         except errors.StatementError as error:
             cause = None if self._is_rewritten else error
             raise self._explained(error, statement, verdict) from cause
         return _with_own_names(rows, statement, verdict.statement) if self._is_rewritten else rows
 
-    def _ran(self, verdict: GuardVerdict, limits: Limits) -> Rows:
+    def _ran(self, statement: str, verdict: GuardVerdict, limits: Limits) -> Rows:  # noqa: ARG002
         """Run an allowed statement. The schema answers DESCRIBE, SHOW and similar statements."""
         if self._closed:
             raise self._closed_error()

@@ -44,12 +44,14 @@ def test_days_times_and_decimals_can_be_asked_for(engine: str) -> None:
     """By what the engine makes of them."""
     tables = {
         "t": [
-            {"d": date(2024, 1, 2), "at": datetime(2024, 1, 2, 3), "m": Decimal("0.5")},  # noqa: DTZ001
-            {"d": None, "at": None, "m": None},
+            {"d": date(2024, 1, 2), "moment": datetime(2024, 1, 2, 3), "m": Decimal("0.5")},  # noqa: DTZ001
+            {"d": None, "moment": None, "m": None},
         ]
     }
     with dqa.temporary_database(tables, engine) as database:
-        rows = database.query("SELECT m FROM t WHERE d > '2024-01-01' AND at < '2024-01-03'").rows
+        rows = database.query(
+            "SELECT m FROM t WHERE d > '2024-01-01' AND moment < '2024-01-03'"
+        ).rows
         assert rows == ((0.5,),)
 
 

@@ -333,10 +333,21 @@ def _progress_of(
     except KeyboardInterrupt:
         what, made = ("game", "played") if games else ("decision", "made")
         line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
-        stored = "are stored. The same command resumes the run."
-        echo(f"{line} and {stored if out else 'are lost; --out DIR stores them.'}", err=True)
+        echo(f"{line} and {_how_to_resume(out, games=games)}", err=True)
         sys.stdout.flush()
         os._exit(INTERRUPTED)  # a worker may wait for a reply, or be inside a driver's native code
+
+
+def _how_to_resume(out: str | None, *, games: bool) -> str:
+    """Say where the decisions of an interrupted run are, and which command resumes the run."""
+    if not out:
+        return "are lost; --out DIR stores them."
+    from dqa.evaluation.location import locate_run
+    from dqa.report.hints import resume_command
+
+    place = locate_run(out)
+    how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
+    return f"are stored. {how} resumes the run."
 
 
 def _finish(run: Run, *, as_json: bool, games: bool = False) -> None:

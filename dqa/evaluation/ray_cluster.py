@@ -47,7 +47,7 @@ _OWN: Final = "local"
 """The address that makes Ray start a new cluster, even if another cluster runs on this machine."""
 _CONNECT_SECONDS: Final = 5.0
 _ROOM_SECONDS: Final = 120.0
-"""Maximum time that a worker waits for a processor."""
+"""Maximum time in which a worker gets a processor and its process starts."""
 
 
 @contextmanager
@@ -140,8 +140,9 @@ class RayLane(Lane):
                 options["scheduling_strategy"] = "SPREAD"
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
                 self._cpus = 0  # a replacement needs no processor: those of its node may be gone
+                ray.get(self._actor.__ray_ready__.remote(), timeout=_ROOM_SECONDS)
                 # Secrets go to a method: the head stores the arguments of a constructor.
-                ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
+                ray.get(self._actor.prepare.remote(*self._given))
                 self._ready.add(self)
             died = WorkerDiedError
             keys = [task.key for task in tasks]
@@ -156,8 +157,9 @@ class RayLane(Lane):
                 self._actor = None
                 raise WorkerNotStartedError("it did not start in time") from error
             raise InfrastructureError(
-                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds, because no "
-                "processor was free. Free some processors, or add a node."
+                f"A worker did not start within {_ROOM_SECONDS:.0f} seconds: no processor was "
+                "free, or the machine is too busy to start a process. Free some processors, or add "
+                "a node."
             ) from error
         except RayTaskError:
             raise

@@ -111,7 +111,7 @@ def test_an_interrupted_run_keeps_what_was_decided(
         assert stuck.stderr is not None
         (line,) = stuck.stderr.read().splitlines()
     assert line.startswith("Interrupted: 2 of 3 decisions were made")
-    assert line.endswith("are stored. The same command resumes the run.")
+    assert line.endswith(f"are stored. 'dqa eval --resume {out}' resumes the run.")
     done = run_python(
         "-m", "dqa", "eval", "--resume", str(out), "--json", env=with_plugin, check=True
     )
